@@ -100,14 +100,15 @@ format: ## Format all Swift files
 
 bench: tools ## Measure saving (beside PocketBase), notifying, pushing, feeds, queries, matching, and many servers
 	@$(SWIFT) build -c release --scratch-path $(BUILD) --product petrel
-	@$(BUILD)/release/petrel bench save --beside pocketbase \
+	@$(SWIFT) build -c release --scratch-path $(BUILD) --product petrel-bench
+	@$(BUILD)/release/petrel-bench save --beside pocketbase \
 	  --pocketbase $(BUILD)/python/bin/pocketbase
-	@$(BUILD)/release/petrel bench notify
-	@$(BUILD)/release/petrel bench push --durable
-	@$(BUILD)/release/petrel bench changes
-	@$(BUILD)/release/petrel bench query
-	@$(BUILD)/release/petrel bench cluster
-	@$(BUILD)/release/petrel bench match --python $(BUILD)/python/bin/python3
+	@$(BUILD)/release/petrel-bench notify
+	@$(BUILD)/release/petrel-bench push --durable
+	@$(BUILD)/release/petrel-bench changes
+	@$(BUILD)/release/petrel-bench query
+	@$(BUILD)/release/petrel-bench cluster
+	@$(BUILD)/release/petrel-bench match --python $(BUILD)/python/bin/python3
 
 clean: ## Remove what the compiler made
 	@rm -rf $(BUILD)

@@ -16,13 +16,26 @@ let layers: [[Target]] = [
       .executableTarget(
         name: "petrel",
         dependencies: [
-          "PetrelTesting", "PetrelServer", "Explanation", "ChangeDispatch", "PushDelivery",
-          "Matching", "Storage", "SQLEngine", "StoreTools", "StoreModel",
-          "HTTPService", "HTTP2Transport", "OutboundHTTP", "APNsSimulation", "OpenIDConnect",
-          "WebDelivery", "Cryptography", "WebServices", "SchemaLanguage",
-          "CloudKitModel", "JSONCoding", "ScaleModel", "PostgreSQLHosting", "CSQLite",
-          "CPostgreSQL", "CLinuxEvents", "CLinuxStatus", "CMemoryAllocation",
+          "CommandInterface", "ServerHosting", "APNsSimulation", "PetrelServer", "Explanation",
+          "WebDelivery", "PushDelivery", "StoreTools", "Storage", "SQLEngine",
+          "StoreModel", "WebServices", "SchemaLanguage", "CloudKitModel",
+          "HTTPService", "HTTP2Transport", "OutboundHTTP", "OpenIDConnect", "Cryptography",
+          "JSONCoding", "CLinuxStatus",
+          "CMemoryAllocation",
         ]),
+      // Benchmarks, with the load that they make.
+      .executableTarget(
+        name: "petrel-bench",
+        dependencies: [
+          "CommandInterface", "ScaleModel", "ServerHosting", "PetrelTesting", "APNsSimulation",
+          "PostgreSQLHosting", "PetrelServer", "ChangeDispatch", "PushDelivery", "Storage",
+          "SQLEngine", "StoreModel", "Matching", "WebServices", "CloudKitModel", "HTTP2Transport",
+          "Cryptography", "JSONCoding", "CSQLite", "CPostgreSQL", "CLinuxEvents",
+        ]),
+      // How programs declare commands, read words and print.
+      .target(
+        name: "CommandInterface",
+        dependencies: ["PetrelServer", "JSONCoding", "CMemoryAllocation"]),
       // What many servers can do: a simulation.
       .target(name: "ScaleModel"),
     ]),
@@ -39,6 +52,13 @@ let layers: [[Target]] = [
       .target(
         name: "APNsSimulation",
         dependencies: ["HTTP2Transport", "Cryptography", "CloudKitModel", "JSONCoding"]),
+      // A server of a program's own, and what makes it known to a simulator.
+      .target(
+        name: "ServerHosting",
+        dependencies: [
+          "APNsSimulation", "PetrelServer", "Storage", "StoreModel", "CloudKitModel",
+          "Cryptography", "JSONCoding",
+        ]),
       // A PostgreSQL of a program's own, for measuring and for tests.
       .target(name: "PostgreSQLHosting"),
     ]),
@@ -185,7 +205,8 @@ let tests: [[Target]] = [
       .testTarget(
         name: "ProgramTests",
         dependencies: [
-          "PropertyTesting", "petrel", "PetrelServer", "Storage", "StoreTools", "StoreModel",
+          "PropertyTesting", "petrel", "petrel-bench", "CommandInterface", "PetrelServer",
+          "Storage", "StoreTools", "StoreModel",
           "Cryptography",
           "CloudKitModel",
         ]),
@@ -426,6 +447,7 @@ let package = Package(
     .library(name: "CoreLocation", targets: ["CoreLocation"]),
     .library(name: "PetrelTesting", targets: ["PetrelTesting"]),
     .executable(name: "petrel", targets: ["petrel"]),
+    .executable(name: "petrel-bench", targets: ["petrel-bench"]),
     .library(name: "FailingDisk", type: .dynamic, targets: ["FailingDisk"]),
   ],
   targets: (layers + tests).flatMap { $0 } + examples,
@@ -458,7 +480,7 @@ if let fuzzer = Context.environment["PETREL_LIBFUZZER"] {
 if let tested = Context.environment["PETREL_TEST_TARGET"] {
   let programs =
     tested == "EndToEndTests"
-    ? ["petrel", "OperationProbe", "OutboundProbe", "FeedItem", "FirstProgram"] : []
+    ? ["petrel", "petrel-bench", "OperationProbe", "OutboundProbe", "FeedItem", "FirstProgram"] : []
   var needed: Set<String> = []
   var waiting = [tested] + programs
   while let name = waiting.popLast() {

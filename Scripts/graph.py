@@ -147,11 +147,11 @@ def drawing(modules):
             f'    style="rounded,filled"; fillcolor="{fill}"; color="{line}"; penwidth=0.8;',
             f'    node [color="{line}"];',
         ]
-        lines += [f"    {name};" for name, module in drawn.items() if layer_of(module) == layer]
+        lines += [f'    "{name}";' for name, module in drawn.items() if layer_of(module) == layer]
         lines.append("  }")
     for name, module in drawn.items():
         lines += [
-            f"  {name} -> {other};" for other in drawn_dependencies(modules, module)]
+            f'  "{name}" -> "{other}";' for other in drawn_dependencies(modules, module)]
     lines.append("}")
     return "\n".join(lines) + "\n"
 

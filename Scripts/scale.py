@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Measures servers on one PostgreSQL, simulates many, and writes what came of it into docs/scale.md.
 
-    Scripts/scale.py PETREL             measure (on a quiet machine, about two minutes), then simulate
-    Scripts/scale.py PETREL --keep      simulate with docs/scale-counts.json as it is
+    Scripts/scale.py BENCH             measure (on a quiet machine, about two minutes), then simulate
+    Scripts/scale.py BENCH --keep      simulate with docs/scale-counts.json as it is
 
-PETREL is the program, built with optimisation. Written are docs/scale-counts.json, docs/images/scale.svg,
+BENCH is the program petrel-bench, built with optimisation. Written are docs/scale-counts.json, docs/images/scale.svg,
 and the tables in docs/scale.md between the lines <!-- name --> and <!-- end -->.
 """
 
@@ -21,9 +21,9 @@ PLOT = ROOT / "docs/images/scale.svg"
 
 
 def run(program, *words, statuses=(0,)):
-    done = subprocess.run([program, "bench", *words, "--json"], capture_output=True, text=True)
+    done = subprocess.run([program, *words, "--json"], capture_output=True, text=True)
     if done.returncode not in statuses:
-        sys.exit(f"scale: 'petrel bench {' '.join(words)}' failed:\n{done.stderr.strip()}")
+        sys.exit(f"scale: 'petrel-bench {' '.join(words)}' failed:\n{done.stderr.strip()}")
     return json.loads(done.stdout)
 
 
@@ -57,7 +57,7 @@ def measured(counts):
             "" if row.get("notifiedP50Milliseconds") is None else
             number(row["notifiedP50Milliseconds"], 1) + ", "
             + number(row["notifiedP99Milliseconds"], 1, " ms"),
-            number(row.get("ratioToYardstick"), 2)] for row in rows])
+            number(row.get("ratioToBaseline"), 2)] for row in rows])
     costs = table(
         ["servers", "load", "subscriptions", "statements", "rows", "commits", "log",
          "processor of the servers", "of PostgreSQL", "connections that wait for a lock",

@@ -43,6 +43,9 @@ Scripts/graph.py --check
 begin "paths and links of the pages"
 Scripts/documents.py
 
+begin "reasons of what hides failures"
+Scripts/reasons.py
+
 begin "list of tables"
 Scripts/tables.py --check
 

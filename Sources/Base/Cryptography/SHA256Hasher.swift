@@ -6,6 +6,7 @@ public final class SHA256Hasher {
 
   public init() {
     guard let context = EVP_MD_CTX_new(), EVP_DigestInit_ex(context, EVP_sha256(), nil) == 1
+    // Nothing that is asked of the server can be done without it.
     else { preconditionFailure("OpenSSL has no SHA-256: its installation is broken") }
     self.context = context
   }

@@ -39,6 +39,7 @@ extension DeliveryWorker {
               "cause": .cause(error),
             ])
         )
+        // Nothing cancels the recorder: a stop gives it a deadline.
         try? await Task.sleep(for: .seconds(delay))
       }
     }

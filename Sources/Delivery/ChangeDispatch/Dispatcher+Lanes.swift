@@ -52,6 +52,7 @@ extension Dispatcher {
   /// Whether another server does dispatch the database's changes, and this one leaves them alone.
   private func isAbandoned(_ part: DatabasePart) async -> Bool {
     handover.doubtLease(of: part)
+    // Where the store cannot say, the lease stays in doubt and the changes with this server.
     guard let membership, (try? await membership.hasLease(of: part)) == false else { return false }
     return handover.abandon(part)
   }

@@ -222,6 +222,7 @@ public final class Dispatcher: Sendable {
     let delay = retry.fail()
     report(.dispatchingFailed(in: part?.database, retryAfter: delay, error))
     if handover.isStopped { return }
+    // A cancellation ends the sleep, and the loop with it.
     try? await Task.sleep(for: .seconds(delay))
   }
 

@@ -87,6 +87,7 @@ extension ServerMembership {
     let earliest = ContinuousClock.now + .seconds(configuration.wakeUpGap)
     await signal.wait(atMost: max(0, (next - .now) / .seconds(1)))
     if ContinuousClock.now < earliest, !isStopped {
+      // A cancellation ends the sleep, and the loop with it.
       try? await Task.sleep(until: earliest, clock: .continuous)
     }
   }
@@ -292,6 +293,7 @@ extension ServerMembership {
       guard let server, subscribers.map({ !$0.isEmpty }) ?? true else { continue }
       do {
         try await store.announce(Announcement(subscribers: subscribers), from: server)
+        // A cancellation ends the sleep, and the loop with it.
         try? await Task.sleep(for: .seconds(configuration.wakeUpGap))
       } catch {
         // It is told again, with what comes meanwhile.
@@ -301,6 +303,7 @@ extension ServerMembership {
           }
         }
         if isStopped { return }
+        // A cancellation ends the sleep, and the loop with it.
         try? await Task.sleep(for: .seconds(configuration.pollInterval))
         announcing.signal()
       }

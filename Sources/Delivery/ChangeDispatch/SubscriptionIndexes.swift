@@ -82,6 +82,7 @@ final class SubscriptionIndexes: Sendable {
       guard let number else { return continuation.resume(returning: true) }
       guard let patience else { return }
       Task {
+        // Nothing cancels this task.
         try? await Task.sleep(for: patience)
         state.withLock { $0.holds.giveUp(number, waitingFor: part) }?()
       }

@@ -83,6 +83,7 @@ extension Connection {
       stream?.cut()
       let failure = error.response
       guard
+        // Without memory for an answer the connection is closed.
         let answer = try? NativeResponse.make(
           failure, to: method, stream: nil, closing: closing)
       else {

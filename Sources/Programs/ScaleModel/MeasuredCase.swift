@@ -1,5 +1,5 @@
 /// One measurement of servers on one machine with their PostgreSQL and their load, as
-/// `petrel bench cluster` makes it.
+/// `petrel-bench cluster` makes it.
 public struct MeasuredCase: Sendable {
   public var servers = 1
   /// To all servers together.

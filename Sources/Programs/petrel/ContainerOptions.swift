@@ -1,4 +1,5 @@
 import CloudKitModel
+import CommandInterface
 
 /// The options by which commands are told a container and its environment.
 enum ContainerOptions {

@@ -11,9 +11,11 @@ final class Interruption: Sendable {
   init() async {
     let queue = DispatchQueue(label: "petrel.signals")
     let (signals, continuation) = AsyncStream.makeStream(of: Void.self)
+    // Sources may be used from any thread, as above.
     nonisolated(unsafe) var sources: [any DispatchSourceSignal] = []
     for number in [SIGINT, SIGTERM] {
       signal(number, SIG_IGN)
+      // As above.
       nonisolated(unsafe) let source = DispatchSource.makeSignalSource(
         signal: number, queue: queue)
       source.setEventHandler { continuation.yield() }
@@ -46,6 +48,7 @@ final class Interruption: Sendable {
     guard limit > 0 else { return }
     await withTaskGroup { group in
       group.addTask { await wait() }
+      // A cancellation ends the sleep.
       group.addTask { try? await Task.sleep(for: .seconds(limit)) }
       await group.next()
       group.cancelAll()

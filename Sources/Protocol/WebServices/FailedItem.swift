@@ -109,6 +109,7 @@ extension MessageReader {
       do {
         items.append(.success(try read(element)))
       } catch {
+        // An item that is not in an object names itself.
         let named = (try? element.optional(kind.rawValue)) ?? element
         items.append(.failure(FailedItem(FailedItem.name(of: named, as: kind), error)))
       }

@@ -27,6 +27,7 @@ struct MessageReader {
   /// value cannot be written as JSON.
   init?(_ members: [String: JSONValue], insteadOf other: MessageReader) {
     let text = JSONValue.object(members).text
+    // What was written as JSON can be read, unless it is nested too deeply.
     guard let document = try? JSONDocument(parsing: Data(text.utf8)) else { return nil }
     self.init(document.root, context: other.context)
     place = other.path

@@ -134,6 +134,7 @@ public struct ZoneChangesResponse: Sendable {
           switch zone {
           case .success(let page):
             let asked = request.zones.indices.contains(index) ? request.zones[index] : nil
+            // A zone that could not be asked for has no keys to leave out.
             page.write(to: &writer, context: context, for: try? asked?.get())
           case .failure(let failed):
             failed.write(to: &writer, context: context)

@@ -62,7 +62,9 @@ extension ServiceError {
       uuid: node["uuid"]?.string ?? "", retryAfter: node["retryAfter"]?.double,
       redirectURL: node["redirectURL"]?.string,
       limit: node["limit"]?.int.map { Int($0) })
+    // An error is good without its record.
     if let record = try? reader.member("serverRecord") {
+      // An error is good without its record.
       serverRecord = try? Record(record)
     }
   }
@@ -70,6 +72,7 @@ extension ServiceError {
   /// Reads the body of a failed request; nil when it is no error object.
   public init?(body: JSONValue) {
     guard
+      // What is no JSON is no error of the protocol.
       let reader = try? MessageReader(
         parsing: Data(body.text.utf8), context: MessageContext(ownerNaming: .explicit))
     else { return nil }

@@ -89,6 +89,7 @@ public actor Issuer {
       ] + credential.fields)
     let answer = try await fetcher.fetch(
       metadata.tokenEndpoint, form: form, authorization: credential.authorization)
+    // An answer that is no JSON has nothing of what is looked for.
     let json = (try? JSONValue(parsing: Data(answer.body))).flatMap { $0.isStreamSafe ? $0 : nil }
     guard answer.status == 200 else {
       let detail = [json?["error"]?.string, json?["error_description"]?.string]
@@ -161,6 +162,7 @@ public actor Issuer {
     guard answer.status == 200 else {
       throw OpenIDError(.unreachable, "\(url) answered with \(answer.status)")
     }
+    // An answer that is no JSON has nothing of what is looked for.
     guard let json = try? JSONValue(parsing: Data(answer.body)), json.object != nil,
       json.isStreamSafe
     else {

@@ -26,12 +26,14 @@ struct IssuerKey: Sendable {
     switch json["kty"]?.string {
     case "RSA":
       guard let modulus = bytes("n"), let exponent = bytes("e"),
+        // Keys that cannot be used are passed over.
         let key = try? RS256PublicKey(modulus: modulus, exponent: exponent)
       else { return nil }
       self.key = .rsa(key)
       algorithm = .rs256
     case "EC":
       guard json["crv"]?.string == "P-256", let x = bytes("x"), let y = bytes("y"),
+        // Keys that cannot be used are passed over.
         let key = try? ES256PublicKey(x: x, y: y)
       else { return nil }
       self.key = .curve(key)
@@ -48,6 +50,7 @@ struct IssuerKey: Sendable {
     case .rsa(let key):
       return key.isValid(signature: signature, for: message)
     case .curve(let key):
+      // What is no signature is not valid.
       guard let signature = try? ES256Signature(raw: signature) else { return false }
       return key.isValid(signature: signature, for: message)
     }

@@ -43,6 +43,7 @@ struct SignedToken: Sendable {
   }
 
   private static func object(_ part: Substring) -> JSONValue? {
+    // The caller gets an error that names the part.
     guard let bytes = Base64URL.decode(part), let json = try? JSONValue(parsing: Data(bytes)),
       json.object != nil, json.isStreamSafe
     else { return nil }

@@ -122,6 +122,16 @@ package protocol SQLConnection: AnyObject {
 }
 
 extension SQLConnection {
+  /// Rolls back the open transaction, if there is one, after something in it failed.
+  ///
+  /// A rollback that fails is not reported: the caller has the first failure to report, and the engine rolls back by itself
+  /// when the connection is closed or lost.
+  package func giveUpTransaction() {
+    if isInTransaction { try? rollback() }
+  }
+}
+
+extension SQLConnection {
   @inlinable package func rows<Value>(
     _ statement: String, _ arguments: [SQLValue], _ read: (any SQLRow) throws -> Value
   ) throws -> [Value] {

@@ -34,7 +34,7 @@ extension StoreBackup {
           try expireTokens(of: database, over: connection)
           try connection.commit()
         } catch {
-          if connection.isInTransaction { try? connection.rollback() }
+          connection.giveUpTransaction()
           throw error
         }
       }
@@ -46,6 +46,7 @@ extension StoreBackup {
   private static func checkForm(
     of connection: PostgreSQLConnection, at address: PostgreSQLAddress
   ) throws {
+    // Without the table there is no store.
     let version = try? Migration.version(over: connection)
     guard let version, version != Migration.unfinishedVersion else {
       throw StoreError(.cannotOpen, "there is no store of Petrel at \(address)")

@@ -48,6 +48,7 @@ public enum StoreBackup {
         try StoreInspection(ofStoreAt: path, within: .zero).check()
       }
       let partial = directory + ".partial"
+      // What is not there need not go; what stays shows when the folder is made.
       try? FileManager.default.removeItem(atPath: partial)
       do {
         try AssetFiles.makeFolder(partial)
@@ -60,6 +61,7 @@ public enum StoreBackup {
         try AssetFiles.move(partial, to: directory)
         try AssetFiles.sync(AssetFiles.folder(of: directory))
       } catch {
+        // What is not there need not go; what stays shows when the folder is made.
         try? FileManager.default.removeItem(atPath: partial)
         throw error
       }
@@ -94,10 +96,12 @@ public enum StoreBackup {
       let partial = path + ".restoring"
       defer {
         for file in [partial, partial + "-wal", partial + "-shm", partial + "-assets"] {
+          // What is not there need not go.
           try? FileManager.default.removeItem(atPath: file)
         }
       }
       for file in [partial, partial + "-assets"] {
+        // What is not there need not go.
         try? FileManager.default.removeItem(atPath: file)
       }
       try StoreInspection(ofStoreAt: copyPath, within: .zero).check()
@@ -217,12 +221,14 @@ public enum StoreBackup {
 
   private static func isThere(_ path: String) -> Bool {
     guard path.hasSuffix("-assets") else { return FileManager.default.fileExists(atPath: path) }
+    // Without the folder nothing is there.
     let contents = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
     return contents.contains { $0 != "arrivals" }
   }
 
   private static func checkIsFree(_ directory: String) throws {
     guard FileManager.default.fileExists(atPath: directory) else { return }
+    // A folder that cannot be read is not free.
     let contents = try? FileManager.default.contentsOfDirectory(atPath: directory)
     guard let contents, contents.isEmpty else {
       throw StoreError(

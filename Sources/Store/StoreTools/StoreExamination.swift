@@ -130,6 +130,7 @@ public struct StoreExamination: Sendable, Hashable {
     case let size? where Int64(size) != asset.size:
       found = "has \(size) bytes instead of \(asset.size)"
     default:
+      // A file that cannot be read counts as damaged.
       guard depth == .full, (try? AssetFiles.checksum(of: path)) != asset.checksum else {
         return nil
       }

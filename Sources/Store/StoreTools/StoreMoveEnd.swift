@@ -94,6 +94,7 @@ final class StoreMoveEnd {
   }
 
   private static func checkForm(of connection: any SQLConnection, _ name: String) throws {
+    // Without the table there is no store.
     let version = try? Migration.version(over: connection)
     guard let version else {
       throw StoreError(.cannotOpen, "'\(name)' is no store of Petrel")
@@ -113,6 +114,7 @@ final class StoreMoveEnd {
   }
 
   private static func hasAssets(in folder: String) -> Bool {
+    // Without the folder there are no assets.
     let contents = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
     return contents.contains { $0 != "arrivals" }
   }

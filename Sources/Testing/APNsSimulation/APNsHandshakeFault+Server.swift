@@ -10,11 +10,14 @@ extension HTTP2Server.Handshake {
     case .refused:
       certificate = nil
     case .untrusted:
+      // A simulator without a certificate refuses the handshake, too.
       certificate = try? CertificateAuthority(commonName: "Nobody knows me")
         .issueCertificate(forHosts: hosts)
     case .otherHost:
+      // A simulator without a certificate refuses the handshake, too.
       certificate = try? authority.issueCertificate(forHosts: ["elsewhere.invalid"])
     case .expired:
+      // A simulator without a certificate refuses the handshake, too.
       certificate = try? authority.issueCertificate(
         forHosts: hosts, days: 1, now: Date(timeIntervalSinceNow: -864_000))
     }

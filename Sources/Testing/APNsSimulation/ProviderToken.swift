@@ -33,6 +33,7 @@ struct ProviderToken: Sendable {
         "iat is \(claims["iat"]?.text ?? "absent") instead of a number of whole seconds")
     }
     guard let bytes = Base64URL.decode(parts[2]),
+      // What is no signature is refused below.
       let signature = try? ES256Signature(raw: bytes)
     else { throw Self.invalid("the signature is not 64 bytes in base64url") }
     self.keyID = keyID
@@ -91,6 +92,7 @@ struct ProviderToken: Sendable {
     _ part: Substring, _ name: String
   ) throws(APNsRejection) -> JSONValue {
     guard let bytes = Base64URL.decode(part),
+      // What is no JSON is refused by the caller.
       let value = try? JSONValue(parsing: String(decoding: bytes, as: UTF8.self)),
       value.object != nil
     else { throw invalid("its \(name) part is not a JSON object in base64url") }

@@ -25,6 +25,7 @@ extension ReceivedPush {
       writer.member("path", path)
       writer.member("deviceToken", ifPresent: deviceToken)
       writer.member("headers", .object(headers.mapValues { .string($0) }))
+      // A payload that is no JSON is left out.
       if let json = try? JSONValue(parsing: payload) { writer.member("payload", json) }
       writer.member("payloadText", payload)
     }
@@ -64,6 +65,7 @@ extension ReceivedPush {
 
   private static func moment(_ text: String) -> Timestamp? {
     let style = Date.ISO8601FormatStyle(includingFractionalSeconds: text.contains("."))
+    // What is no time is nil, which the caller reports.
     guard let time = (try? style.parse(text)).map({ Timestamp($0) }) else { return nil }
     // From 1970 to 9999. Others are not written so: by another calendar, or in more digits.
     return (0..<253_402_300_800_000).contains(time.milliseconds) ? time : nil

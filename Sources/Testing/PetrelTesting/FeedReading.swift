@@ -22,18 +22,19 @@ struct FeedReading {
     let body = request.body
     var zones: ZoneChangesRequest?
     let token: String?
-    switch (try? ServicePath(parsing: request.path))?.operation {
+    switch Self.read({ try ServicePath(parsing: request.path) })?.operation {
     case "changes/database":
-      token = try? DatabaseChangesRequest(parsing: body, context: context).syncToken
+      token = Self.read { try DatabaseChangesRequest(parsing: body, context: context).syncToken }
     case "zones/changes":
-      token =
-        try? DatabaseChangesRequest(parsing: body, as: .superseded, context: context).syncToken
+      token = Self.read {
+        try DatabaseChangesRequest(parsing: body, as: .superseded, context: context).syncToken
+      }
     case "records/changes":
-      token = try? RecordChangesRequest(parsing: body, context: context).syncToken
+      token = Self.read { try RecordChangesRequest(parsing: body, context: context).syncToken }
     case "notifications/changes":
-      token = try? NotificationChangesRequest(parsing: body).syncToken
+      token = Self.read { try NotificationChangesRequest(parsing: body).syncToken }
     case "changes/zone":
-      zones = try? ZoneChangesRequest(parsing: body, context: context)
+      zones = Self.read { try ZoneChangesRequest(parsing: body, context: context) }
       token = zones?.zones.lazy.compactMap { Self.token(of: $0) }.first
     default:
       token = nil
@@ -42,8 +43,14 @@ struct FeedReading {
     self.zones = zones
   }
 
+  /// What can be read; a request that cannot be read is the service's to refuse.
+  private static func read<Value>(_ value: () throws -> Value?) -> Value? {
+    // The service gives the caller the reason.
+    try? value()
+  }
+
   private static func token(of zone: Result<RecordChangesRequest, FailedItem>) -> String? {
-    (try? zone.get())?.syncToken
+    read { try zone.get().syncToken }
   }
 
   /// The answer that refuses the tokens. Zones that are read from their beginning are answered by
@@ -54,11 +61,13 @@ struct FeedReading {
     var answers: ArraySlice<Result<RecordChangesResponse, FailedItem>> = []
     if !answered.isEmpty {
       var part = request
-      part.body = ZoneChangesRequest(zones: answered.compactMap { try? $0.get() })
-        .body(context: context)
+      part.body = ZoneChangesRequest(
+        zones: answered.compactMap { zone in Self.read { try zone.get() } }
+      )
+      .body(context: context)
       let response = await service.respond(to: part)
       guard case .data(let body) = response.body,
-        let read = try? ZoneChangesResponse(parsing: body, context: context)
+        let read = Self.read({ try ZoneChangesResponse(parsing: body, context: context) })
       else { return response }
       answers = read.zones[...]
     }

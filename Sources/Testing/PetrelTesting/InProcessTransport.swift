@@ -62,6 +62,7 @@ private final class Exchange: Sendable {
   }
 
   func start(task: Task<Void, Never>, timeout: TimeInterval) {
+    // A source may be used from any thread; its type does not say so.
     nonisolated(unsafe) let timer = DispatchSource.makeTimerSource()
     timer.schedule(deadline: .now() + timeout)
     timer.setEventHandler { [self] in

@@ -17,11 +17,13 @@ struct RecordSaves {
     else { return nil }
     let context = MessageContext(
       ownerNaming: userRecordName.map { .relative(to: $0) } ?? .explicit)
+    // A request that cannot be read is the service's to refuse.
     guard let body = try? ModifyRecordsRequest(parsing: request.body, context: context) else {
       return nil
     }
     self.path = path
     self.context = context
+    // A request that cannot be read is the service's to refuse.
     operations = body.operations.compactMap { try? $0.get() }
   }
 

@@ -86,6 +86,7 @@ extension TestCloud {
     than sender: InProcessTransport, for request: HTTPRequest
   ) -> CKContainer {
     let device = "another device than \(sender.device)"
+    // A path that cannot be read is the service's to refuse.
     let identifier = (try? ServicePath(parsing: request.path))?.container
     return container(
       user: sender.user, device: device,

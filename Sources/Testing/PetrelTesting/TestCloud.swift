@@ -192,6 +192,7 @@ public final class TestCloud: Sendable {
   /// up, and is tried again.
   private static func removeState(_ directory: URL) {
     for _ in 0..<20 where FileManager.default.fileExists(atPath: directory.path) {
+      // What stays lies in the temporary directory.
       try? FileManager.default.removeItem(at: directory)
     }
   }

@@ -141,6 +141,7 @@ public struct HostedPostgreSQL: Sendable {
   /// Where one of PostgreSQL's programs lies on this machine; nil where it does not.
   public static func program(_ name: String) -> String? {
     let versions = "/usr/lib/postgresql"
+    // Without the folder no version is installed.
     let found = (try? FileManager.default.contentsOfDirectory(atPath: versions)) ?? []
     return found.sorted { $0.compare($1, options: .numeric) == .orderedDescending }
       .map { "\(versions)/\($0)/bin/\(name)" }

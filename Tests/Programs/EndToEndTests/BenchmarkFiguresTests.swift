@@ -2,7 +2,7 @@ import CloudKit
 import JSONCoding
 import Testing
 
-@Suite(.enabled(if: Program.isBuilt("petrel"), "the program petrel is not built"))
+@Suite(.enabled(if: Program.isBuilt("petrel-bench"), "the program petrel-bench is not built"))
 struct BenchmarkFiguresTests {
   private func withFolder(_ body: (String) async throws -> Void) async throws {
     let folder = NSTemporaryDirectory() + "petrel-bench-" + UUID().uuidString
@@ -18,12 +18,12 @@ struct BenchmarkFiguresTests {
 
   private func output(_ words: String, in folder: String) async throws -> String {
     let program = try Program(
-      "petrel", ["bench"] + words.split(separator: " ").map(String.init), in: folder)
+      "petrel-bench", words.split(separator: " ").map(String.init), in: folder)
     try #require(await program.end() == 0, "\(program.output)")
     return program.output
   }
 
-  @Test("a row has the times of what was measured and their ratio to the yardstick's")
+  @Test("a row has the times of what was measured and their ratio to the baseline's")
   func testCloud() async throws {
     try await withFolder { folder in
       let figures = try await figures("testcloud --count 2", in: folder)
@@ -34,25 +34,25 @@ struct BenchmarkFiguresTests {
         for name in ["mean", "p50", "p99", "greatest"] {
           #expect(row[name + "Milliseconds"]?.double ?? 0 > 0, "\(row)")
         }
-        #expect(row["ratioToYardstick"]?.double ?? 0 > 0, "\(row)")
+        #expect(row["ratioToBaseline"]?.double ?? 0 > 0, "\(row)")
       }
-      #expect(rows.first?["ratioToYardstick"]?.double == 1)
+      #expect(rows.first?["ratioToBaseline"]?.double == 1)
     }
   }
 
-  @Test("a rate stands beside the yardstick's, and their ratio")
+  @Test("a rate stands beside the baseline's, and their ratio")
   func changes() async throws {
     try await withFolder { folder in
       let figures = try await figures(
         "changes --records 1000 --rounds 2 --data \(folder)/data", in: folder)
       #expect(figures["benchmark"] == "changes" && figures["records"] == 1000)
-      let yardstick = try #require(figures["yardstickRowsPerSecond"]?.double)
+      let baseline = try #require(figures["baselineRowsPerSecond"]?.double)
       let rows = figures["measurements"]?.array ?? []
       #expect(rows.map { $0["round"] } == [1, 2])
       for row in rows {
         let rate = try #require(row["recordsPerSecond"]?.double)
-        let ratio = try #require(row["ratioToYardstick"]?.double)
-        #expect(abs(ratio * yardstick - rate) < rate / 1000, "\(row)")
+        let ratio = try #require(row["ratioToBaseline"]?.double)
+        #expect(abs(ratio * baseline - rate) < rate / 1000, "\(row)")
         #expect(row["pageP50Milliseconds"]?.double ?? 0 > 0, "\(row)")
       }
     }
@@ -79,7 +79,7 @@ struct BenchmarkFiguresTests {
         // A record and the entries of its fields, at least.
         #expect(row["rowsPerSave"]?.double ?? 0 >= 4)
       }
-      #expect(rows[2]["yardstickSavesPerSecond"]?.double ?? 0 > 0)
+      #expect(rows[2]["baselineSavesPerSecond"]?.double ?? 0 > 0)
       #expect(rows[2]["statements"]?["INSERT records"]?["rowsPerSave"]?.double ?? 0 > 0.9)
       #expect(rows[2]["loggedP50Milliseconds"]?.double ?? 0 > 0)
 
@@ -96,7 +96,7 @@ struct BenchmarkFiguresTests {
       let plot = try String(contentsOfFile: folder + "/plot.svg", encoding: .utf8)
       #expect(plot.hasPrefix("<svg") && plot.contains("<polyline") && plot.contains("dark"))
       let check = try Program(
-        "petrel", ["bench", "simulate", "--counts", folder + "/counts.json", "--check"], in: folder)
+        "petrel-bench", ["simulate", "--counts", folder + "/counts.json", "--check"], in: folder)
       // Whether predictions of so short a measurement are right is not asked.
       #expect(try await [0, 1].contains(check.end()))
       #expect(check.output.matches(of: /calibrating|checking/).count == 4, "\(check.output)")
@@ -116,7 +116,7 @@ struct BenchmarkFiguresTests {
       #expect(shares.allSatisfy { $0.reduce(0, +) == 200 }, "\(shares)")
       #expect(shares.first?.first == 0 && shares.last?.first ?? 0 > 0, "\(shares)")
       for row in rows { #expect(row["dispatchedAgainSeconds"]?.double ?? 0 > 0, "\(row)") }
-      #expect(rows.last?["indexRatioToYardstick"]?.double ?? 0 > 0)
+      #expect(rows.last?["indexRatioToBaseline"]?.double ?? 0 > 0)
     }
   }
 
@@ -129,7 +129,7 @@ struct BenchmarkFiguresTests {
         ("--counts \(folder)/none", "cannot be read"),
       ] {
         let program = try Program(
-          "petrel", ["bench", "simulate"] + words.split(separator: " ").map(String.init), in: folder
+          "petrel-bench", ["simulate"] + words.split(separator: " ").map(String.init), in: folder
         )
         #expect(try await program.end() == 64)
         #expect(program.output.contains(complaint), "\(program.output)")
@@ -140,12 +140,12 @@ struct BenchmarkFiguresTests {
   @Test("every benchmark has them")
   func all() async throws {
     try await withFolder { folder in
-      let group = try Program("petrel", ["help", "bench"], in: folder)
+      let group = try Program("petrel-bench", ["help"], in: folder)
       _ = try await group.end()
-      let names = Set(group.output.matches(of: /bench ([a-z]+)/).map { String($0.1) })
+      let names = Set(group.output.matches(of: #/\n  ([a-z]+) /#).map { String($0.1) })
       #expect(names.count >= 9, "\(group.output)")
       for name in names {
-        let help = try Program("petrel", ["help", "bench", name], in: folder)
+        let help = try Program("petrel-bench", ["help", name], in: folder)
         _ = try await help.end()
         #expect(help.output.contains("--json"), "\(help.output)")
       }

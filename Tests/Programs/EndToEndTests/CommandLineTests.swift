@@ -31,7 +31,7 @@ struct CommandLineTests {
   @Test("each command has its help, with an example that it would understand")
   func examples() async throws {
     let names = try await Program.commandNames()
-    #expect(names.count > 30 && names.contains("bench save") && names.contains("keys list"))
+    #expect(names.count > 30 && names.contains("store init") && names.contains("keys list"))
     for name in names {
       let words = name.split(separator: " ").map(String.init)
       let help = try await run(["help"] + words)

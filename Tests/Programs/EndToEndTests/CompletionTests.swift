@@ -122,7 +122,7 @@ struct CompletionTests {
     let folder = NSTemporaryDirectory()
     let program = try Program("petrel", ["completions", shell], in: folder)
     #expect(try await program.end() == 0)
-    for name in ["bench", "sign-out", "add-server-key", "new-private-key", "public-url", "deep"] {
+    for name in ["sign-out", "add-server-key", "new-private-key", "public-url", "deep"] {
       #expect(program.output.contains(name), "\(name)")
     }
     let other = try Program("petrel", ["completions", "tcsh"], in: folder)

@@ -1,11 +1,15 @@
+import CommandInterface
 import Testing
 
 @testable import petrel
+@testable import petrel_bench
 
 struct CommandTests {
-  @Test("names differ, and none hides another")
-  func names() {
-    let names = Program.commands.map { $0.name }
+  static let programs = [Program.petrel, BenchmarkProgram.petrelBench]
+
+  @Test("names differ, and none hides another", arguments: programs)
+  func names(program: CommandProgram) {
+    let names = program.commands.map { $0.name }
     #expect(Set(names).count == names.count)
     for name in names {
       #expect(!names.contains { $0.hasPrefix(name + " ") }, "\(name)")
@@ -15,9 +19,9 @@ struct CommandTests {
 
   @Test("examples are understood by the command they are for")
   func examples() throws {
-    for command in Program.commands {
+    for command in program.commands {
       let words = command.example.split(separator: ">")[0].split(separator: " ").map(String.init)
-      let index = try #require(words.lastIndex(of: "petrel"), "\(command.name)")
+      let index = try #require(words.lastIndex(of: program.name), "\(command.name)")
       let own = words[(index + 1)...]
       let name = command.name.split(separator: " ").map(String.init)
       #expect(own.starts(with: name), "\(command.name)")
@@ -30,9 +34,10 @@ struct CommandTests {
     }
   }
 
-  @Test("options have a name and a help each, and words where the help names them")
-  func options() {
-    for command in Program.commands {
+  @Test(
+    "options have a name and a help each, and words where the help names them", arguments: programs)
+  func options(program: CommandProgram) {
+    for command in program.commands {
       #expect(Set(command.options.map(\.name)).count == command.options.count, "\(command.name)")
       for option in command.options {
         #expect(!option.help.isEmpty && !option.name.hasPrefix("-"))

@@ -1,6 +1,5 @@
+import CommandInterface
 import Testing
-
-@testable import petrel
 
 struct CountingTests {
   @Test("one thing is told as one, none and several as several")

@@ -35,7 +35,7 @@ struct NearestWordTests {
 
   @Test("one slip in a command's name leads back to it")
   func slips() {
-    let names = Program.commands.map { $0.name }
+    let names = Program.petrel.commands.map { $0.name }
     for (seed, name) in names.enumerated() where name.count > 4 {
       var random = SeededGenerator(seed: seed)
       var letters = Array(name)

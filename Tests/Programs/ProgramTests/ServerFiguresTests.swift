@@ -1,6 +1,6 @@
 import Testing
 
-@testable import petrel
+@testable import petrel_bench
 
 struct ServerFiguresTests {
   private let page = """

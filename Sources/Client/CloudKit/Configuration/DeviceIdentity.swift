@@ -10,6 +10,7 @@ enum DeviceIdentity {
     let made = UUID().uuidString
     let draft = directory.appendingPathComponent("device-id.\(made)")
     let handle = try PrivateFile.make(at: draft.path)
+    // A draft that stays is overwritten the next time.
     defer { try? files.removeItem(at: draft) }
     try handle.write(contentsOf: Data("\(made)\n".utf8))
     try handle.close()
@@ -24,6 +25,7 @@ enum DeviceIdentity {
   }
 
   private static func read(_ file: URL) -> String? {
+    // Where there is no file, or none that can be read, a new identity is made.
     guard let data = try? Data(contentsOf: file) else { return nil }
     let text = String(decoding: data, as: UTF8.self)
       .trimmingCharacters(in: .whitespacesAndNewlines)

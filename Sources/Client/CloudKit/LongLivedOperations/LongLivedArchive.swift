@@ -27,6 +27,7 @@ enum LongLivedArchive {
   ) throws(CKError) -> CKDatabaseOperation {
     let unreadable = CKError(
       .internalError, "what is kept of long-lived operation \(operationID) cannot be read")
+    // Any failure means the same to the caller: the archive cannot be read.
     guard let unarchiver = try? NSKeyedUnarchiver(forReadingFrom: data) else { throw unreadable }
     unarchiver.decodingFailurePolicy = .setErrorAndReturn
     defer { unarchiver.finishDecoding() }

@@ -129,6 +129,7 @@ extension CKError {
   }
 
   fileprivate init?(journal: Data) {
+    // A journal that was cut short counts as none.
     guard let json = try? JSONValue(parsing: journal),
       let code = json["code"]?.int.flatMap({ Code(rawValue: Int($0)) })
     else { return nil }

@@ -107,6 +107,7 @@ struct LongLivedOperationStore: Sendable {
   // MARK: Cleaning up
 
   private func folders() -> [CKOperation.ID] {
+    // Without the directory there are no operations.
     ((try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? [])
       .filter { UUID(uuidString: $0) != nil }
   }
@@ -116,6 +117,7 @@ struct LongLivedOperationStore: Sendable {
   }
 
   private func modification(of path: String) -> Date? {
+    // A file that has gone meanwhile is no operation.
     let attributes = try? FileManager.default.attributesOfItem(atPath: path)
     return attributes?[.modificationDate] as? Date
   }

@@ -22,6 +22,7 @@
   message:
     "Use CKDatabaseSubscription, CKFetchDatabaseChangesOperation and CKFetchRecordZoneChangesOperation"
 )
+// As Apple declares its operations; what a caller sets is read when the operation starts.
 open class CKFetchNotificationChangesOperation: CKOperation, @unchecked Sendable {
   /// Where to go on; nil means the beginning of the log.
   open var previousServerChangeToken: CKServerChangeToken?

@@ -15,6 +15,7 @@ internal import WebServices
   message:
     "Use CKDatabaseSubscription, CKFetchDatabaseChangesOperation and CKFetchRecordZoneChangesOperation"
 )
+// As Apple declares its operations; what a caller sets is read when the operation starts.
 open class CKMarkNotificationsReadOperation: CKOperation, @unchecked Sendable {
   /// At most 400.
   open var notificationIDs: [CKNotification.ID]?

@@ -28,6 +28,7 @@ extension PredicateArgument {
     if mirror.displayStyle == .optional {
       return mirror.children.first.map { term(for: $0.value) } ?? .null
     }
+    // The caller gets an error that names the argument.
     guard let value = try? RecordValue(argument, field: "") else {
       return .unsupported("a value of type \(type(of: argument))")
     }

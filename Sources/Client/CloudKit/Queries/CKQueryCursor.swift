@@ -19,6 +19,7 @@ open class CKQueryCursor: NSObject, NSSecureCoding, NSCopying, @unchecked Sendab
 
   public required init?(coder: NSCoder) {
     guard let query = coder.decodeOptional(CKQuery.self, forKey: "query"),
+      // A cursor that cannot be read is nil, as decoding has it.
       let model = try? query.model(now: .now),
       let marker = coder.decodeOptionalString(forKey: "continuationMarker")
     else {

@@ -83,6 +83,7 @@ extension CKRecord {
     let contents = contents.withLock { $0 }
     var record = systemModel(of: contents)
     record.fields = contents.plainFields.reduce(into: [:]) { fields, field in
+      // A value that has no model matches no filter.
       fields[field.key] = try? RecordValue(field.value, field: field.key)
     }
     return record

@@ -8,6 +8,7 @@ final class StagedFile: Sendable {
     self.url = url
   }
 
+  // What stays lies in the temporary directory.
   deinit { try? FileManager.default.removeItem(at: url) }
 
   /// A place for a new file, where there is none yet.
@@ -34,6 +35,7 @@ final class StagedFile: Sendable {
     }
     atexit {
       if case .success(let folder) = StagedFile.folder {
+        // What stays lies in the temporary directory.
         try? FileManager.default.removeItem(at: folder)
       }
     }
@@ -41,11 +43,13 @@ final class StagedFile: Sendable {
   }()
 
   private static func removeLeftFolders(in parent: URL) {
+    // Without the directory there is nothing to remove.
     let names = (try? FileManager.default.contentsOfDirectory(atPath: parent.path)) ?? []
     for name in names where name.hasPrefix(prefix) {
       guard let process = name.dropFirst(prefix.count).split(separator: "-").first,
         let number = pid_t(process), kill(number, 0) != 0, errno == ESRCH
       else { continue }
+      // What stays is tried again at the next start.
       try? FileManager.default.removeItem(at: parent.appendingPathComponent(name))
     }
   }

@@ -111,6 +111,7 @@ final class CourierListener: Sendable {
   }
 
   private func wait(_ seconds: TimeInterval) async -> CourierPoll.Event {
+    // A cancellation ends the sleep, and the loop with it.
     try? await Task.sleep(for: .seconds(seconds))
     return .proceed
   }

@@ -33,6 +33,7 @@ extension AccountObservation.Event {
       self = .available
       return
     }
+    // An answer that is no JSON says nothing of the account.
     guard let json = try? JSONValue(parsing: response.body),
       let error = ServiceError(body: json),
       error.code == .authenticationFailed || error.code == .authenticationRequired

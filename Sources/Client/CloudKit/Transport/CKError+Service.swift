@@ -52,6 +52,7 @@ extension CKError {
   /// The error of an answer whose status is not 2xx.
   init(_ response: TransportResponse) {
     let retryAfter = response.headers["retry-after"].flatMap { Self.seconds(retryAfter: $0) }
+    // An answer that is no JSON, as a proxy gives, is judged by its status.
     if let json = try? JSONValue(parsing: response.body), var error = ServiceError(body: json) {
       error.retryAfter = error.retryAfter ?? retryAfter
       // Other servers tell by the status alone that a body is too large.

@@ -40,6 +40,7 @@ extension URLSessionTransport {
   private static func uploadTask(with request: URLRequest, file: URL) -> URLSessionUploadTask {
     let attributes = try? FileManager.default.attributesOfItem(atPath: file.path)
     if let size = (attributes?[.size] as? NSNumber)?.intValue, size <= ServiceLimits.assetSize,
+      // Where the file cannot be read, the task below fails and says why.
       let bytes = try? Data(contentsOf: file)
     {
       return transfers.uploadTask(with: request, from: bytes)
@@ -91,8 +92,10 @@ private final class FileTransfer: @unchecked Sendable {
 
   func finish(_ result: Result<TransportResponse, TransportFailure>) {
     if let file {
+      // All was written: a failure to close loses nothing.
       try? file.close()
       if case .failure = result, let target {
+        // The file is in the way only if it is there.
         try? FileManager.default.removeItem(at: target)
       }
     }

@@ -26,6 +26,7 @@ extension WebServicesTransport {
             do {
               try FilePieces.write(response.body, to: file, progress: progress)
             } catch {
+              // The download has failed already; what stays lies in the temporary directory.
               try? FileManager.default.removeItem(at: file)
               return .failure(TransportFailure(.unwritableFile, "\(file.path): \(error)"))
             }
@@ -44,6 +45,7 @@ private enum FilePieces {
 
   static func read(_ file: URL, progress: (Int64) -> Void) throws -> Data {
     let handle = try FileHandle(forReadingFrom: file)
+    // All was read or written: a failure to close loses nothing.
     defer { try? handle.close() }
     var bytes = Data()
     while let piece = try handle.read(upToCount: size), !piece.isEmpty {
@@ -55,6 +57,7 @@ private enum FilePieces {
 
   static func write(_ bytes: Data, to file: URL, progress: (Int64) -> Void) throws {
     let handle = try PrivateFile.make(at: file.path)
+    // All was read or written: a failure to close loses nothing.
     defer { try? handle.close() }
     var rest = bytes[...]
     while !rest.isEmpty {

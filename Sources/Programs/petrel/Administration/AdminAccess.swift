@@ -110,6 +110,7 @@ extension AdminAccess {
 
   private func json(_ call: AdminCall) async throws -> JSONValue {
     let (status, body) = try await answer(to: call)
+    // The caller gets an error that says what came instead.
     guard let json = try? JSONValue(parsing: body) else {
       throw AdminFailure("what answers \(call.path) with status \(status) is no Petrel server")
     }

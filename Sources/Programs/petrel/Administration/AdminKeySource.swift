@@ -1,3 +1,4 @@
+import CommandInterface
 import Foundation
 
 /// Where the admin key comes from. Never from the words of a command, which others on the machine
@@ -29,8 +30,10 @@ enum AdminKeySource {
 
   private static func key(inFile file: String) throws -> Key {
     guard let handle = FileHandle(forReadingAtPath: file),
+      // A file that cannot be read has no key, which the error says.
       let data = try? handle.read(upToCount: fileLimit)
     else { throw UsageError("the key file '\(file)' cannot be read, or is empty") }
+    // Without attributes nothing is known to be wrong with them.
     let attributes = try? FileManager.default.attributesOfItem(atPath: file)
     if let mode = attributes?[.posixPermissions] as? NSNumber, mode.intValue & 0o004 != 0 {
       Output.complain(

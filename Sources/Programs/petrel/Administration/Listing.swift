@@ -1,3 +1,4 @@
+import CommandInterface
 import JSONCoding
 
 /// A list of the admin API, which comes in pages.

@@ -1,4 +1,5 @@
 import CloudKitModel
+import CommandInterface
 import JSONCoding
 
 /// The options by which a database is named, the same everywhere.

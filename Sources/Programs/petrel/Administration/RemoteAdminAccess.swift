@@ -1,3 +1,4 @@
+import CommandInterface
 import Foundation
 import HTTPService
 import JSONCoding
@@ -91,6 +92,7 @@ struct RemoteAdminAccess: AdminAccess {
           }
         }
         if !(200..<300).contains(answer.status) {
+          // An answer that is no JSON is judged by its status.
           let json = try? JSONValue(parsing: Data(answer.body))
           var failure =
             json.flatMap { AdminFailure($0) }

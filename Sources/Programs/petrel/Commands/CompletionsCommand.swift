@@ -1,3 +1,5 @@
+import CommandInterface
+
 /// `petrel completions`
 enum CompletionsCommand: Command {
   static let name = "completions"

@@ -1,3 +1,4 @@
+import CommandInterface
 import JSONCoding
 import StoreModel
 

@@ -1,5 +1,7 @@
+import CommandInterface
 import Foundation
 import JSONCoding
+import ServerHosting
 
 /// `petrel demo`
 enum DemoCommand: Command {
@@ -26,6 +28,7 @@ enum DemoCommand: Command {
       readsOutput: true)
     defer {
       simulator.stop()
+      // A folder of an earlier demo is in the way only if it is there.
       try? FileManager.default.removeItem(atPath: directory)
     }
     guard let line = simulator.readLine(),

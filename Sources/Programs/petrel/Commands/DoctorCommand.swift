@@ -1,3 +1,5 @@
+import CommandInterface
+
 /// `petrel doctor`
 enum DoctorCommand: Command {
   static let name = "doctor"

@@ -1,3 +1,4 @@
+import CommandInterface
 import JSONCoding
 
 /// The options by which explanations are asked for.

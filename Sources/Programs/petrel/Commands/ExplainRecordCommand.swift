@@ -1,3 +1,5 @@
+import CommandInterface
+
 /// `petrel explain record`
 enum ExplainRecordCommand: Command {
   static let name = "explain record"

@@ -1,3 +1,5 @@
+import CommandInterface
+
 /// `petrel explain subscription`
 enum ExplainSubscriptionCommand: Command {
   static let name = "explain subscription"

@@ -1,4 +1,5 @@
 import CloudKitModel
+import CommandInterface
 import JSONCoding
 
 /// Explanations as lines for people, of what the admin API answers. Times are told in full for

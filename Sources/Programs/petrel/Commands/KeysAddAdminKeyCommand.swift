@@ -1,3 +1,5 @@
+import CommandInterface
+
 /// `petrel keys add-admin-key`
 enum KeysAddAdminKeyCommand: Command {
   static let name = "keys add-admin-key"

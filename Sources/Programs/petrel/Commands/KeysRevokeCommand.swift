@@ -1,3 +1,5 @@
+import CommandInterface
+
 /// `petrel keys revoke`
 enum KeysRevokeCommand: Command {
   static let name = "keys revoke"

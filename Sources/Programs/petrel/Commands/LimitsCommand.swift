@@ -1,4 +1,5 @@
 import CloudKitModel
+import CommandInterface
 import JSONCoding
 import PetrelServer
 import WebServices

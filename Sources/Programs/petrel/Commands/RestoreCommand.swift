@@ -1,3 +1,4 @@
+import CommandInterface
 import PetrelServer
 import Storage
 import StoreModel

@@ -1,3 +1,4 @@
+import CommandInterface
 import JSONCoding
 
 /// What the commands `petrel roles …` have in common.

@@ -1,4 +1,5 @@
 import CloudKitModel
+import CommandInterface
 import Foundation
 import JSONCoding
 import PetrelServer

@@ -1,3 +1,4 @@
+import CommandInterface
 import Foundation
 import PetrelServer
 import Storage
@@ -20,7 +21,7 @@ enum ServeCommand: Command {
         "PostgreSQL could not analyze a table, statements may be slow until it does",
         ["table": .string(table), "cause": .string("\(error)")])
     }
-    let store = try await openStore(of: configuration, with: options)
+    let store = try await configuration.openStore(with: options)
     let server = try Server(configuration: configuration, store: store, log: log)
     store.setUnsyncedHandler { reason in
       log.error("the server ends, to be started anew", ["cause": .string(reason)])
@@ -64,25 +65,7 @@ enum ServeCommand: Command {
   static func openStore(
     in directory: String, with configuration: StoreConfiguration = StoreConfiguration(role: .tool)
   ) async throws -> any Store {
-    try await openStore(of: ServerConfiguration(dataDirectory: directory), with: configuration)
-  }
-
-  /// Opens the store that a configuration names, and makes what it needs of directories.
-  static func openStore(
-    of server: ServerConfiguration, with configuration: StoreConfiguration
-  ) async throws -> any Store {
-    // Without its configuration a command would make an empty store beside the one it is meant for.
-    if server.postgreSQL == nil, !FileManager.default.fileExists(atPath: server.storePath),
-      FileManager.default.fileExists(atPath: server.assetsPath)
-    {
-      throw UsageError(
-        "'\(server.dataDirectory)' has the assets of a store that is in PostgreSQL: name that with "
-          + "--store, or the configuration with --config")
-    }
-    try FileManager.default.createDirectory(
-      atPath: server.dataDirectory, withIntermediateDirectories: true,
-      attributes: [.posixPermissions: 0o700])
-    return try await SQLStore.open(at: server.storeLocation, configuration: configuration)
+    try await ServerConfiguration(dataDirectory: directory).openStore(with: configuration)
   }
 
   /// Opens the store of the data directory that the options name, beside a server that may run, and

@@ -1,6 +1,8 @@
 import APNsSimulation
+import CommandInterface
 import Foundation
 import JSONCoding
+import ServerHosting
 
 /// `petrel simulate-apns`
 enum SimulateAPNsCommand: Command {

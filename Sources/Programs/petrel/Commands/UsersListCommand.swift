@@ -1,3 +1,5 @@
+import CommandInterface
+
 /// `petrel users list`
 enum UsersListCommand: Command {
   static let name = "users list"

@@ -1,3 +1,5 @@
+import CommandInterface
+
 /// `petrel users password`
 enum UsersPasswordCommand: Command {
   static let name = "users password"

@@ -1,3 +1,5 @@
+import CommandInterface
+
 /// `petrel users show`
 enum UsersShowCommand: Command {
   static let name = "users show"

@@ -1,3 +1,4 @@
+import CommandInterface
 import JSONCoding
 
 /// `petrel users sign-out`

@@ -1,3 +1,5 @@
+import CommandInterface
+
 /// What can follow on a line, for the shells: made from what the commands declare.
 struct CompletionTable {
   /// What a word may be.

@@ -1,3 +1,5 @@
+import CommandInterface
+
 /// The completion of the program's lines for fish.
 struct FishCompletion {
   let table: CompletionTable

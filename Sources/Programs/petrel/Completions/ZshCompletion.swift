@@ -1,3 +1,5 @@
+import CommandInterface
+
 /// The completion of the program's lines for zsh, by its function `_arguments`.
 struct ZshCompletion {
   let table: CompletionTable

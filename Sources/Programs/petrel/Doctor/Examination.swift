@@ -36,6 +36,7 @@ struct Examination: Sendable {
       let answer = FirstAnswer(continuation)
       Task { answer.give(await look()) }
       Task {
+        // Nothing cancels this task.
         try? await Task.sleep(for: limit)
         answer.give([
           .problem(

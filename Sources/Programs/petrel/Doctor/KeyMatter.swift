@@ -1,3 +1,4 @@
+import CommandInterface
 import Cryptography
 import Foundation
 import PetrelServer
@@ -81,9 +82,11 @@ struct KeyMatter: Sendable {
   ) -> [Finding] {
     switch apns.credential {
     case .key(let file, let keyID, _):
+      // The check of the configuration reports a key that cannot be used.
       guard let text = text(of: file), (try? ES256PrivateKey(pem: text)) != nil else { return [] }
       return [.ok("\(container): the APNs key \(keyID) can be used")]
     case .certificate(let file, _):
+      // The check of the configuration reports a certificate that cannot be used.
       guard let text = text(of: file), let all = try? CertificateSummary.all(inPEM: text),
         let first = all.first
       else { return [] }
@@ -110,6 +113,7 @@ struct KeyMatter: Sendable {
 
   private static func authorities(_ path: String, as key: String, at now: Date) -> [Finding] {
     guard let text = text(of: path) else { return [] }
+    // The finding says that the file has no certificate.
     guard let all = try? CertificateSummary.all(inPEM: text) else {
       return [
         .problem("\(key) \(path) has no certificate in PEM form", "name a file that has some")

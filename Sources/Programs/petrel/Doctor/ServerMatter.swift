@@ -28,6 +28,7 @@ struct ServerMatter: Sendable {
     let log = "journalctl -u petrel -n 50 has its log"
     do {
       let answer = try await BoundedFetcher().fetch(url, form: nil, authorization: nil)
+      // Whatever else answers there is no server of Petrel.
       guard let json = try? JSONValue(parsing: Data(answer.body)),
         let checks = json["checks"]?.object
       else {

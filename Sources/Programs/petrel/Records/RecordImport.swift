@@ -104,6 +104,7 @@ struct RecordImport {
         for (url, file) in zip(targets, line.files[start...]) {
           let data = try folder.data(of: file)
           let (status, body) = try await access.transfer(.upload(data, url: url))
+          // An answer that is no JSON has no items.
           let json = (try? JSONValue(parsing: body)) ?? .null
           guard status == 200, let value = json["singleFile"] else {
             throw AdminFailure(json) ?? AdminFailure("the upload was answered with \(status)")

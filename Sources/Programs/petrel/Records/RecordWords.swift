@@ -1,4 +1,5 @@
 import CloudKitModel
+import CommandInterface
 import Foundation
 import JSONCoding
 
@@ -89,6 +90,7 @@ struct RecordWords {
     let forms: [Date.ISO8601FormatStyle] = [
       .init(includingFractionalSeconds: true), .init(), .init().year().month().day(),
     ]
+    // The first format that fits counts.
     let date = forms.lazy.compactMap { try? $0.parse(text) }.first
     return date.map { Int64(($0.timeIntervalSince1970 * 1_000).rounded()) }
   }

@@ -1,3 +1,4 @@
+import CommandInterface
 import Foundation
 
 /// `petrel records import`

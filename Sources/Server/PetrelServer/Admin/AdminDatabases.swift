@@ -89,6 +89,7 @@ enum AdminContinuation {
     _ arguments: AdminArguments, count: Int
   ) throws(ServiceError) -> [String]? {
     guard let text = try arguments.text("continuation") else { return nil }
+    // The caller gets an error that names the argument.
     let json = Base64URL.decode(text).flatMap { try? JSONValue(parsing: Data($0)) }
     let parts = json?.array?.compactMap { $0.string }
     guard let parts, parts.count == count else {

@@ -162,6 +162,7 @@ struct AssetTransfers: Sendable {
         continuation.resume(
           with: Result {
             let file = try FileHandle(forReadingFrom: URL(fileURLWithPath: path))
+            // The file was read: a failure to close loses nothing.
             defer { try? file.close() }
             let hasher = SHA256Hasher()
             while let piece = try file.read(upToCount: pieceSize), !piece.isEmpty {

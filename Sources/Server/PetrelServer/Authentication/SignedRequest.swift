@@ -32,6 +32,7 @@ struct SignedRequest: Sendable {
     }
     self.date = moment
     let text = try Self.present(signature, Self.signatureHeader)
+    // The caller gets an error that says what is expected.
     guard let bytes = Data(base64Encoded: text), let read = try? ES256Signature(der: bytes) else {
       throw Self.failure(
         "\(Self.signatureHeader): is not an ECDSA signature over P-256 in DER form and base64")
@@ -55,7 +56,9 @@ struct SignedRequest: Sendable {
   private static func moment(_ text: String) -> Timestamp? {
     guard text.utf8.count <= 40 else { return nil }
     let date =
+      // Either format counts.
       (try? Date(text, strategy: .iso8601))
+      // Either format counts.
       ?? (try? Date(text, strategy: Date.ISO8601FormatStyle(includingFractionalSeconds: true)))
     return date.map { Timestamp($0) }
   }

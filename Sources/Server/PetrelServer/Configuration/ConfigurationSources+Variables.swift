@@ -109,6 +109,7 @@ extension ConfigurationSources {
   private static func value(
     of text: String, _ kind: ConfigurationKey.Kind, variable: String
   ) throws(ConfigurationError) -> JSONValue {
+    // What is no JSON is a text.
     let json = try? JSONValue(parsing: text)
     switch kind {
     case .text, .secret: return .string(text)

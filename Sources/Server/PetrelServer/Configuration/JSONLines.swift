@@ -76,6 +76,7 @@ struct JSONLines {
       if byte == UInt8(ascii: "\\"), next != nil { advance() }
     }
     if next != nil { advance() }
+    // The parser has read the same bytes before.
     return (try? JSONValue(parsing: Data(bytes[start..<place])))?.string ?? ""
   }
 }

@@ -27,6 +27,7 @@ struct ProcessFigures: Sendable {
     if getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 {
       figures.maximumFiles = Int(clamping: limit.rlim_cur)
     }
+    // The folder is always there on Linux.
     figures.openFiles =
       (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count) ?? 0
     // proc(5): the name in parentheses may hold anything, so what counts comes behind the last one.

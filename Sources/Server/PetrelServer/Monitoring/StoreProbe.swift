@@ -45,6 +45,7 @@ final class StoreProbe: Sendable {
       }
       if begins { Task { await probe() } }
       Task {
+        // Nothing cancels this task.
         try? await Task.sleep(for: patience)
         let late = state.withLock { $0.waiters.removeValue(forKey: waiter) }
         late?.resume(returning: "a write was not durable within \(patience)")

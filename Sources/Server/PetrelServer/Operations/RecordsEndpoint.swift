@@ -42,6 +42,7 @@ struct RecordsEndpoint: Sendable {
       }
     }
     var modification = RecordModification(
+      // Those that failed already have their answers.
       database: database, operations: operations.compactMap { try? $0.get() },
       isAtomic: request.isAtomic, origin: origin,
       appliesGrants: context.appliesGrants, timestamp: context.now,

@@ -48,6 +48,7 @@ struct SubscriptionsEndpoint: Sendable {
     let operations = request.operations.map { Self.validated($0, in: address.scope) }
     let database = try await databases.database(at: address)
     let outcomes = try await store.modifySubscriptions(
+      // Those that failed already have their answers.
       operations.compactMap { try? $0.get() }, of: user, in: database,
       refusesEqualContent: context.refusesEqualSubscriptions, timestamp: context.now)
     var remaining = outcomes[...]

@@ -44,6 +44,7 @@ struct ZonesEndpoint: Sendable {
     let request = try ModifyZonesRequest(parsing: context.body, context: context.messageContext())
     let database = try await databases.database(at: try context.address())
     let outcomes = try await store.modifyZones(
+      // Those that failed already have their answers.
       request.operations.compactMap { try? $0.get() }, in: database, origin: origin,
       timestamp: context.now)
     var remaining = outcomes[...]

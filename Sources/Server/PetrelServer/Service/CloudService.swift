@@ -293,6 +293,7 @@ public final class CloudService: Sendable {
       }
       let schedule = RetentionSchedule(began: began, ended: .now, logged: logged)
       repeat {
+        // A cancellation ends the sleep, and the loop with it.
         try? await Task.sleep(for: RetentionSchedule.step)
       } while !Task.isCancelled
         && !schedule.isDue(at: .now, logged: dispatcher.metrics.loggedNotifications)

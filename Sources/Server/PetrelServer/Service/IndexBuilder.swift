@@ -30,6 +30,7 @@ struct IndexBuilder: Sendable {
         log.error(
           "an index could not be built; it is tried again in a minute",
           ["cause": .string("\(error)")])
+        // A cancellation ends the sleep, and the loop with it.
         try? await Task.sleep(for: .seconds(60))
       }
     }

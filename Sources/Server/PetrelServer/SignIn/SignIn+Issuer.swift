@@ -86,6 +86,7 @@ extension SignIn {
       }
       var identity = try await issuer.identity(
         forCode: code, of: try await authorization(state: state, holder: holder, name: name))
+      // The name is an extra that only some issuers send.
       if let text = request.query("user"), let json = try? JSONValue(parsing: Data(text.utf8)) {
         identity.addNames(fromApple: json)
       }
@@ -136,8 +137,10 @@ extension UserProfile {
     names.middleName = identity.middleName
     names.familyName = identity.familyName
     names.nickname = identity.nickname
+    // What an issuer says of a person may not fit; then less of it is kept.
     let profile = try? UserProfile(
       emailAddress: identity.emailAddress, phoneNumber: nil, nameComponents: names)
+    // What an issuer says of a person may not fit; then less of it is kept.
     let bare = try? UserProfile(emailAddress: nil, phoneNumber: nil, nameComponents: names)
     self = profile ?? bare ?? UserProfile()
   }

@@ -36,6 +36,7 @@ struct TextSeal: Sendable {
       HMACSHA256.isCode(
         given, of: Self.message(String(parts[0]), purpose, holder), key: key),
       let bytes = Base64URL.decode(parts[0]),
+      // What was not sealed here opens as nil.
       let members = (try? JSONValue(parsing: Data(bytes)))?.object,
       let end = members["until"]?.int, Timestamp(milliseconds: end) > now
     else { return nil }

@@ -50,6 +50,7 @@ package struct PostgreSQLSession {
       guard ContinuousClock.now < deadline else {
         throw StoreError(.unreachable, "a transaction of a lost connection has not ended yet")
       }
+      // On a thread of its own, which may block.
       usleep(Self.pause)
     }
   }
@@ -81,6 +82,7 @@ package struct PostgreSQLSession {
             ? "a server has the store at \(connection.address) open; stop it first"
             : "the store at \(connection.address) is being moved; wait until that is done")
       }
+      // On a thread of its own, which may block.
       usleep(Self.pause)
     }
   }

@@ -160,7 +160,7 @@ package final class SQLiteConnection: SQLConnection {
   package func renewLog() throws {
     guard let name = sqlite3_db_filename(handle, "main"), name.pointee != 0 else { return }
     try beginWriting()
-    defer { try? rollback() }
+    defer { giveUpTransaction() }
     try LogRenewal.renew(logAt: String(cString: name) + "-wal")
   }
 

@@ -51,9 +51,11 @@ extension UserTable {
     if let name = lookup.userRecordName {
       searches.append((discoverable + " AND users.user_record_name = $5", name))
     }
+    // An address that no user can have finds nobody.
     if let email = lookup.emailAddress.flatMap({ try? UserLookup.canonicalEmailAddress($0) }) {
       searches.append((discoverable + " AND users.email = $5", email))
     }
+    // A number that no user can have finds nobody.
     if let phone = lookup.phoneNumber.flatMap({ try? UserLookup.canonicalPhoneNumber($0) }) {
       searches.append((discoverable + " AND users.phone = $5", phone))
     }

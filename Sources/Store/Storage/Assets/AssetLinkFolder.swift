@@ -17,6 +17,7 @@ package final class AssetLinkFolder {
     removeLeftovers()
   }
 
+  // What stays is removed at the next start.
   deinit { try? FileManager.default.removeItem(atPath: folder) }
 
   /// Gives a file its second name.
@@ -55,6 +56,7 @@ package final class AssetLinkFolder {
     for name in names where name.hasPrefix(Self.prefix) {
       let process = Int32(name.dropFirst(Self.prefix.count))
       guard let process, process == getpid() || kill(process, 0) != 0 else { continue }
+      // What stays is tried again at the next start.
       try? FileManager.default.removeItem(atPath: assets + "/" + name)
     }
   }

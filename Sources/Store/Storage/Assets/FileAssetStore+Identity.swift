@@ -51,7 +51,7 @@ extension FileAssetStore {
       hasAssets = try AssetTable(transaction: transaction).areAny()
       try transaction.connection.commit()
     } catch {
-      if transaction.connection.isInTransaction { try? transaction.connection.rollback() }
+      transaction.connection.giveUpTransaction()
       throw error
     }
     guard known != identity else { return }

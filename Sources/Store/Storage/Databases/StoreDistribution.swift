@@ -144,7 +144,7 @@ public enum StoreDistribution {
       try body()
       try connection.commit()
     } catch {
-      if connection.isInTransaction { try? connection.rollback() }
+      connection.giveUpTransaction()
       throw error
     }
   }

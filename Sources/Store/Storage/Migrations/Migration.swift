@@ -30,6 +30,7 @@ package struct Migration: Sendable {
   ///   ``StoreError/Code/cannotOpen`` when servers have it open that would not understand the new one.
   static func apply(_ migrations: [Migration], to connection: any SQLConnection) throws {
     let newest = migrations.last?.version ?? 0
+    // A store without a version is looked at below, with locks.
     if let version = try? currentVersion(of: connection), version == newest { return }
     do {
       try begin(on: connection)
@@ -50,7 +51,7 @@ package struct Migration: Sendable {
       }
       try connection.commit()
     } catch {
-      if connection.isInTransaction { try? connection.rollback() }
+      connection.giveUpTransaction()
       throw error
     }
   }

@@ -82,7 +82,7 @@ extension NotificationIndexTable {
         capacity: capacity, rows: rows, marked: Set(marks.map(\.database)),
         generation: marks.map(\.generation).max() ?? 1, merging: merging)
     } catch {
-      if connection.isInTransaction { try? connection.rollback() }
+      connection.giveUpTransaction()
       throw error
     }
   }

@@ -39,6 +39,7 @@ package final class ServerLock: @unchecked Sendable {
   private static func lock(_ descriptor: Int32) -> Bool {
     for _ in 0..<10 {
       if flock(descriptor, LOCK_EX | LOCK_NB) == 0 { return true }
+      // Before the server starts, on the thread that opens the store.
       usleep(10_000)
     }
     return false

@@ -30,6 +30,7 @@ package final class TableSizes: Sendable {
     }
     if isDue {
       Task {
+        // Without sizes the metrics leave them out.
         let found = try? await look()
         state.withLock { $0.known = found }
       }

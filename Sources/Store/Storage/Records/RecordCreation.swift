@@ -21,7 +21,9 @@ final class RecordCreation: Sendable {
   ) {
     guard operation.kind == .create, operation.parent == nil, operation.shareContent == nil,
       operation.encryptedFields.isEmpty,
+      // What is refused takes the longer way, which says why.
       case .save(var record)? = try? operation.decision(on: nil, in: modification),
+      // What is refused takes the longer way, which says why.
       (try? record.validate()) != nil
     else { return nil }
     for (name, value) in record.fields {

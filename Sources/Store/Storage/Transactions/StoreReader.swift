@@ -45,7 +45,7 @@ struct StoreReader {
       try engine.commit()
     } catch {
       let isGivenUp = job.cancellation?.end(on: engine) ?? false
-      if engine.isInTransaction { try? engine.rollback() }
+      engine.giveUpTransaction()
       throw isGivenUp ? CancellationError() : error
     }
   }

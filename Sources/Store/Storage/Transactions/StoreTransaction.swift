@@ -80,7 +80,7 @@ final class StoreTransaction {
       try connection.commit()
       return value
     } catch {
-      if connection.isInTransaction { try? connection.rollback() }
+      connection.giveUpTransaction()
       throw error
     }
   }

@@ -145,7 +145,7 @@ final class StoreWriter: @unchecked Sendable {
       try thread.engine.rollback()
     } catch {
       // It is tried again.
-      if thread.engine.isInTransaction { try? thread.engine.rollback() }
+      thread.engine.giveUpTransaction()
     }
   }
 
@@ -255,7 +255,7 @@ final class StoreWriter: @unchecked Sendable {
       transaction.tail?.apply(transaction.tailChange)
       return transaction
     } catch {
-      if thread.engine.isInTransaction { try? thread.engine.rollback() }
+      thread.engine.giveUpTransaction()
       thread.connection.catalog.empty()
       throw error
     }

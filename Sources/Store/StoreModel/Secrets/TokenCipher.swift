@@ -65,6 +65,7 @@ public struct TokenCipher: Sendable {
   public func open(_ sealed: some StringProtocol, as kind: Kind) -> [UInt8]? {
     guard let bytes = kind.isForURLs ? Base64URL.decode(sealed) : Self.base64(String(sealed)),
       bytes.count > Self.nonceSize,
+      // What was not sealed by this store opens as nil.
       let text = try? cipher.open(
         Array(bytes.dropFirst(Self.nonceSize)), nonce: Array(bytes.prefix(Self.nonceSize))),
       text.first == kind.rawValue, let end = text.lastIndex(of: 0x80), end > 0

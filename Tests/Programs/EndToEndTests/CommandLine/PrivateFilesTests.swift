@@ -85,26 +85,30 @@ struct PrivateFilesTests {
     ("demo", .words(["--data", "demo", "--earthquakes", "quakes.csv"])),
     ("completions", .words(["bash"])),
     ("version", .words([])),
-    ("bench changes", .words(["--records", "1000", "--rounds", "1"] + small)),
+  ]
+
+  /// The same of the benchmarks.
+  private static let benchmarks: [(command: String, use: Use)] = [
+    ("changes", .words(["--records", "1000", "--rounds", "1"] + small)),
     (
-      "bench query",
+      "query",
       .words(["--records", "1000", "--repeats", "1", "--warm-up", "1", "--depth", "2"] + small)
     ),
-    ("bench testcloud", .words(["--count", "1"])),
+    ("testcloud", .words(["--count", "1"])),
     (
-      "bench simulate",
+      "simulate",
       .words(
         ["--saves", "10", "--users", "100", "--subscriptions", "100", "--seconds", "1"]
           + ["--plot", "plot.svg"])
     ),
-    ("bench save", .leftOut("starts a server in a folder, as 'bench changes' does")),
-    ("bench notify", .leftOut("starts a server in a folder, as 'bench changes' does")),
-    ("bench explain", .leftOut("starts a server in a folder, as 'bench changes' does")),
-    ("bench fanout", .leftOut("starts a server in a folder, as 'bench changes' does")),
-    ("bench match", .leftOut("runs Python, which makes its files with the umask of petrel")),
-    ("bench push", .leftOut("runs h2load, which reads a file that is made as that of --plot is")),
-    ("bench cluster", .leftOut("runs PostgreSQL, whose files are in a folder of mode 700")),
-    ("bench partition", .leftOut("runs PostgreSQL, whose files are in a folder of mode 700")),
+    ("save", .leftOut("starts a server in a folder, as 'changes' does")),
+    ("notify", .leftOut("starts a server in a folder, as 'changes' does")),
+    ("explain", .leftOut("starts a server in a folder, as 'changes' does")),
+    ("fanout", .leftOut("starts a server in a folder, as 'changes' does")),
+    ("match", .leftOut("runs Python, which makes its files with the umask of petrel-bench")),
+    ("push", .leftOut("runs h2load, which reads a file that is made as that of --plot is")),
+    ("cluster", .leftOut("runs PostgreSQL, whose files are in a folder of mode 700")),
+    ("partition", .leftOut("runs PostgreSQL, whose files are in a folder of mode 700")),
   ]
 
   /// A program is started by these words, so that all that it makes could be read by everybody.
@@ -140,6 +144,9 @@ struct PrivateFilesTests {
   @Test("every command is considered")
   func commands() async throws {
     #expect(try await Set(Program.commandNames()) == Set(Self.uses.map(\.command)))
+    #expect(
+      try await Set(Program.commandNames(of: "petrel-bench"))
+        == Set(Self.benchmarks.map(\.command)))
   }
 
   @Test("with any umask, what commands make is open to nobody else, while they run and after")
@@ -160,7 +167,8 @@ struct PrivateFilesTests {
         #"{"event":"create","record":{"recordName":"c","recordType":"Note","fields":{}}}"#,
         to: folder + "/trial.json")
       try write(
-        RepositoryFile.text("Examples/EarthquakeAlerts/fiji-earthquakes.csv").split(separator: "\n").prefix(20)
+        RepositoryFile.text("Examples/EarthquakeAlerts/fiji-earthquakes.csv").split(separator: "\n")
+          .prefix(20)
           .joined(separator: "\n") + "\n", to: folder + "/quakes.csv")
       let environment = [
         "HOME": folder + "/home", "TMPDIR": folder + "/tmp/",
@@ -169,11 +177,14 @@ struct PrivateFilesTests {
       #expect(openFiles(in: folder) == [])
 
       var running: [Program] = []
-      for (command, use) in Self.uses {
+      let runs =
+        Self.uses.map { ("petrel", $0.command, $0.use) }
+        + Self.benchmarks.map { ("petrel-bench", $0.command, $0.use) }
+      for (name, command, use) in runs {
         let words = command.split(separator: " ").map(String.init)
         func start(_ more: [String], input: String? = nil) throws -> Program {
           try Program(
-            "petrel", words + more, environment: environment, input: input, through: Self.openly,
+            name, words + more, environment: environment, input: input, through: Self.openly,
             in: folder)
         }
         switch use {
@@ -181,18 +192,18 @@ struct PrivateFilesTests {
         case .words(let more, let input):
           let program = try start(more, input: input)
           var open: [String] = []
-          try await eventually("petrel \(command) ends") {
+          try await eventually("\(name) \(command) ends") {
             open += openFiles(in: folder)
             return !program.isRunning
           }
-          #expect(open == [], "petrel \(command)")
-          #expect(try await program.end() == 0, "petrel \(command): \(program.output)")
+          #expect(open == [], "\(name) \(command)")
+          #expect(try await program.end() == 0, "\(name) \(command): \(program.output)")
         case .until(let text, let more):
           let program = try start(more)
           running.append(program)
           try await program.line(containing: text)
         }
-        #expect(openFiles(in: folder) == [], "petrel \(command)")
+        #expect(openFiles(in: folder) == [], "\(name) \(command)")
       }
       for program in running {
         program.signal(SIGTERM)

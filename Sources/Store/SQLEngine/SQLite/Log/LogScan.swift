@@ -156,6 +156,7 @@ package struct LogScan {
   private func committedFrames(withSalts salts: UInt64) -> Int {
     let header = 48
     guard isIndexOfThisBoot, let handle = FileHandle(forReadingAtPath: indexPath),
+      // An index that cannot be read says nothing; then the log itself is read.
       let bytes = try? handle.read(upToCount: 2 * header), bytes.count == 2 * header,
       bytes.prefix(header) == bytes.suffix(header)
     else { return 0 }

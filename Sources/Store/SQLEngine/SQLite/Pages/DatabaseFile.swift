@@ -103,6 +103,7 @@ package struct DatabaseFile {
     return isSealed(using: page) { number in
       let offset = (number - 1) * PageCache.pageSize
       guard offset < file.size else { return false }
+      // A page that cannot be read is not sealed.
       return (try? file.read(page, count: PageCache.pageSize, at: offset)) != nil
     }
   }

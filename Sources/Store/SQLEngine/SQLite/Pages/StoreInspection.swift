@@ -138,6 +138,7 @@ package struct StoreInspection {
       let range = step()
       for page in try damagedPages(among: range, of: file, buffer) {
         let isDamaged = try (0..<Self.attempts).allSatisfy { _ in
+          // On a thread of its own, which may block.
           usleep(Self.pause)
           return try !damagedPages(among: Int(page)..<Int(page) + 1, of: file, buffer).isEmpty
         }
@@ -147,6 +148,7 @@ package struct StoreInspection {
       }
       var rest = pause
       while rest > 0, !isOver() {
+        // On a thread of its own, which may block.
         usleep(min(rest, Self.pause))
         rest -= min(rest, Self.pause)
       }

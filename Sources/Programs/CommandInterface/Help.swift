@@ -1,0 +1,85 @@
+import PetrelServer
+
+/// The texts that say how a program is used, made from what its commands declare.
+struct Help {
+  let program: CommandProgram
+
+  func overview(_ style: TextStyle) -> String {
+    let sections = program.sections.map { section in
+      (section.title.map { style.strong($0) + "\n" } ?? "")
+        + Self.table(section.commands.map { ($0.name, $0.summary) })
+    }
+    let advice = program.advice(style)
+    return """
+      \(program.summary)
+
+      usage: \(program.name) COMMAND [OPTION…]
+
+      \(advice.isEmpty ? "" : advice + "\n\n")\(sections.joined(separator: "\n"))
+      \(program.name) help COMMAND tells more of a command, and \(program.name) help WORD of those that begin with it.
+
+      """
+  }
+
+  /// The commands that begin with a word; nil when none is longer than that.
+  func text(ofGroup word: String) -> String? {
+    let group = program.commands.filter { $0.name.hasPrefix(word + " ") }
+    guard !group.isEmpty else { return nil }
+    return Self.table(group.map { ($0.name, $0.summary) })
+  }
+
+  func text(of command: any Command.Type, _ style: TextStyle) -> String {
+    var text = style.strong("\(program.name) \(command.name)")
+    if !command.operands.isEmpty { text += " " + command.operands }
+    for option in command.options where option.isRequired { text += " " + option.usage }
+    if command.options.contains(where: { !$0.isRequired }) { text += " [OPTION…]" }
+    text += "\n\n\(command.summary)\n"
+    if !command.options.isEmpty {
+      text += "\n\(style.strong("options"))\n"
+      text += Self.table(
+        command.options.map { option in
+          (option.usage, option.help + (option.isRequired ? "; required" : ""))
+        })
+    }
+    text += "\n\(style.strong("example"))\n  \(command.example)\n"
+    guard !command.exitStatuses.isEmpty else { return text }
+    text += "\n\(style.strong("exit status"))\n"
+    let statuses = command.exitStatuses + [(ExitStatus.usage, ExitStatus.usageMeaning)]
+    return text + Self.table(statuses.map { (String($0.0), $0.1) })
+  }
+
+  /// The command, or the first word of some, that is nearest to what was typed.
+  func nearest(to typed: String) -> String? {
+    let names = program.commands.map { $0.name }
+    let first = typed.split(separator: " ").first.map(String.init) ?? ""
+    let firsts = Set(names.compactMap { $0.split(separator: " ").first.map(String.init) }).sorted()
+    let whole = NearestWord.among(names, to: typed)
+    let beginning = NearestWord.among(firsts + ["help"], to: first)
+    return typed == first ? beginning ?? whole : whole ?? beginning
+  }
+
+  /// Rows of two columns, the second one broken where a line would be longer than a page is wide.
+  private static func table(_ rows: [(String, String)]) -> String {
+    let width = rows.map(\.0.count).max() ?? 0
+    let indent = "\n" + String(repeating: " ", count: width + 4)
+    return rows.map { left, right in
+      let lines = lines(of: right, width: max(40, pageWidth - width - 4))
+      return "  \(left.padding(to: width))  \(lines.joined(separator: indent))\n"
+    }.joined()
+  }
+
+  private static let pageWidth = 100
+
+  private static func lines(of text: String, width: Int) -> [String] {
+    var lines = [""]
+    for word in text.split(separator: " ") {
+      let line = lines[lines.count - 1]
+      if line.isEmpty || line.count + 1 + word.count <= width {
+        lines[lines.count - 1] = line.isEmpty ? String(word) : line + " " + word
+      } else {
+        lines.append(String(word))
+      }
+    }
+    return lines
+  }
+}

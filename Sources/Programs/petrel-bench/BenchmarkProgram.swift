@@ -1,0 +1,25 @@
+import CommandInterface
+import Foundation
+
+/// The program `petrel-bench`: measures Petrel beside its peers and beside limits of the machine.
+@main
+enum BenchmarkProgram {
+  static let petrelBench = CommandProgram(
+    "petrel-bench", "Measures Petrel beside its peers and beside limits of the machine.",
+    sections: [
+      .init(
+        nil,
+        [
+          SaveBenchmarkCommand.self, NotifyBenchmarkCommand.self, TestCloudBenchmarkCommand.self,
+          QueryBenchmarkCommand.self, ChangesBenchmarkCommand.self, MatchBenchmarkCommand.self,
+          PushBenchmarkCommand.self, FanOutBenchmarkCommand.self, ExplainBenchmarkCommand.self,
+          ClusterBenchmarkCommand.self, PartitionBenchmarkCommand.self,
+          SimulateBenchmarkCommand.self,
+        ])
+    ])
+
+  static func main() async {
+    CommandProgram.prepareProcess()
+    exit(await petrelBench.run(Array(CommandLine.arguments.dropFirst())))
+  }
+}

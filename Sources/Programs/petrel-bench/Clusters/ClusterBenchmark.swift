@@ -1,0 +1,315 @@
+import CommandInterface
+import Foundation
+import JSONCoding
+import PetrelServer
+import PostgreSQLHosting
+import ScaleModel
+import ServerHosting
+
+/// Loads 1, 2, 3… servers on one PostgreSQL, and counts what they and it do for each save.
+struct ClusterBenchmark {
+  var servers: [Int]
+  var databases: Int
+  /// Of a hundred saves.
+  var publicShare: Int
+  /// To each server.
+  var connections: Int
+  var seconds: Double
+  /// Saves a second when they come evenly; a part of what the servers do at most unless told.
+  var rate: Double?
+  var address: String
+  /// The PostgreSQL that goes away afterwards; nil where one is named that stays.
+  var own: HostedPostgreSQL?
+  var directory: String
+  var report: BenchmarkReport
+
+  /// The part of the most saves at which they come evenly.
+  private static let pacedShare = 0.3
+  /// Seconds without progress after which what is not dispatched is counted as left.
+  private static let patience = 10.0
+  /// What comes evenly comes to each server over so many connections, one save at a time over each.
+  private static let lines = 4
+
+  /// How a load is put on the servers.
+  private struct Load {
+    /// Whether there are subscriptions, of which each record fires one.
+    var isSubscribed: Bool
+    /// Saves a second that come evenly; nil for as many as there can be.
+    var rate: Double?
+  }
+
+  /// What came of a load.
+  private struct Outcome {
+    var result: LoadGenerator.Result
+    var counts: ClusterCounts
+    var waits: LockWaitSampler.Waits
+    /// Until the last change was dispatched, after the last save.
+    var drainSeconds: Double
+    /// Saves that were not dispatched in time.
+    var left: Double
+    /// How long notifications took to a reader at another server than saved; nil where none waited.
+    var notified: Percentiles?
+
+    var saves: Double { Double(max(1, result.answered)) }
+  }
+
+  func run() async throws {
+    let setup = try await ClusterSetup.prepare(
+      store: address, directory: directory, databases: databases)
+    let probe = try PostgreSQLProbe(address)
+    if own != nil { try probe.rows("CREATE EXTENSION IF NOT EXISTS pg_stat_statements") }
+    if try !ClusterCounts.hasStatements(probe) {
+      report.line("without the extension pg_stat_statements statements and rows are not counted")
+    }
+    tellConditions(probe)
+    report.line(
+      "servers  load      subscr.  saves/s        p50        p99  logged p50        p99  stmts  rows"
+        + "  commits     WAL   server CPU      PG CPU   lock waits")
+    var courier: String?
+    for count in servers {
+      let running = try startServers(count)
+      defer { for server in running { server.stop() } }
+      let path = try courier ?? setup.fill(over: running[0].port)
+      courier = path
+      var most: [Bool: Double] = [:]
+      for isSubscribed in count == servers.first ? [false, true] : [true] {
+        for isPaced in [false, true] {
+          let rate = self.rate ?? (most[isSubscribed] ?? 0) * Self.pacedShare
+          let load = Load(isSubscribed: isSubscribed, rate: isPaced ? rate : nil)
+          let reader: ClusterReader? =
+            if isPaced, isSubscribed, count > 1 {
+              try ClusterReader(at: running, path: path, requests: setup.readerRequests())
+            } else {
+              nil
+            }
+          defer { reader?.stop() }
+          let outcome = try await measure(load, on: running, reader: reader, setup, probe)
+          if !isPaced { most[isSubscribed] = outcome.result.rate }
+          tell(load, outcome, servers: count)
+          if isSubscribed, !isPaced { try tellBaseline(outcome) }
+        }
+      }
+    }
+  }
+
+  private func startServers(_ count: Int) throws -> [ServerProcess] {
+    var running: [ServerProcess] = []
+    do {
+      for _ in 0..<count {
+        running.append(try ServerProcess(in: directory, store: address))
+      }
+    } catch {
+      for server in running { server.stop() }
+      throw error
+    }
+    return running
+  }
+
+  // MARK: Loading
+
+  private func measure(
+    _ load: Load, on servers: [ServerProcess], reader: ClusterReader?, _ setup: ClusterSetup,
+    _ probe: PostgreSQLProbe
+  ) async throws -> Outcome {
+    let requests = setup.requests(subscribed: load.isSubscribed, publicShare: publicShare)
+    // In the same order all would save into the same database at the same time.
+    var random = SeededRandom(seed: UInt64(servers.count))
+    let generators = servers.map { server in
+      (0..<(load.rate == nil ? 1 : Self.lines)).map { _ in
+        var generator = LoadGenerator(
+          port: server.port, connections: connections, requests: requests.shuffled(using: &random))
+        generator.toleratesRefusals = true
+        return generator
+      }
+    }
+    // Uncounted, so that indexes are read and statements prepared.
+    try await drive(generators, seconds: 1, rate: load.rate)
+    if let reader { _ = try await reader.delays(of: reader.save(seconds: 1).answered) }
+    _ = try await drained(servers, from: .init(), saves: .infinity, patience: 1)
+    try probe.rows("CHECKPOINT")
+    let before = try ClusterCounts.take(probe, servers: servers, isLocal: own != nil)
+    let sampler = try LockWaitSampler(address)
+    async let readers = reader?.save(seconds: seconds)
+    var result = try await drive(generators, seconds: seconds, rate: load.rate)
+    let read = try await readers
+    if let read { result += read }
+    result.seconds = seconds
+    let end = monotonicSeconds()
+    let waits = sampler.stop()
+    let logged =
+      load.isSubscribed
+      ? try await drained(
+        servers, from: before.figures, saves: Double(result.answered), patience: Self.patience) : 0
+    let drainSeconds = monotonicSeconds() - end
+    let notified = try await reader?.delays(of: read?.answered ?? 0)
+    let counts = try ClusterCounts.take(probe, servers: servers, isLocal: own != nil).since(before)
+    return Outcome(
+      result: result, counts: counts, waits: waits, drainSeconds: drainSeconds,
+      left: load.isSubscribed ? max(0, Double(result.answered) - logged) : 0,
+      notified: notified)
+  }
+
+  /// Loads all servers at the same time, each with its generators: one for what comes as fast as it can,
+  /// one for each line of what comes evenly.
+  @discardableResult
+  private func drive(
+    _ generators: [[LoadGenerator]], seconds: Double, rate: Double?
+  ) async throws -> LoadGenerator.Result {
+    try await withThrowingTaskGroup(of: LoadGenerator.Result.self) { group in
+      for (place, lines) in generators.enumerated() {
+        for (line, generator) in lines.enumerated() {
+          guard let rate else {
+            group.addTask { try await generator.run(seconds: seconds) }
+            continue
+          }
+          let each = rate / Double(lines.count * generators.count)
+          let delay = Double(line * generators.count + place) / rate
+          group.addTask {
+            try await onThread { try generator.pace(rate: each, seconds: seconds, delay: delay) }
+          }
+        }
+      }
+      var sum = LoadGenerator.Result()
+      for try await result in group { sum += result }
+      sum.seconds = seconds
+      return sum
+    }
+  }
+
+  /// Waits until so many changes have fired what they fire, or none does any more; answers how many.
+  private func drained(
+    _ servers: [ServerProcess], from before: ServerFigures, saves: Double, patience: Double
+  ) async throws -> Double {
+    var logged = 0.0
+    var last = monotonicSeconds()
+    while true {
+      let figures = try ServerFigures.read(from: servers.map(\.port)) - before
+      let now = figures["petrel_notifications_logged_total"] ?? 0
+      if now > logged { (logged, last) = (now, monotonicSeconds()) }
+      if logged >= saves || monotonicSeconds() - last > patience { return logged }
+      try await Task.sleep(for: .milliseconds(10))
+    }
+  }
+
+  // MARK: Telling
+
+  private func tellConditions(_ probe: PostgreSQLProbe) {
+    report.set([
+      "databases": .figure(databases), "publicPercent": .figure(publicShare),
+      "connectionsPerServer": .figure(connections),
+      "writersPerServer": .figure(ServerConfiguration(dataDirectory: directory).storeWriters),
+      "secondsEach": .figure(seconds),
+      "cores": .figure(ProcessInfo.processInfo.activeProcessorCount),
+      // The version is for the reader alone.
+      "postgreSQL": .string(((try? probe.rows("SHOW server_version"))?.first?.first ?? "") ?? ""),
+    ])
+    report.line(
+      "one record in each request, \(databases) private databases and a public one that has "
+        + "\(publicShare) % of the saves; of the subscribed each record fires one subscription")
+  }
+
+  private func tell(_ load: Load, _ outcome: Outcome, servers: Int) {
+    let times = Percentiles(outcome.result.times)
+    let counts = outcome.counts
+    let figures = counts.figures
+    let delays = "petrel_change_dispatch_delay_seconds"
+    func each(_ value: Double) -> JSONValue { .figure(value / outcome.saves) }
+    func micros(_ value: Double) -> JSONValue { .figure(value * 1e6 / outcome.saves) }
+    let dispatched = figures["petrel_changes_dispatched_total"] ?? 0
+    report.row(
+      "measurements",
+      [
+        "servers": .figure(servers), "isPaced": .bool(load.rate != nil),
+        "hasSubscriptions": .bool(load.isSubscribed),
+        "savesPerSecond": .figure(outcome.result.rate), "saves": .figure(outcome.result.answered),
+        "refusedRequests": .figure(outcome.result.refused),
+        "dispatchedPerSecond": .figure(dispatched / (seconds + outcome.drainSeconds)),
+        "drainSeconds": .figure(outcome.drainSeconds), "undispatched": .figure(outcome.left),
+        "loggedP50Milliseconds": .figure(figures.quantile(0.5, of: delays) * 1000),
+        "loggedP99Milliseconds": .figure(figures.quantile(0.99, of: delays) * 1000),
+        "loggedMeanMilliseconds": .figure(figures.mean(of: delays) * 1000),
+      ], times.figures("save"), outcome.notified?.figures("notified") ?? [:],
+      [
+        "statementsPerSave": each(counts.statements), "rowsPerSave": each(counts.rowsWritten),
+        "commitsPerSave": each(counts.commits),
+        "rollbacks": .figure(counts.rollbacks), "deadlocks": .figure(counts.deadlocks),
+        "retriedTransactions": .figure(figures["petrel_store_retries_total"] ?? .nan),
+        "logBytesPerSave": each(counts.logBytes),
+        "fullPageImagesPerSave": each(counts.fullPageImages),
+        "flushesPerSecond": .figure(counts.flushes / (seconds + outcome.drainSeconds)),
+        "flushMicroseconds": .figure(counts.flushSeconds * 1e6 / max(1, counts.flushes)),
+        "executionMicrosecondsPerSave": micros(counts.executionSeconds),
+        "writesPerCommit": .figure(
+          (figures["petrel_store_writes_total"] ?? .nan)
+            / (figures["petrel_store_commits_total"] ?? .nan)),
+        "storeWritesPerSave": each(figures["petrel_store_writes_total"] ?? .nan),
+        "storeCommitsPerSave": each(figures["petrel_store_commits_total"] ?? .nan),
+        "commitMeanMilliseconds": .figure(
+          figures.mean(of: "petrel_store_commit_duration_seconds") * 1000),
+        "serverProcessorMicrosecondsPerSave": micros(counts.serverProcessor),
+        "postgreSQLProcessorMicrosecondsPerSave": micros(counts.postgreSQLSeconds),
+        "loadProcessorMicrosecondsPerSave": micros(counts.loadProcessor),
+        "waitingForLocks": .figure(outcome.waits.waiting),
+        "lockWaits": .object(
+          outcome.waits.locks.mapValues {
+            .figure(Double($0) / Double(max(1, outcome.waits.samples)))
+          }),
+        "waitingForLog": .figure(
+          Double(outcome.waits.log) / Double(max(1, outcome.waits.samples))),
+        "dispatchFailures": .figure(figures["petrel_dispatch_failures_total"] ?? .nan),
+        "leases": .figure(figures["petrel_dispatch_leases"] ?? .nan),
+        "leasesLost": .figure(figures["petrel_dispatch_leases_lost_total"] ?? .nan),
+        "indexLoadsPerSave": each(figures["petrel_matching_index_loads_total"] ?? .nan),
+        "catchUpsPerSave": each(figures["petrel_dispatch_catch_ups_total"] ?? .nan),
+        "statements": .object(
+          counts.works.mapValues { work in
+            ["callsPerSave": each(work.calls), "rowsPerSave": each(work.rows)]
+          }),
+      ])
+    func padded(_ text: String, _ width: Int) -> String { text.leftPadding(to: width) }
+    func delay(_ share: Double) -> String {
+      let value = figures.quantile(share, of: delays)
+      return value.isFinite ? String(format: "%.1f ms", value * 1000) : "-"
+    }
+    report.line(
+      padded("\(servers)", 7) + "  " + (load.rate == nil ? "full" : "even").padding(to: 8) + "  "
+        + padded(load.isSubscribed ? "yes" : "no", 7)
+        + String(format: "  %7.0f", outcome.result.rate)
+        + "  \(padded(times.text(0.5), 9))  \(padded(times.text(0.99), 9))"
+        + "  \(padded(delay(0.5), 10))  \(padded(delay(0.99), 9))"
+        + String(
+          format: "  %5.1f  %4.1f  %7.2f  %4.1f KB  %8.0f us  %7.0f us  %11.2f",
+          counts.statements / outcome.saves, counts.rowsWritten / outcome.saves,
+          counts.commits / outcome.saves, counts.logBytes / outcome.saves / 1000,
+          counts.serverProcessor * 1e6 / outcome.saves,
+          counts.postgreSQLSeconds * 1e6 / outcome.saves, outcome.waits.waiting))
+    if let notified = outcome.notified {
+      report.line(
+        "         a notification at a reader of another server, from when its record is sent: "
+          + "p50 \(notified.text(0.5)), p99 \(notified.text(0.99)), most \(notified.text(1))")
+    }
+    if outcome.left > 0 { report.line("         \(Int(outcome.left)) saves were not dispatched") }
+  }
+
+  /// Has PostgreSQL alone write the same rows, where it is this benchmark's own.
+  private func tellBaseline(_ outcome: Outcome) throws {
+    guard let own, outcome.counts.commits > 0 else { return }
+    let result = try PgbenchBaseline(
+      server: own, clients: 8, seconds: max(1, Int(seconds / 2))
+    ).measure(outcome.counts, saves: outcome.saves)
+    let ratio = outcome.result.rate / result.savesPerSecond
+    report.extend(
+      "measurements",
+      [
+        "baselineSavesPerSecond": .figure(result.savesPerSecond),
+        "baselineSavesPerTransaction": .figure(result.savesPerTransaction),
+        "baselineRowsPerSave": .figure(result.rowsPerSave), "ratioToBaseline": .figure(ratio),
+      ])
+    report.line(
+      String(
+        format:
+          "         baseline: pgbench writes the rows of %.0f saves a second (%.1f rows each, "
+          + "%.1f saves a transaction); ratio %.2f", result.savesPerSecond, result.rowsPerSave,
+        result.savesPerTransaction, ratio))
+  }
+}

@@ -1,0 +1,171 @@
+import CommandInterface
+import Foundation
+import JSONCoding
+import ScaleModel
+
+/// What a load takes of machines, simulated: how busy they are, where it ends, and what a dead server does.
+struct ScaleAnswer {
+  var scenario: ScaleScenario
+  let costs: ScaleCosts
+  let plan: CapacityPlan
+  let report: BenchmarkReport
+
+  /// What the plot is drawn from.
+  struct Curves {
+    /// Rates, with what was found at each.
+    var points: [(rate: Double, result: ScaleResult, load: CapacityFormulas.Load)] = []
+    var death: ScaleResult?
+    var deathSecond = 0.0
+  }
+
+  /// Parts of the rate that is asked for.
+  private static let parts = [0.1, 0.25, 0.5, 0.75, 0.9, 1, 1.1, 1.25, 1.4, 1.6, 1.8, 2]
+
+  func run() -> Curves {
+    tellPlan()
+    var curves = Curves()
+    tellSweep(&curves)
+    tellLimits()
+    tellDeath(&curves)
+    return curves
+  }
+
+  private func tellPlan() {
+    let gigabyte = 1e9
+    report.line(
+      String(
+        format:
+          "%.0f saves a second of %.0f million users with %.0f million subscriptions, "
+          + "%.1f notifications a save, %.1f pushes a notification",
+        scenario.rate, Double(scenario.users) / 1e6, Double(scenario.subscriptions) / 1e6,
+        CapacityFormulas(scenario, costs).firings, scenario.pushes))
+    report.line(
+      "\(plan.servers.counting("server")) of \(scenario.coresPerServer) cores, "
+        + "\(plan.shards.counting("shard")) of \(scenario.coresPerShard) cores")
+    report.line(
+      String(
+        format: "indexes %.1f GB, %.2f GB on each server; log %.1f TB a day; store %.1f TB",
+        plan.indexBytes / gigabyte, plan.indexBytesPerServer / gigabyte,
+        plan.logBytesPerDay / 1e12, plan.storedBytes / 1e12))
+    report.set([
+      "savesPerSecond": .figure(scenario.rate), "users": .figure(scenario.users),
+      "subscriptions": .figure(scenario.subscriptions), "servers": .figure(plan.servers),
+      "shards": .figure(plan.shards), "indexBytes": .figure(plan.indexBytes),
+      "indexBytesPerServer": .figure(plan.indexBytesPerServer),
+      "logBytesPerDay": .figure(plan.logBytesPerDay), "storedBytes": .figure(plan.storedBytes),
+    ])
+  }
+
+  private func tellSweep(_ curves: inout Curves) {
+    report.line(
+      "  saves/s  answered  dispatched   save p50        p99  logged p50        p99  servers (formula)"
+        + "  shards (formula)   logs   row  saves/commit")
+    let progress = ProgressLine()
+    for part in Self.parts {
+      var scenario = scenario
+      scenario.setRate(self.scenario.rate * part)
+      progress.show("simulating \(Int(scenario.rate)) saves a second")
+      let result = ClusterSimulation.run(scenario, costs)
+      progress.end()
+      let load = CapacityFormulas(scenario, costs).load(at: scenario.rate)
+      curves.points.append((scenario.rate, result, load))
+      tell(scenario.rate, result, load)
+    }
+  }
+
+  private func tell(_ rate: Double, _ result: ScaleResult, _ load: CapacityFormulas.Load) {
+    func delay(_ delays: DelayHistogram, _ share: Double, _ width: Int) -> String {
+      String(format: "%.1f ms", delays.quantile(share) * 1000).leftPadding(to: width)
+    }
+    let together = Double(result.saved + result.dispatched) / Double(max(1, result.transactions))
+    report.line(
+      String(
+        format: "%9.0f  %8.0f  %10.0f", rate, result.savesPerSecond, result.dispatchedPerSecond)
+        + delay(result.saveDelay, 0.5, 11) + delay(result.saveDelay, 0.99, 11)
+        + delay(result.dispatchDelay, 0.5, 12) + delay(result.dispatchDelay, 0.99, 11)
+        + String(
+          format: "  %7.2f    %6.2f  %6.2f    %6.2f  %5.2f  %4.2f  %12.1f",
+          result.serverUtilization, load.server, result.shardUtilization, load.shard,
+          result.logUtilization, result.lockUtilization, together)
+        + (result.isOverloaded ? "  overloaded" : ""))
+    report.row(
+      "sweep",
+      [
+        "savesPerSecond": .figure(rate), "answeredPerSecond": .figure(result.savesPerSecond),
+        "dispatchedPerSecond": .figure(result.dispatchedPerSecond),
+        "saveP50Milliseconds": .figure(result.saveDelay.quantile(0.5) * 1000),
+        "saveP99Milliseconds": .figure(result.saveDelay.quantile(0.99) * 1000),
+        "loggedP50Milliseconds": .figure(result.dispatchDelay.quantile(0.5) * 1000),
+        "loggedP99Milliseconds": .figure(result.dispatchDelay.quantile(0.99) * 1000),
+        "serverUtilization": .figure(result.serverUtilization),
+        "serverUtilizationByFormula": .figure(load.server),
+        "shardUtilization": .figure(result.shardUtilization),
+        "shardUtilizationByFormula": .figure(load.shard),
+        "busiestShardUtilization": .figure(result.busiestShard),
+        "logUtilization": .figure(result.logUtilization),
+        "logUtilizationByFormula": .figure(load.log),
+        "writerUtilization": .figure(result.writerUtilization),
+        "busiestDatabaseLocked": .figure(result.lockUtilization),
+        "jobsPerTransaction": .figure(together),
+        "waitingAtEnd": .figure(result.waitingChangesAtEnd),
+        "mostWaitingWrites": .figure(result.mostWaitingWrites),
+        "isOverloaded": .bool(result.isOverloaded), "events": .figure(result.events),
+      ])
+  }
+
+  private func tellLimits() {
+    let formulas = CapacityFormulas(scenario, costs)
+    let most = formulas.greatestRate()
+    let resources = formulas.load(at: most).resources
+    report.line(String(format: "by the formulas it ends at %.0f saves a second, where", most))
+    for resource in resources {
+      report.line(
+        "  " + resource.name.padding(to: 40) + String(format: "%5.2f", resource.utilization))
+    }
+    let one = formulas.greatestRateOfOneDatabase
+    report.line(
+      String(
+        format:
+          "one database takes %.0f saves a second at most, whatever the servers: a transaction of "
+          + "%d saves holds its row for %.1f ms, one of a single save for %.2f ms", one,
+        scenario.writesPerCommit,
+        formulas.transactionSeconds(saves: Double(scenario.writesPerCommit)) * 1000,
+        formulas.transactionSeconds(saves: 1) * 1000))
+    report.set([
+      "greatestSavesPerSecond": .figure(most),
+      "firstSaturated": .string(resources.first?.name ?? ""),
+      "greatestSavesPerSecondOfOneDatabase": .figure(one),
+    ])
+  }
+
+  private func tellDeath(_ curves: inout Curves) {
+    guard scenario.servers > 1 else { return }
+    var scenario = scenario
+    scenario.warmUpSeconds = 2
+    scenario.seconds = 33
+    let second = 5.0
+    scenario.death = ScaleScenario.Death(second: second)
+    let progress = ProgressLine()
+    progress.show("simulating the death of a server")
+    let result = ClusterSimulation.run(scenario, costs)
+    progress.end()
+    curves.death = result
+    curves.deathSecond = second
+    guard let recovery = result.recovery else { return }
+    report.line(
+      String(
+        format:
+          "a server dies: %d saves are sent again; the private databases it had in hand are dispatched "
+          + "again after %.1f s, the public ones after %.1f s%@; at most %d changes wait in %d databases",
+        recovery.repeatedSaves, recovery.privateSeconds, recovery.publicSeconds,
+        recovery.isComplete ? "" : " and more", recovery.deepest, recovery.databases))
+    report.set([
+      "deathPrivateSeconds": .figure(recovery.privateSeconds),
+      "deathPublicSeconds": .figure(recovery.publicSeconds),
+      "deathWaitingChanges": .figure(recovery.deepest),
+      "deathDatabases": .figure(recovery.databases),
+      "deathRepeatedSaves": .figure(recovery.repeatedSaves),
+      "deathIsOver": .bool(recovery.isComplete),
+    ])
+  }
+}

@@ -1,0 +1,45 @@
+import CommandInterface
+import Foundation
+
+/// `petrel-bench fanout`
+enum FanOutBenchmarkCommand: Command {
+  static let name = "fanout"
+  static let example = "petrel-bench fanout"
+  static let summary = "Measures how long one record takes to the devices of all its subscribers."
+  static let options: [Arguments.Option] = [
+    .init("devices", "NUMBER", "of as many users, each with a subscription (default 1000000)"),
+    .init("connections", "NUMBER", "that may be opened for the pushes (default 1)"),
+    .init("data", "DIRECTORY", "where to write; the disk matters (default .petrel/bench)"),
+    BenchmarkReport.option,
+  ]
+
+  static func run(_ arguments: Arguments) async throws -> Int32 {
+    let devices = try arguments.int("devices", in: 1...10_000_000) ?? 1_000_000
+    let connections = try arguments.int("connections", in: 1...64) ?? 1
+    let directory = arguments.string("data") ?? ".petrel/bench"
+    BenchmarkFolder.remove(directory)
+    defer { BenchmarkFolder.remove(directory) }
+    let report = BenchmarkReport("fanout", arguments)
+    let peer = try await PushPeer.start()
+    defer { peer.stop() }
+    let pipeline = try await PushPipeline(
+      in: directory, devices: devices, connections: connections, to: peer, report: report)
+    let resident = ProcessMemory.resident(of: getpid())
+    let seconds = try await pipeline.push(records: 1)
+    await pipeline.stop()
+    report.set([
+      "devices": .figure(devices), "connections": .figure(connections),
+      "residentBeforeBytes": .figure(resident), "events": pipeline.timeline.figures,
+      "pushesPerSecond": .figure(Double(devices) / seconds),
+    ])
+    report.line("     time  resident")
+    report.line(String(format: "%7.3f s  %5d MB  before", 0.0, resident >> 20))
+    for mark in pipeline.timeline.marks {
+      report.line(
+        String(format: "%7.3f s  %5d MB  ", mark.seconds, mark.resident >> 20) + mark.name)
+    }
+    report.line(String(format: "%.0f pushes/s from the save", Double(devices) / seconds))
+    report.end()
+    return 0
+  }
+}

@@ -1,0 +1,73 @@
+import CloudKitModel
+import CommandInterface
+import Foundation
+import Matching
+
+/// `petrel-bench match`
+enum MatchBenchmarkCommand: Command {
+  static let name = "match"
+  static let example = "petrel-bench match"
+  static let summary = "Measures how fast changes find the subscriptions that fire on them."
+  static let options: [Arguments.Option] = [
+    .init("subscriptions", "N", "how many there are (default 10000, then 100000, then 1000000)"),
+    .init("workload", "DIRECTORY", "where subscriptions.jsonl and events.jsonl are, if not made"),
+    .init("seconds", "SECONDS", "how long events are matched (default 5)"),
+    .init("scripts", "DIRECTORY", "where the project's scripts are (default Scripts)"),
+    .init("python", "PATH", "a Python, which may have mokaccino (default python3)"),
+    BenchmarkReport.option,
+  ]
+
+  static func run(_ arguments: Arguments) async throws -> Int32 {
+    let seconds = Double(try arguments.int("seconds", in: 1...600) ?? 5)
+    let scripts = MatchingScripts(
+      directory: arguments.string("scripts") ?? "Scripts",
+      python: arguments.string("python") ?? "python3")
+    let report = BenchmarkReport("match", arguments)
+    if let directory = arguments.string("workload") {
+      try measure(directory, seconds, scripts, report)
+      report.end()
+      return 0
+    }
+    let size = try arguments.int("subscriptions", in: 1...10_000_000)
+    for count in size.map({ [$0] }) ?? [10_000, 100_000, 1_000_000] {
+      let directory = NSTemporaryDirectory() + "petrel-match-\(UUID().uuidString)"
+      defer { BenchmarkFolder.remove(directory) }
+      try scripts.makeWorkload(count, in: directory)
+      try measure(directory, seconds, scripts, report)
+    }
+    if size == nil {
+      MatchingCases.measureFlatness(report)
+      MatchingCases.measureIdenticalSubscriptions(report)
+    }
+    report.end()
+    return 0
+  }
+
+  private static func measure(
+    _ directory: String, _ seconds: Double, _ scripts: MatchingScripts,
+    _ report: BenchmarkReport
+  ) throws {
+    let run = MatchingRun(try MatchingWorkload(directory: directory), report)
+    try run.check()
+    let rate = run.matchEvents(for: seconds)
+    run.evaluatePlainly(beside: rate)
+    run.measureMemory()
+    if let other = try scripts.runMokaccino(directory, seconds) {
+      report.extend(
+        MatchingRun.list,
+        [
+          "mokaccinoEventsPerSecond": .figure(other.events),
+          "mokaccinoMissingShare": .figure(other.missing),
+          "mokaccinoExtraShare": .figure(other.extra),
+          "ratioToMokaccino": .figure(rate / other.events),
+        ])
+      report.line(
+        String(
+          format: "  mokaccino: %.0f events/s, misses %.1f %% of the matches, adds %.1f %%; ",
+          other.events, other.missing * 100, other.extra * 100)
+          + String(format: "Petrel is %.1f times as fast", rate / other.events))
+    } else {
+      report.line("  mokaccino is not installed: left out")
+    }
+  }
+}

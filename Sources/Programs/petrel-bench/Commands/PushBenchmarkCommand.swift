@@ -1,0 +1,37 @@
+import CommandInterface
+
+/// `petrel-bench push`
+enum PushBenchmarkCommand: Command {
+  static let name = "push"
+  static let example = "petrel-bench push"
+  static let summary = "Measures how fast pushes are sent, beside h2load."
+  static let options: [Arguments.Option] = [
+    .init("pushes", "NUMBER", "pushes in each turn (default 200000)"),
+    .init("connections", "NUMBER", "that may be opened for them (default 1)"),
+    .init("turns", "NUMBER", "how often it is measured, and h2load before it (default 3)"),
+    .init("durable", nil, "then once more, with the queue on disk that a server has"),
+    .init("data", "DIRECTORY", "where the queue lies; the disk matters (default .petrel/bench)"),
+    BenchmarkReport.option,
+  ]
+
+  static func run(_ arguments: Arguments) async throws -> Int32 {
+    let pushes = try arguments.int("pushes", in: 1_000...10_000_000) ?? 200_000
+    let connections = try arguments.int("connections", in: 1...64) ?? 1
+    let turns = try arguments.int("turns", in: 1...100) ?? 3
+    let directory = arguments.string("data") ?? ".petrel/bench"
+    let report = BenchmarkReport("push", arguments)
+    let peer = try await PushPeer.start()
+    defer { peer.stop() }
+    let rate = try await PushBenchmark(
+      pushes: pushes, connections: connections, turns: turns, report: report
+    )
+    .run(at: peer)
+    if arguments.flag("durable") {
+      try await PushQueueBenchmark(
+        pushes: pushes, connections: connections, directory: directory, report: report
+      ).run(at: peer, beside: rate)
+    }
+    report.end()
+    return 0
+  }
+}

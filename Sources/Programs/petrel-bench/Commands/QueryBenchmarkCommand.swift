@@ -1,0 +1,168 @@
+import CommandInterface
+import Foundation
+import JSONCoding
+import ServerHosting
+
+/// `petrel-bench query`
+enum QueryBenchmarkCommand: Command {
+  static let name = "query"
+  static let example = "petrel-bench query"
+  static let summary = "Measures how soon the pages of queries over many records are answered."
+  static let options: [Arguments.Option] = [
+    .init("records", "NUMBER", "records of one type to search (default 1000000)"),
+    .init("limit", "NUMBER", "records in a page (default 200)"),
+    .init("repeats", "NUMBER", "how often each page is asked for (default 20)"),
+    .init(
+      "warm-up", "NUMBER",
+      "how often before that, so that the server has in memory what it makes of them (default 4)"),
+    .init("depth", "NUMBER", "which page is measured as a deep one (default 20)"),
+    .init("only", "TEXT", "only the queries whose filter and order, as printed, have this text"),
+    .init("data", "DIRECTORY", "keep the records here, and use those that are there"),
+    BenchmarkReport.option,
+  ]
+
+  static func run(_ arguments: Arguments) async throws -> Int32 {
+    let records = QueryRecords(
+      count: try arguments.int("records", in: 1_000...100_000_000) ?? 1_000_000)
+    let limit = try arguments.int("limit", in: 1...200) ?? 200
+    let repeats = try arguments.int("repeats", in: 1...100_000) ?? 20
+    let warmUp = try arguments.int("warm-up", in: 1...100_000) ?? 4
+    let depth = try arguments.int("depth", in: 2...100_000) ?? 20
+    let only = arguments.string("only")
+    let directory = arguments.string("data") ?? ".petrel/bench"
+    try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
+    let report = BenchmarkReport("query", arguments)
+    let store = try await ServerProcess.openStore(in: directory)
+    try await records.fill(store, report)
+    await store.close()
+    let (server, tokens) = try await ServerProcess.start(
+      in: directory, users: ["bench"], keepsData: arguments.string("data") != nil)
+    defer { server.stop() }
+
+    let baseline = Percentiles(try IndexReadBaseline.measure(at: directory + "-baseline"))
+    report.set(
+      ["records": .figure(records.count), "recordsPerPage": .figure(limit)],
+      baseline.figures("baseline"))
+    report.line("\(records.count) records of one type, pages of \(limit), one request at a time")
+    report.line(
+      "baseline: 200 index entries with SQLite alone, \(baseline.text(0.5)), "
+        + "99th percentile \(baseline.text(0.99))")
+    report.line(
+      "filter                    order            cold p50  first p50        p99  processor"
+        + "    deep p50        p99  processor  page")
+    let probe = QueryProbe(
+      connection: try LoadConnection(port: server.port),
+      path: EarthquakeRequests.path("records/query", token: tokens[0], device: "bench"),
+      server: server.identifier, limit: limit, warmUp: warmUp, repeats: repeats,
+      depth: depth)
+    var slow = 0
+    var dear = 0
+    for query in QueryCase.all(count: records.count)
+    where only.map({ query.title.contains($0) }) ?? true {
+      let times = try probe.measure(query)
+      report.row(
+        "measurements",
+        [
+          "filter": .string(query.condition.title), "order": .string(query.order.title),
+          "deepPage": .figure(times.page),
+          "ratioToBaseline": .figure(
+            times.first.answer.quantile(0.5) / baseline.quantile(0.5)),
+        ], times.cold.figures("cold"), times.first.figures("first"),
+        times.deep?.figures("deep") ?? [:])
+      report.line(
+        query.condition.title.padding(to: 24) + "  " + query.order.title.padding(to: 14)
+          + times.cold.answer.text(0.5).leftPadding(to: 11)
+          + row(times.first) + " " + (times.deep.map { row($0) } ?? "").padding(to: 33)
+          + "\(times.page)".leftPadding(to: 6))
+      if times.isAbove({ $0.answer }) { slow += 1 }
+      if times.isAbove({ $0.processor }) { dear += 1 }
+    }
+    report.set(["slowQueries": .figure(slow), "dearQueries": .figure(dear)])
+    report.line(
+      "\(slow) of these have a median above 10 ms, \(dear) one of the server's processor time")
+    report.end()
+    return 0
+  }
+
+  private static func row(_ page: QueryProbe.Page) -> String {
+    page.answer.text(0.5).leftPadding(to: 11) + page.answer.text(0.99).leftPadding(to: 11)
+      + page.processor.text(0.5).leftPadding(to: 11)
+  }
+}
+
+/// Asks a query for its first page and for a deep one.
+private struct QueryProbe {
+  /// The times of a page that was asked for several times.
+  struct Page {
+    var answer: Percentiles
+    /// What the server's process used of a processor.
+    var processor: Percentiles
+
+    init(_ times: [(answer: Double, processor: Double)]) {
+      answer = Percentiles(times.map(\.answer))
+      processor = Percentiles(times.map(\.processor))
+    }
+
+    func figures(_ prefix: String) -> [String: JSONValue] {
+      answer.figures(prefix).merging(processor.figures(prefix + "Processor")) { $1 }
+    }
+  }
+
+  struct Times {
+    /// The first page when it was asked for the first time.
+    var cold: Page
+    var first: Page
+    /// nil when there is one page only.
+    var deep: Page?
+    /// The number of the deep page.
+    var page: Int
+
+    /// Whether a median is above 10 ms.
+    func isAbove(_ times: (Page) -> Percentiles) -> Bool {
+      max(times(first).quantile(0.5), deep.map { times($0).quantile(0.5) } ?? 0) > 0.01
+    }
+  }
+
+  let connection: LoadConnection
+  let path: String
+  let server: Int32
+  let limit: Int
+  let warmUp: Int
+  let repeats: Int
+  let depth: Int
+
+  func measure(_ query: QueryCase) throws -> Times {
+    var marker = try page(query, variant: 0, marker: nil).marker
+    let rounds = try (0..<warmUp + 1).map { _ in
+      Page(try (0..<repeats).map { try page(query, variant: $0, marker: nil).times })
+    }
+    let (cold, first) = (rounds[0], rounds[warmUp])
+    guard marker != nil else { return Times(cold: cold, first: first, deep: nil, page: 1) }
+    var number = 2
+    while number < depth, let next = try page(query, variant: 0, marker: marker).marker {
+      marker = next
+      number += 1
+    }
+    let deep = try (0..<repeats).map { _ in
+      try page(query, variant: 0, marker: marker).times
+    }
+    return Times(cold: cold, first: first, deep: Page(deep), page: number)
+  }
+
+  private func page(
+    _ query: QueryCase, variant: Int, marker: String?
+  ) throws -> (times: (answer: Double, processor: Double), marker: String?) {
+    let body = query.body(variant: variant, limit: limit, marker: marker)
+    let before = ProcessTime.seconds(of: server)
+    let start = monotonicSeconds()
+    let answer = try connection.post(path, body)
+    let seconds = monotonicSeconds() - start
+    let processor = ProcessTime.seconds(of: server) - before
+    // The marker stands at the end; reading the whole answer would take the machine's time.
+    let tail = String(decoding: answer.suffix(2_000), as: UTF8.self)
+    let marker = tail.components(separatedBy: #""continuationMarker":""#).dropFirst().first
+    return (
+      (seconds, processor), marker.flatMap { $0.split(separator: "\"").first.map(String.init) }
+    )
+  }
+}

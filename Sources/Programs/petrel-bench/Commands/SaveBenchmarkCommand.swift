@@ -1,0 +1,121 @@
+import CloudKitModel
+import CommandInterface
+import Foundation
+import ServerHosting
+
+/// `petrel-bench save`
+enum SaveBenchmarkCommand: Command {
+  static let name = "save"
+  static let example = "petrel-bench save"
+  static let summary = "Measures how many records a second the server saves."
+  static let options: [Arguments.Option] = [
+    .init("connections", "LIST", "numbers of connections for single records (default 1,32)"),
+    .init("batch", "NUMBER", "records in each request of the batches (default 200)"),
+    .init("batch-connections", "LIST", "numbers of connections for batches (default 8,32)"),
+    .init("seconds", "SECONDS", "how long each is measured (default 5)"),
+    .init("rounds", "NUMBER", "turns that each server takes beside another (default 3)"),
+    .init("beside", "pocketbase", "measure PocketBase in the same run, in turns"),
+    .init("pocketbase", "PATH", "its program (default pocketbase, looked for in PATH)"),
+    .init("data", "DIRECTORY", "where to write; the disk matters (default .petrel/bench)"),
+    BenchmarkReport.option,
+  ]
+
+  static func run(_ arguments: Arguments) async throws -> Int32 {
+    let connections = try arguments.ints("connections", in: 1...1000) ?? [1, 32]
+    let batch = try arguments.int("batch", in: 1...400) ?? 200
+    let batchConnections = try arguments.ints("batch-connections", in: 1...1000) ?? [8, 32]
+    let seconds = Double(try arguments.int("seconds", in: 1...3600) ?? 5)
+    let directory = arguments.string("data") ?? ".petrel/bench"
+    let rival = try startRival(arguments, in: directory + "-pocketbase")
+    defer { rival?.stop() }
+    let (server, tokens) = try await ServerProcess.start(in: directory, users: ["bench"])
+    defer { server.stop() }
+    try await prepare(server, token: tokens[0])
+    let own = target("petrel", server, token: tokens[0], recordType: plainType)
+    let searchable = target("with words", server, token: tokens[0], recordType: wordType)
+    let others = rival.map { [PocketBaseSaves(port: $0.port, process: $0.identifier)] } ?? []
+    let baseline = try DurabilityBaseline.measure(in: directory + "-disk", seconds: 2)
+    BenchmarkFolder.remove(directory + "-disk")
+    let report = BenchmarkReport("save", arguments)
+    report.set(["baselineAppendsPerSecond": .figure(baseline)])
+    report.line("records of three indexed fields, SQLite with synchronous=FULL")
+    report.line("baseline: \(Int(baseline)) appends of 512 bytes with fdatasync a second")
+    report.line(SaveContest.heading)
+    func measure(
+      _ targets: [any SaveTarget], connections: Int, records: Int, rounds: Int = 1
+    ) async throws {
+      var contest = SaveContest(connections: connections, records: records)
+      try await contest.run(targets, rounds: rounds, seconds: seconds)
+      contest.tell(report, baseline: baseline)
+    }
+    let rounds = rival == nil ? 1 : try arguments.int("rounds", in: 1...100) ?? 3
+    for count in connections {
+      try await measure([own] + others, connections: count, records: 1, rounds: rounds)
+    }
+    for count in batchConnections {
+      try await measure([own], connections: count, records: batch)
+    }
+    if let most = connections.max() {
+      try await measure([searchable], connections: most, records: 1)
+    }
+    if let most = batchConnections.max() {
+      try await measure([searchable], connections: most, records: batch)
+    }
+    report.end()
+    return 0
+  }
+
+  /// What is measured has the indexes that PocketBase's collection has: each field by its values.
+  private static let plainType = "Earthquake"
+  /// Its text is searched for words too, so that each word is a row of the index.
+  private static let wordType = "EarthquakeReport"
+
+  private static func startRival(
+    _ arguments: Arguments, in directory: String
+  ) throws -> PocketBaseProcess? {
+    switch arguments.string("beside") {
+    case nil: return nil
+    case "pocketbase":
+      return try PocketBaseProcess.start(
+        program: arguments.string("pocketbase") ?? "pocketbase", in: directory)
+    case let other?: throw UsageError("--beside knows pocketbase only, not '\(other)'")
+    }
+  }
+
+  /// Makes the record types, and the zone that the records go to.
+  private static func prepare(_ server: ServerProcess, token: String) async throws {
+    func type(_ textIndexes: FieldIndexes) -> ContainerSchema.RecordType {
+      .init(
+        fields: [
+          "magnitude": .init(FieldType(.double), indexes: [.queryable, .sortable]),
+          "station": .init(FieldType(.int64), indexes: [.queryable, .sortable]),
+          "place": .init(FieldType(.string), indexes: textIndexes),
+        ], systemIndexes: [.recordName: [.queryable]])
+    }
+    let schema = ContainerSchema(
+      recordTypes: [
+        plainType: type([.queryable, .sortable]),
+        wordType: type([.queryable, .sortable, .searchable]),
+      ])
+    let store = try await ServerProcess.openStore(in: server.directory)
+    _ = try await store.schemas.importSchema(
+      schema, of: EarthquakeRequests.container, isTrial: false)
+    await store.close()
+    try LoadConnection(port: server.port).post(
+      EarthquakeRequests.path(
+        "zones/modify", scope: "private", token: token, device: "bench"),
+      Array(
+        #"{"operations":[{"operationType":"create","zone":{"zoneID":{"zoneName":"Bench"}}}]}"#.utf8)
+    )
+  }
+
+  private static func target(
+    _ name: String, _ server: ServerProcess, token: String, recordType: String
+  ) -> PetrelSaves {
+    PetrelSaves(
+      name: name, port: server.port, process: server.identifier,
+      path: EarthquakeRequests.path(
+        "records/modify", scope: "private", token: token, device: "bench"),
+      recordType: recordType)
+  }
+}

@@ -1,0 +1,153 @@
+import CommandInterface
+import Foundation
+import JSONCoding
+import ScaleModel
+
+/// `petrel-bench simulate`
+enum SimulateBenchmarkCommand: Command {
+  static let name = "simulate"
+  static let example = "petrel-bench simulate --saves 50k --users 10M --subscriptions 100M"
+  static let summary = "Simulates what many servers on many shards would do, by what was counted."
+  static let options: [Arguments.Option] = [
+    .init("saves", "NUMBER", "saves a second, such as 50k (default 50k)"),
+    .init("users", "NUMBER", "with a private database each (default 10M)"),
+    .init("subscriptions", "NUMBER", "of all of them (default 100M)"),
+    .init("public", "PERCENT", "saves that go to public databases (default 10)"),
+    .init("public-databases", "NUMBER", "the n-th has 1/n of the first's saves (default 100)"),
+    .init("servers", "NUMBER", "how many (default as many as it takes)"),
+    .init("shards", "NUMBER", "of PostgreSQL (default as many as it takes)"),
+    .init("utilization", "PERCENT", "that nothing is to be busier than (default 60)"),
+    .init("cores", "NUMBER", "of a server (default 8)"),
+    .init("shard-cores", "NUMBER", "of a shard (default 16)"),
+    .init(
+      "writers", "NUMBER",
+      "threads of a server that write (default 16; with --check as many as the measured ones had)"
+    ),
+    .init(
+      "pipelined", nil,
+      "as if the statements of a transaction were sent together, in four round trips"),
+    .init("mixed", nil, "as if saves of several databases shared a transaction"),
+    .init("round-trip", "MICROSECONDS", "from a server to PostgreSQL and back (default 200)"),
+    .init("flush", "MICROSECONDS", "until a shard's log is durable (default 500)"),
+    .init(
+      "counts", "FILE", "what bench cluster --json has counted, in place of what stands here"),
+    .init(
+      "check", nil, "simulates the cases of --counts instead, and compares with what was measured"),
+    .init("plot", "FILE", "draws it, as SVG"),
+    .init("seconds", "SECONDS", "that are simulated of each (default 5)"),
+    .init("seed", "NUMBER", "of the random numbers (default 1)"),
+    BenchmarkReport.option,
+  ]
+
+  static let exitStatuses: [(Int32, String)] = [
+    (1, "a prediction is out of the tolerance (with --check)")
+  ]
+
+  static func run(_ arguments: Arguments) async throws -> Int32 {
+    let report = BenchmarkReport("simulate", arguments)
+    let counts = try arguments.string("counts").map { try ScaleCounts(file: $0) }
+    let costs = try counts?.costs() ?? ScaleCosts()
+    if counts != nil { tell(costs, report) }
+    let writers = try arguments.int("writers", in: 1...1_000)
+    if arguments.flag("check") {
+      guard let counts else { throw UsageError("--check needs --counts") }
+      let isRight = try await onThread {
+        ScaleCheck(counts: counts, costs: costs, writers: writers ?? counts.writers, report: report)
+          .run()
+      }
+      report.set(["isWithinTolerance": .bool(isRight)])
+      report.end()
+      return isRight ? ExitStatus.done : ExitStatus.failed
+    }
+    let (scenario, clusterCosts, plan) = try scenario(arguments, costs)
+    let curves = try await onThread {
+      ScaleAnswer(scenario: scenario, costs: clusterCosts, plan: plan, report: report).run()
+    }
+    if let file = arguments.string("plot") {
+      let title =
+        "Simulated: \(plan.servers.counting("server")) of \(scenario.coresPerServer) cores, "
+        + "\(plan.shards.counting("shard")) of \(scenario.coresPerShard)"
+      let svg = ScalePlot(curves: curves, title: title).svg(rate: scenario.rate)
+      try svg.write(toFile: file, atomically: true, encoding: .utf8)
+    }
+    report.end()
+    return ExitStatus.done
+  }
+
+  /// What is asked for, with as many machines as it takes unless told, and a data centre's network and
+  /// disks in place of the measured machine's.
+  private static func scenario(
+    _ arguments: Arguments, _ measured: ScaleCosts
+  ) throws -> (ScaleScenario, ScaleCosts, CapacityPlan) {
+    var scenario = ScaleScenario()
+    scenario.setRate(try arguments.amount("saves") ?? 50_000)
+    scenario.users = Int(try arguments.amount("users") ?? 10_000_000)
+    scenario.subscriptions = Int(try arguments.amount("subscriptions") ?? 100_000_000)
+    scenario.publicShare = Double(try arguments.int("public", in: 0...100) ?? 10) / 100
+    scenario.publicDatabases = try arguments.int("public-databases", in: 1...100_000) ?? 100
+    scenario.coresPerServer = try arguments.int("cores", in: 1...1_000) ?? 8
+    scenario.coresPerShard = try arguments.int("shard-cores", in: 1...1_000) ?? 16
+    scenario.writersPerServer = try arguments.int("writers", in: 1...1_000) ?? 16
+    scenario.mixesDatabases = arguments.flag("mixed")
+    scenario.seconds = Double(try arguments.int("seconds", in: 1...3_600) ?? 5)
+    scenario.seed = UInt64(try arguments.int("seed", in: 0...Int.max) ?? 1)
+    var costs = measured
+    costs.roundTrip = Double(try arguments.int("round-trip", in: 1...1_000_000) ?? 200) / 1e6
+    costs.flush = Double(try arguments.int("flush", in: 1...1_000_000) ?? 500) / 1e6
+    // What is waited for and what is woken there are the measured machine's.
+    (costs.serverWaking, costs.databaseWaking) = (0, 0)
+    costs.roundTrips =
+      arguments.flag("pipelined")
+      ? ScaleCosts.Statements(transaction: 4, save: 0, dispatch: 0) : .roundTripsAsBuilt
+    let utilization = Double(try arguments.int("utilization", in: 1...100) ?? 60) / 100
+    var plan = CapacityPlan(for: scenario, costs, recordsPerUser: 200, utilization: utilization)
+    if let servers = try arguments.int("servers", in: 1...10_000) { plan.servers = servers }
+    if let shards = try arguments.int("shards", in: 1...10_000) { plan.shards = shards }
+    plan.indexBytesPerServer = plan.indexBytes / Double(plan.servers)
+    scenario.servers = plan.servers
+    scenario.shards = plan.shards
+    return (scenario, costs, plan)
+  }
+
+  /// The costs that were found, as they stand in `ScaleCosts`.
+  private static func tell(_ costs: ScaleCosts, _ report: BenchmarkReport) {
+    let micros = [
+      ("request", costs.request), ("serverStatement", costs.serverStatement),
+      ("change", costs.change), ("load", costs.load),
+      ("databaseStatement", costs.databaseStatement), ("databaseCommit", costs.databaseCommit),
+      ("serverWaking", costs.serverWaking), ("databaseWaking", costs.databaseWaking),
+      ("roundTrip", costs.roundTrip), ("flush", costs.flush), ("wakeUp", costs.wakeUp),
+    ]
+    let others = [
+      ("statementsOfTransaction", costs.statements.transaction),
+      ("statementsOfSave", costs.statements.save),
+      ("statementsOfDispatch", costs.statements.dispatch),
+      ("statementsOfWord", costs.wordStatements),
+      ("commitLogBytes", costs.commitLogBytes), ("saveLogBytes", costs.saveLogBytes),
+      ("dispatchLogBytes", costs.dispatchLogBytes),
+    ]
+    report.set([
+      "costs": .object(
+        Dictionary(
+          uniqueKeysWithValues: micros.map { ($0 + "Microseconds", JSONValue.figure($1 * 1e6)) }
+            + others.map { ($0, JSONValue.figure($1)) }))
+    ])
+    report.line(
+      "calibrated: "
+        + (micros.map { "\($0) \(String(format: "%.0f us", $1 * 1e6))" }
+        + others.map { "\($0) \(String(format: "%.1f", $1))" }).joined(separator: ", "))
+  }
+}
+
+extension Arguments {
+  /// A number of things, such as `50000`, `50k` or `10M`.
+  func amount(_ name: String) throws -> Double? {
+    guard let text = string(name) else { return nil }
+    let units: [Character: Double] = ["k": 1e3, "M": 1e6, "G": 1e9]
+    let unit = text.last.flatMap { units[$0] }
+    guard let count = Double(unit == nil ? text : String(text.dropLast())), count >= 1,
+      count * (unit ?? 1) <= 1e12
+    else { throw UsageError("--\(name) must be a number such as 50000, 50k or 10M, not '\(text)'") }
+    return count * (unit ?? 1)
+  }
+}

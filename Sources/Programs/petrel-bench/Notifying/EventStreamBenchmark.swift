@@ -1,0 +1,111 @@
+import CommandInterface
+import Foundation
+import JSONCoding
+import ServerHosting
+
+/// Readers of event streams, each of a user of its own with one equality subscription, and records
+/// that are saved over HTTP, each for one of the readers.
+struct EventStreamBenchmark {
+  var readers: Int
+  var connections: Int
+  /// Records a second in the second measurement.
+  var rate: Int
+  var seconds: Double
+  var directory: String
+  var report: BenchmarkReport
+
+  /// How long to wait for the last notifications.
+  private static let patience = 60.0
+
+  func run() async throws {
+    let names = ["feeder"] + (0..<readers).map { "reader\($0)" }
+    let (server, tokens) = try await ServerProcess.start(in: directory, users: names)
+    defer { server.stop() }
+    let streams = try EventStreamReaders(
+      port: server.port,
+      paths: Self.courierPaths(port: server.port, tokens: Array(tokens.dropFirst())))
+    streams.start()
+    defer { streams.stop() }
+    let requests = requests(token: tokens[0])
+    report.set(["measured": "eventStreams", "readers": .figure(readers)])
+    report.line("\(readers) event streams, one notification for each record")
+    report.line("connections  records/s  mean delay        p50        p99   greatest  processor")
+
+    let load = LoadGenerator(port: server.port, connections: connections, requests: requests)
+    let warming = try await load.run(seconds: 1)
+    _ = try await delays(of: warming.answered, from: streams)
+    var before = ProcessTime.seconds(of: server.identifier)
+    let result = try await load.run(seconds: seconds)
+    let busy = try await delays(of: result.answered, from: streams)
+    tell(
+      "\(connections)", rate: result.rate, busy,
+      processor: ProcessTime.seconds(of: server.identifier) - before)
+    before = ProcessTime.seconds(of: server.identifier)
+    let saved = try await onThread { [port = server.port] in try feed(requests, port: port) }
+    let idle = try await delays(of: saved, from: streams)
+    tell(
+      "paced", rate: Double(saved) / seconds, idle,
+      processor: ProcessTime.seconds(of: server.identifier) - before)
+  }
+
+  /// Subscribes each reader, and answers the path that it asks for notifications at.
+  static func courierPaths(port: Int, tokens: [String]) throws -> [String] {
+    let connection = try LoadConnection(port: port)
+    return try tokens.enumerated().map { number, token in
+      try connection.post(
+        EarthquakeRequests.path("subscriptions/modify", token: token, device: "browser"),
+        EarthquakeRequests.subscribe(stations: number..<number + 1))
+      return try ClusterReader.register(token: token, over: connection)
+    }
+  }
+
+  private func requests(token: String) -> [LoadRequest] {
+    let path = EarthquakeRequests.path("records/modify", token: token, device: "feeder")
+    let name = String(repeating: "0", count: LoadRequest.nameLength)
+    return (0..<max(1_000, readers)).compactMap { number in
+      // Neighbours in the list are not neighbours among the readers.
+      let body = EarthquakeRequests.save(recordName: name, station: number * 613 % readers)
+      return body.firstPlace(of: Array(name.utf8)).map {
+        LoadRequest(path: path, body: body, names: [$0], bearsTime: true)
+      }
+    }
+  }
+
+  /// Saves records at an even rate and answers how many.
+  private func feed(_ requests: [LoadRequest], port: Int) throws -> Int {
+    let load = LoadGenerator(port: port, connections: 1, requests: requests)
+    return try load.pace(rate: Double(rate), seconds: seconds).answered
+  }
+
+  /// Waits for so many notifications and answers how long they took.
+  private func delays(
+    of count: Int, from streams: EventStreamReaders
+  ) async throws -> Percentiles {
+    let deadline = monotonicSeconds() + Self.patience
+    while streams.count < count, monotonicSeconds() < deadline {
+      try await Task.sleep(for: .milliseconds(5))
+    }
+    let delays = try streams.takeDelays()
+    guard delays.count == count else {
+      throw UsageError("\(delays.count) notifications came for \(count) records")
+    }
+    return Percentiles(delays)
+  }
+
+  private func tell(_ name: String, rate: Double, _ delays: Percentiles, processor: Double) {
+    let micros = processor * 1e6 / Double(max(1, delays.count))
+    report.row(
+      "measurements",
+      [
+        "connections": .figure(Int(name) ?? 1), "isPaced": .bool(name == "paced"),
+        "recordsPerSecond": .figure(rate), "notifications": .figure(delays.count),
+        "processorMicrosecondsPerNotification": .figure(micros),
+      ], delays.figures())
+    report.line(
+      "\(name.leftPadding(to: 11))" + String(format: "  %9.0f", rate)
+        + "  \(String(format: "%.2f ms", delays.mean * 1000).leftPadding(to: 10))"
+        + "  \(delays.text(0.5).leftPadding(to: 9))  \(delays.text(0.99).leftPadding(to: 9))"
+        + "  \(delays.text(1).leftPadding(to: 9))"
+        + String(format: "  %6.1f us", micros))
+  }
+}

@@ -1,0 +1,193 @@
+import CLinuxEvents
+import CommandInterface
+import Foundation
+import ServerHosting
+
+/// Very many readers of the web courier who wait: what memory a server has for them, and how long a
+/// notification takes to one of them meanwhile. First all poll, then, on the server started anew, all
+/// have event streams; each on new connections, and on such as had an answer before, whose buffers
+/// were used.
+struct IdleReadersBenchmark {
+  var readers: Int
+  var directory: String
+  var report: BenchmarkReport
+
+  private enum Kind: String, CaseIterable {
+    case polls = "long polls"
+    case streams = "event streams"
+
+    var accept: String { self == .polls ? "application/json" : "text/event-stream" }
+  }
+
+  /// Notifications that are timed, each to another reader.
+  private static let notifications = 100
+  /// How long to wait for one of them, in seconds.
+  private static let patience = 10.0
+
+  func run() async throws {
+    try DescriptorRoom.raise(to: readers + 100)
+    BenchmarkFolder.remove(directory)
+    defer { BenchmarkFolder.remove(directory) }
+    let names = ["feeder"] + (0..<readers).map { "reader\($0)" }
+    let start = monotonicSeconds()
+    let (first, tokens) = try await ServerProcess.start(
+      in: directory, users: names, keepsData: true)
+    let paths: [String]
+    do {
+      defer { first.stop() }
+      paths = try EventStreamBenchmark.courierPaths(
+        port: first.port, tokens: Array(tokens.dropFirst()))
+    }
+    report.line(
+      String(
+        format: "%d users with a subscription and a reader each, made in %.0f s", readers,
+        monotonicSeconds() - start))
+    report.line(
+      "                      resident before      with all  a reader   delay p50        p99")
+    report.set(["measured": "idleReaders", "readers": .figure(readers)])
+    var turn = 0
+    for kind in Kind.allCases {
+      for areUsed in [false, true] {
+        try await measure(kind, areUsed: areUsed, paths: paths, notifying: turn..<turn + share)
+        turn += share
+      }
+    }
+  }
+
+  /// How many readers get a notification in each part: others than before, for a poll would be
+  /// answered with what it got then.
+  private var share: Int { min(Self.notifications + 1, max(1, readers / 4)) }
+
+  private func measure(
+    _ kind: Kind, areUsed: Bool, paths: [String], notifying turns: Range<Int>
+  ) async throws {
+    let (server, tokens) = try await ServerProcess.start(
+      in: directory, users: ["feeder"], keepsData: true)
+    defer { server.stop() }
+    let before = try await settledMemory(of: server)
+    let (delays, after) = try await withReaders(
+      kind, areUsed: areUsed, paths: paths, port: server.port
+    ) { descriptors in
+      let after = try await settledMemory(of: server)
+      let delays = try await onThread { [port = server.port] in
+        try notify(descriptors, in: turns, port: port, token: tokens[0])
+      }
+      return (delays, after)
+    }
+    let bytes = Double(after - before) / Double(readers)
+    report.row(
+      "measurements",
+      [
+        "way": .string(kind.rawValue), "connectionsWereUsed": .bool(areUsed),
+        "residentBeforeBytes": .figure(before), "residentAfterBytes": .figure(after),
+        "bytesPerReader": .figure(bytes),
+      ], delays.figures())
+    report.line(
+      (kind.rawValue + (areUsed ? ", again" : "")).padding(to: 20)
+        + String(
+          format: "  %12d MB  %9d MB  %6.1f KB", before >> 20, after >> 20,
+          bytes / 1024)
+        + "  \(delays.text(0.5).leftPadding(to: 10))  \(delays.text(0.99).leftPadding(to: 9))")
+  }
+
+  private func withReaders<Value>(
+    _ kind: Kind, areUsed: Bool, paths: [String], port: Int,
+    _ body: ([Int32]) async throws -> Value
+  ) async throws -> Value {
+    var descriptors: [Int32] = []
+    defer { for descriptor in descriptors { close(descriptor) } }
+    for path in paths {
+      let descriptor = try LoadConnection.connect(to: port)
+      descriptors.append(descriptor)
+      if areUsed { try use(descriptor) }
+      let request =
+        "GET \(path) HTTP/1.1\r\nHost: 127.0.0.1\r\nAccept: \(kind.accept)\r\n\r\n"
+      try LoadConnection.send(Array(request.utf8), to: descriptor)
+    }
+    return try await body(descriptors)
+  }
+
+  /// Has one answer come over the connection.
+  private func use(_ descriptor: Int32) throws {
+    try LoadConnection.send(
+      Array("OPTIONS /aps HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n".utf8), to: descriptor)
+    var buffer = [UInt8](repeating: 0, count: 16_384)
+    var received: [UInt8] = []
+    while true {
+      let count = recv(descriptor, &buffer, buffer.count, 0)
+      guard count > 0 else { throw UsageError("a reader's connection broke off") }
+      received += buffer[..<count]
+      if received.firstPlace(of: Array("\r\n\r\n".utf8)) != nil { return }
+    }
+  }
+
+  /// The server's resident memory when it has come to rest: nobody tells when a poll waits.
+  private func settledMemory(of server: ServerProcess) async throws -> Int {
+    var before = -1.0
+    while true {
+      let now = ProcessTime.seconds(of: server.identifier)
+      if now - before < 0.005 { return ProcessMemory.resident(of: server.identifier) }
+      before = now
+      try await Task.sleep(for: .milliseconds(300))
+    }
+  }
+
+  /// Saves a record for one reader after the other, each when the one before has come.
+  private func notify(
+    _ descriptors: [Int32], in turns: Range<Int>, port: Int, token: String
+  ) throws -> Percentiles {
+    let connection = try LoadConnection(port: port)
+    let path = EarthquakeRequests.path("records/modify", token: token, device: "feeder")
+    var delays: [Double] = []
+    for number in turns {
+      // Neighbours in the order of opening are not asked one after the other.
+      let reader = number * 613 % descriptors.count
+      let name = UUID().uuidString
+      let start = monotonicSeconds()
+      try connection.post(path, EarthquakeRequests.save(recordName: name, station: reader))
+      try wait(for: name, on: descriptors[reader])
+      // The first record makes the server read its index.
+      if number > turns.lowerBound || turns.count == 1 { delays.append(monotonicSeconds() - start) }
+    }
+    return Percentiles(delays)
+  }
+
+  private static let emptyAnswer = Array("Content-Length: 0\r\n".utf8)
+
+  private func wait(for name: String, on descriptor: Int32) throws {
+    let mark = Array(name.utf8)
+    var received: [UInt8] = []
+    var buffer = [UInt8](repeating: 0, count: 4_096)
+    let deadline = monotonicSeconds() + Self.patience
+    while received.firstPlace(of: mark) == nil {
+      var event = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+      let rest = Int32(max(0, (deadline - monotonicSeconds()) * 1000))
+      guard poll(&event, 1, rest) > 0 else {
+        throw UsageError("a reader got no notification for \(Int(Self.patience)) s")
+      }
+      let count = recv(descriptor, &buffer, buffer.count, 0)
+      guard count > 0 else { throw UsageError("a reader's connection broke off") }
+      received += buffer[..<count]
+      // All of an answer to a poll comes at once.
+      guard received.firstPlace(of: Self.emptyAnswer) == nil else {
+        throw UsageError("a poll ended before its notification came: the machine is too busy")
+      }
+    }
+  }
+}
+
+/// How many files and sockets this process may have open.
+private enum DescriptorRoom {
+  /// - Throws: ``UsageError`` when the system allows fewer.
+  static func raise(to count: Int) throws {
+    var limit = rlimit()
+    let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
+    guard getrlimit(resource, &limit) == 0, limit.rlim_cur < rlim_t(count) else { return }
+    guard limit.rlim_max >= rlim_t(count) else {
+      throw UsageError(
+        "\(count) open sockets are needed and the system allows \(limit.rlim_max) (ulimit -Hn)")
+    }
+    limit.rlim_cur = rlim_t(count)
+    setrlimit(resource, &limit)
+  }
+}

@@ -1,0 +1,122 @@
+import ChangeDispatch
+import CloudKitModel
+import CommandInterface
+import Foundation
+import HTTP2Transport
+import PushDelivery
+import Storage
+import StoreModel
+
+/// What a server has between a record and its pushes, in this process and without HTTP: a store on
+/// disk, the dispatcher, the delivery worker and connections to a peer.
+final class PushPipeline: Sendable {
+  let timeline = PushTimeline()
+  let worker: DeliveryWorker
+  private let dispatcher: Dispatcher
+  private let store: any Store
+  private let database: DatabaseID
+  private let devices: Int
+  private let loop: EventLoop
+  private let client: APNsClient
+
+  /// Opens a store in a directory and gives each of so many users a device and a subscription to the
+  /// same author.
+  init(
+    in directory: String, devices: Int, connections: Int, to peer: PushPeer,
+    report: BenchmarkReport
+  ) async throws {
+    store = try await ServeCommand.openStore(
+      in: directory, with: StoreConfiguration(role: .server))
+    self.devices = devices
+    let database = try await store.databases.database(at: FanOutRecords.address(.public))
+    self.database = database
+    let loop = try EventLoop(name: "petrel-apns")
+    self.loop = loop
+    client = peer.client(on: loop, connections: connections)
+    let route = Self.route(through: client, noting: timeline)
+    let worker = DeliveryWorker(
+      store: store.deliveries, report: { Output.complain("\($0)") }, route: { _ in route })
+    self.worker = worker
+    dispatcher = Dispatcher(
+      store: DispatchStore(store), report: { Output.complain("\($0)") },
+      capacity: { worker.capacity() },
+      onDispatched: { [timeline] result in
+        timeline.count(result)
+        worker.enqueue(result.deliveries, waiting: result.waiting)
+      })
+    try await fill(report)
+    worker.start()
+    dispatcher.start()
+    // The first record makes the dispatcher read its index.
+    try await save("quiet", author: "nobody")
+    await dispatcher.settled()
+  }
+
+  private func fill(_ report: BenchmarkReport) async throws {
+    let start = monotonicSeconds()
+    let fill = SubscriptionFill(store: store.subscriptions, database: database, users: devices)
+    try await fill.save(devices) { FanOutRecords.subscription("sub-\($0)", author: "star") }
+    try await fill.eachUser { [store] user in
+      try await store.devices.saveDeviceToken(FanOutRecords.device(of: user))
+    }
+    report.line(
+      String(
+        format: "%d users with a device and a subscription each, made in %.0f s", devices,
+        monotonicSeconds() - start))
+  }
+
+  /// The way of a server's pushes, but to the device tokens that the peer knows.
+  private static func route(
+    through client: APNsClient, noting timeline: PushTimeline
+  ) -> PushRoute {
+    PushRoute(topic: "org.example") { push, completion in
+      var push = push
+      push.deviceToken = PushPeer.deviceToken(standingFor: push.deviceToken)
+      client.send(push) { result in
+        if case .answered(200, _, _, _, _) = result {
+          timeline.countAnswer(isAccepted: true)
+        } else {
+          timeline.countAnswer(isAccepted: false)
+        }
+        completion(result)
+      }
+    }
+  }
+
+  /// Saves records of which each fires all subscriptions, and waits until every push has its outcome in
+  /// the store.
+  ///
+  /// - Returns: the seconds from the first save to the last outcome.
+  /// - Throws: ``UsageError`` when not every push was accepted once.
+  func push(records: Int) async throws -> Double {
+    let count = records * devices
+    timeline.begin(expecting: count)
+    let delivered = worker.metrics.delivered
+    let start = monotonicSeconds()
+    for _ in 0..<records { try await save(UUID().uuidString, author: "star") }
+    timeline.mark("the record is saved")
+    await dispatcher.settled()
+    await worker.settled()
+    let seconds = monotonicSeconds() - start
+    timeline.mark("last outcome in the store")
+    let recorded = worker.metrics.delivered - delivered
+    guard timeline.accepted == count, recorded == count else {
+      throw UsageError(
+        "of \(count) pushes \(timeline.accepted) were accepted and \(timeline.refused) answered "
+          + "otherwise, and \(recorded) are delivered in the store")
+    }
+    return seconds
+  }
+
+  private func save(_ name: String, author: String) async throws {
+    try await FanOutRecords.save(name, author: author, in: database, of: store.records)
+  }
+
+  func stop() async {
+    await dispatcher.stop()
+    await worker.stop()
+    await client.close()
+    loop.shutDown()
+    await store.close()
+  }
+}

@@ -1,0 +1,32 @@
+import CloudKitModel
+import CommandInterface
+import Foundation
+import WebServices
+
+/// Requests that each save one record of a ``FeedWorkload``.
+struct FeedRequests {
+  let workload: FeedWorkload
+  let path: String
+
+  /// So many are written before they are sent, and sent again and again with new names.
+  static let count = 4_096
+
+  func all() throws -> [LoadRequest] {
+    try (0..<Self.count).map { number in
+      let name = String(repeating: "0", count: LoadRequest.nameLength)
+      let record = workload.record(number)
+      let body = ModifyRecordsRequest(
+        operations: [
+          RecordOperation(
+            kind: .create, recordID: RecordID(recordName: name, zoneID: .default),
+            recordType: record.recordType, fields: record.fields.mapValues { $0 })
+        ], isAtomic: false
+      ).body(context: MessageContext(ownerNaming: .explicit))
+      let bytes = Array(body)
+      guard let place = bytes.firstPlace(of: Array(name.utf8)) else {
+        throw UsageError("the request has no room for a name")
+      }
+      return LoadRequest(path: path, body: bytes, names: [place])
+    }
+  }
+}

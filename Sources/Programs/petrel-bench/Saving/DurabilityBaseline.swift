@@ -1,0 +1,30 @@
+import CommandInterface
+import Foundation
+
+/// How fast the disk makes small appends durable: the baseline for saves.
+enum DurabilityBaseline {
+  /// Appends of 512 bytes, each with an `fdatasync`, for this long.
+  ///
+  /// - Returns: appends a second.
+  static func measure(in directory: String, seconds: Double) throws -> Double {
+    try FileManager.default.createDirectory(
+      atPath: directory, withIntermediateDirectories: true)
+    let path = directory + "/baseline"
+    let descriptor = open(path, O_CREAT | O_WRONLY | O_APPEND, 0o600)
+    guard descriptor >= 0 else { throw UsageError("cannot write \(path)") }
+    defer {
+      close(descriptor)
+      unlink(path)
+    }
+    let block = [UInt8](repeating: 0x55, count: 512)
+    let start = monotonicSeconds()
+    var appends = 0
+    while monotonicSeconds() - start < seconds {
+      guard write(descriptor, block, block.count) == block.count, fdatasync(descriptor) == 0 else {
+        throw UsageError("cannot write \(path): \(String(cString: strerror(errno)))")
+      }
+      appends += 1
+    }
+    return Double(appends) / (monotonicSeconds() - start)
+  }
+}

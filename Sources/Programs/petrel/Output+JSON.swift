@@ -1,8 +1,0 @@
-import JSONCoding
-
-extension Output {
-  /// Prints a JSON object on a line of its own.
-  static func json(_ json: JSONValue) {
-    line(json.text)
-  }
-}
