@@ -205,7 +205,8 @@ let tests: [[Target]] = [
       .testTarget(
         name: "ProgramTests",
         dependencies: [
-          "PropertyTesting", "petrel", "petrel-bench", "CommandInterface", "PetrelServer",
+          "RepositoryFiles", "PropertyTesting", "petrel", "petrel-bench", "CommandInterface",
+          "PetrelServer",
           "Storage", "StoreTools", "StoreModel",
           "Cryptography",
           "CloudKitModel",

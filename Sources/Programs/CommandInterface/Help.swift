@@ -28,11 +28,21 @@ struct Help {
     return Self.table(group.map { ($0.name, $0.summary) })
   }
 
-  func text(of command: any Command.Type, _ style: TextStyle) -> String {
-    var text = style.strong("\(program.name) \(command.name)")
-    if !command.operands.isEmpty { text += " " + command.operands }
+  /// What follows the name of the command: its operands and the options that it needs.
+  private func words(of command: any Command.Type) -> String {
+    var text = command.operands.isEmpty ? "" : " " + command.operands
     for option in command.options where option.isRequired { text += " " + option.usage }
     if command.options.contains(where: { !$0.isRequired }) { text += " [OPTION…]" }
+    return text
+  }
+
+  /// The line that says how a command is typed.
+  func usage(of command: any Command.Type) -> String {
+    "\(program.name) \(command.name)" + words(of: command)
+  }
+
+  func text(of command: any Command.Type, _ style: TextStyle) -> String {
+    var text = style.strong("\(program.name) \(command.name)") + words(of: command)
     text += "\n\n\(command.summary)\n"
     if !command.options.isEmpty {
       text += "\n\(style.strong("options"))\n"

@@ -6,6 +6,8 @@ package final class ProgressLine: Sendable {
   private let isShown = isatty(STDERR_FILENO) == 1
   private let last = Mutex(ContinuousClock.now - .seconds(1))
 
+  package init() {}
+
   /// Shows the text in the place of the one before, ten times a second at most.
   package func show(_ text: @autoclosure () -> String) {
     guard isShown else { return }

@@ -54,7 +54,7 @@ enum Program {
         ]),
       .init(
         "Try and develop",
-        [DemoCommand.self, SimulateAPNsCommand.self, CompletionsCommand.self]),
+        [DemoCommand.self, SimulateAPNsCommand.self, CompletionsCommand.self, ManualCommand.self]),
     ])
 
   static func main() async {

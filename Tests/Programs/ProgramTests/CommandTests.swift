@@ -17,8 +17,8 @@ struct CommandTests {
     }
   }
 
-  @Test("examples are understood by the command they are for")
-  func examples() throws {
+  @Test("examples are understood by the command they are for", arguments: programs)
+  func examples(program: CommandProgram) throws {
     for command in program.commands {
       let words = command.example.split(separator: ">")[0].split(separator: " ").map(String.init)
       let index = try #require(words.lastIndex(of: program.name), "\(command.name)")

@@ -15,7 +15,7 @@ struct DeploymentTests {
   @Test(
     "the alert rules are good, and fire on what they are for", .enabled(if: Promtool.path != nil))
   func rules() throws {
-    let folder = Self.root.appending(path: "deploy/prometheus")
+    let folder = RepositoryFile.url("deploy/prometheus")
     for words in [
       ["check", "rules", "petrel.rules.yml"], ["test", "rules", "petrel.rules.test.yml"],
     ] {

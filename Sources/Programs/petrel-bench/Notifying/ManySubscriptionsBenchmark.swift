@@ -80,7 +80,7 @@ struct ManySubscriptionsBenchmark {
     await store.close()
     server.stop()
     // As a server, which reads what the other has left to be filed once, not for each user.
-    let stopped = try await ServeCommand.openStore(
+    let stopped = try await ServerProcess.openStore(
       in: filledDirectory, with: StoreConfiguration(role: .server))
     let logged = try await countLog(in: stopped.notificationLog)
     await stopped.close()

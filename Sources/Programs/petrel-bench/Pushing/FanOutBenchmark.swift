@@ -2,6 +2,7 @@ import ChangeDispatch
 import CloudKitModel
 import CommandInterface
 import Foundation
+import ServerHosting
 import Storage
 import StoreModel
 import Synchronization
@@ -49,7 +50,7 @@ struct FanOutBenchmark {
   func run() async throws {
     BenchmarkFolder.remove(directory)
     defer { BenchmarkFolder.remove(directory) }
-    let store = try await ServeCommand.openStore(
+    let store = try await ServerProcess.openStore(
       in: directory, with: StoreConfiguration(role: .server))
     let database = try await store.databases.database(at: FanOutRecords.address(.public))
     let other = try await store.databases.database(

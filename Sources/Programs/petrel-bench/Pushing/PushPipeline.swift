@@ -4,6 +4,7 @@ import CommandInterface
 import Foundation
 import HTTP2Transport
 import PushDelivery
+import ServerHosting
 import Storage
 import StoreModel
 
@@ -25,7 +26,7 @@ final class PushPipeline: Sendable {
     in directory: String, devices: Int, connections: Int, to peer: PushPeer,
     report: BenchmarkReport
   ) async throws {
-    store = try await ServeCommand.openStore(
+    store = try await ServerProcess.openStore(
       in: directory, with: StoreConfiguration(role: .server))
     self.devices = devices
     let database = try await store.databases.database(at: FanOutRecords.address(.public))

@@ -9,7 +9,7 @@ enum CompletionsCommand: Command {
   static let options: [Arguments.Option] = []
 
   static func run(_ arguments: Arguments) async throws -> Int32 {
-    let table = CompletionTable(Program.commands)
+    let table = CompletionTable(Program.petrel.commands)
     switch try arguments.word("shell: bash, zsh or fish") {
     case "bash": Output.write(BashCompletion(table: table).script)
     case "zsh": Output.write(ZshCompletion(table: table).script)

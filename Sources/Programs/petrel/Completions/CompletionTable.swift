@@ -46,7 +46,7 @@ struct CompletionTable {
 
   let commands: [Command]
 
-  init(_ commands: [any petrel.Command.Type]) {
+  init(_ commands: [any CommandInterface.Command.Type]) {
     self.commands = commands.map { command in
       Command(
         words: command.name.split(separator: " ").map(String.init), summary: command.summary,

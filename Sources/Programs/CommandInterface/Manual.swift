@@ -1,0 +1,101 @@
+/// All commands of a program with their options, made from what they declare.
+package struct Manual {
+  package let program: CommandProgram
+
+  package init(program: CommandProgram) {
+    self.program = program
+  }
+
+  // MARK: Markdown
+
+  /// The manual in Markdown, with a heading for each command.
+  package var markdown: String {
+    var text = """
+      # The commands of `\(program.name)`
+
+      `\(program.name) manual markdown` wrote this page. [The command line](command-line.md) explains what the commands have in common.
+
+      """
+    for section in program.sections {
+      if let title = section.title { text += "\n## \(title)\n" }
+      for command in section.commands { text += "\n" + Self.markdown(of: command, in: program) }
+    }
+    return text
+  }
+
+  private static func markdown(
+    of command: any Command.Type, in program: CommandProgram
+  ) -> String {
+    var text = """
+      ### \(command.name)
+
+      \(command.summary)
+
+      ```
+      \(Help(program: program).usage(of: command))
+      ```
+
+      """
+    if !command.options.isEmpty {
+      text += "\n| option | |\n| --- | --- |\n"
+      for option in command.options {
+        text += "| `\(option.usage)` | \(cell(help(of: option))) |\n"
+      }
+    }
+    text += "\nExample: `\(command.example)`\n"
+    if !command.exitStatuses.isEmpty {
+      text += "\n| exit status | |\n| --- | --- |\n"
+      for (status, meaning) in command.exitStatuses + [(ExitStatus.usage, ExitStatus.usageMeaning)]
+      {
+        text += "| \(status) | \(cell(meaning)) |\n"
+      }
+    }
+    return text
+  }
+
+  private static func cell(_ text: String) -> String { text.replacing("|", with: "\\|") }
+
+  private static func help(of option: Arguments.Option) -> String {
+    option.help + (option.isRequired ? "; required" : "")
+  }
+
+  // MARK: man(1)
+
+  /// The manual in the language of man(7).
+  package var man: String {
+    var text = """
+      .TH \(Self.escaped(program.name.uppercased())) 1
+      .SH NAME
+      \(Self.escaped(program.name)) \\- \(Self.escaped(program.summary))
+      .SH SYNOPSIS
+      .B \(Self.escaped(program.name))
+      .I COMMAND
+      [\\fIOPTION\\fR...]
+
+      """
+    for section in program.sections {
+      text += ".SH \(Self.escaped((section.title ?? "Commands").uppercased()))\n"
+      for command in section.commands { text += Self.man(of: command, in: program) }
+    }
+    return text
+  }
+
+  private static func man(of command: any Command.Type, in program: CommandProgram) -> String {
+    var text = ".SS \(escaped(Help(program: program).usage(of: command)))\n"
+    text += escaped(command.summary) + "\n"
+    for option in command.options {
+      text += ".TP\n.B \(escaped(option.usage))\n\(escaped(help(of: option)))\n"
+    }
+    text += ".PP\nExample:\n.PP\n.RS\n.nf\n\(escaped(command.example))\n.fi\n.RE\n"
+    for (status, meaning) in command.exitStatuses {
+      text += ".TP\nExit status \(status)\n\(escaped(meaning))\n"
+    }
+    return text
+  }
+
+  /// A text in which nothing is a request or an escape of roff, and in which hyphens are those that one types.
+  private static func escaped(_ text: String) -> String {
+    let text = text.replacing("\\", with: "\\e").replacing("-", with: "\\-")
+    return text.hasPrefix(".") || text.hasPrefix("'") ? "\\&" + text : text
+  }
+}

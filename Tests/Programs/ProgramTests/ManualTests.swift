@@ -1,0 +1,51 @@
+import CommandInterface
+import Foundation
+import RepositoryFiles
+import Testing
+
+@testable import petrel
+
+struct ManualTests {
+  private let manual = Manual(program: Program.petrel)
+
+  @Test("docs/commands.md is what 'petrel manual markdown' writes")
+  func page() throws {
+    #expect(try RepositoryFile.text("docs/commands.md") == manual.markdown)
+  }
+
+  @Test("the manual has each command with its options, in both formats")
+  func isWhole() {
+    for command in Program.petrel.commands {
+      #expect(
+        manual.markdown.contains("### \(command.name)\n\n\(command.summary)"), "\(command.name)")
+      for option in command.options {
+        #expect(manual.markdown.contains("`\(option.usage)`"), "\(command.name) \(option.name)")
+        let typed = option.usage.replacing("-", with: "\\-")
+        #expect(manual.man.contains("\n.B \(typed)\n"), "\(command.name) \(option.name)")
+      }
+    }
+  }
+
+  @Test(
+    "man reads the page without complaint",
+    .enabled(
+      if: FileManager.default.isExecutableFile(atPath: "/usr/bin/groff"), "groff is not there"))
+  func groff() throws {
+    let file = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID()).1")
+    try manual.man.write(to: file, atomically: true, encoding: .utf8)
+    defer { try? FileManager.default.removeItem(at: file) }
+    let process = Process()
+    let output = Pipe()
+    let complaints = Pipe()
+    process.executableURL = URL(fileURLWithPath: "/usr/bin/groff")
+    process.arguments = ["-man", "-Tutf8", "-ww", "-k", file.path]
+    process.standardOutput = output
+    process.standardError = complaints
+    try process.run()
+    let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+    let complained = complaints.fileHandleForReading.readDataToEndOfFile()
+    process.waitUntilExit()
+    #expect(process.terminationStatus == 0 && complained.isEmpty)
+    #expect(text.contains("petrel serve") && text.contains("Run a server".uppercased()))
+  }
+}
