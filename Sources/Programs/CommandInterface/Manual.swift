@@ -93,9 +93,17 @@ package struct Manual {
     return text
   }
 
-  /// A text in which nothing is a request or an escape of roff, and in which hyphens are those that one types.
+  private static func hexadecimal(_ character: Unicode.Scalar) -> String {
+    let digits = String(character.value, radix: 16, uppercase: true)
+    return String(repeating: "0", count: max(0, 4 - digits.count)) + digits
+  }
+
+  /// A text in which nothing is a request or an escape of roff, in which hyphens are those that one types, and
+  /// which is ASCII.
   private static func escaped(_ text: String) -> String {
-    let text = text.replacing("\\", with: "\\e").replacing("-", with: "\\-")
+    let text = text.replacing("\\", with: "\\e").replacing("-", with: "\\-").unicodeScalars
+      .map { $0.isASCII ? String($0) : "\\[u\(hexadecimal($0))]" }
+      .joined()
     return text.hasPrefix(".") || text.hasPrefix("'") ? "\\&" + text : text
   }
 }

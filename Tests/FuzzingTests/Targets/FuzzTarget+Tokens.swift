@@ -140,7 +140,8 @@ extension FuzzTarget {
   }
 
   private static let notices = FuzzTarget(
-    "server-notifications", longest: 512, words: ["here ", "word", "told ", " some\n", " all", " much"],
+    "server-notifications", longest: 512,
+    words: ["here ", "word", "told ", " some\n", " all", " much"],
     readsSafeTexts: true
   ) { input in
     guard let notice = ServerNotification(payload: input.text) else { return }
