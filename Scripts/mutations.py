@@ -263,7 +263,7 @@ def check():
     stale = [m for m in mistakes if text(m).count(m.old) != 1]
     for mistake in stale:
         print(f"{mistake.name}: {mistake.file} has its text {text(mistake).count(mistake.old)} times, not once")
-    missing = {t for m in mistakes for t in m.tests.split("|")} - {f.name for f in (root / "Tests").iterdir()}
+    missing = {t for m in mistakes for t in m.tests.split("|")} - {f.name for f in (root / "Tests").rglob("*Tests")}
     for name in sorted(missing):
         print(f"there are no tests {name}")
     names = [m.name for m in mistakes]
