@@ -123,7 +123,7 @@ enum AdminOptions {
       // Reads each page once or a few times, and leaves the memory to the server.
       storeConfiguration.tuning.cacheKilobytes = 16 * 1024
     }
-    let store = try await configuration.openStore(with: storeConfiguration)
+    let store = try await ServeCommand.openStore(of: configuration, with: storeConfiguration)
     if isMissing {
       Output.complain(
         "there was no store here: '\(configuration.socketFile.directory)' has a new one")

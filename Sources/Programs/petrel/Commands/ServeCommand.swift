@@ -21,7 +21,7 @@ enum ServeCommand: Command {
         "PostgreSQL could not analyze a table, statements may be slow until it does",
         ["table": .string(table), "cause": .string("\(error)")])
     }
-    let store = try await configuration.openStore(with: options)
+    let store = try await openStore(of: configuration, with: options)
     let server = try Server(configuration: configuration, store: store, log: log)
     store.setUnsyncedHandler { reason in
       log.error("the server ends, to be started anew", ["cause": .string(reason)])
@@ -65,7 +65,20 @@ enum ServeCommand: Command {
   static func openStore(
     in directory: String, with configuration: StoreConfiguration = StoreConfiguration(role: .tool)
   ) async throws -> any Store {
-    try await ServerConfiguration(dataDirectory: directory).openStore(with: configuration)
+    try await openStore(of: ServerConfiguration(dataDirectory: directory), with: configuration)
+  }
+
+  /// Opens the store that a configuration names.
+  ///
+  /// - Throws: ``UsageError`` where the words leave out where the store is.
+  static func openStore(
+    of server: ServerConfiguration, with configuration: StoreConfiguration
+  ) async throws -> any Store {
+    do {
+      return try await server.openStore(with: configuration)
+    } catch let error as ConfigurationError {
+      throw UsageError(error.description)
+    }
   }
 
   /// Opens the store of the data directory that the options name, beside a server that may run, and

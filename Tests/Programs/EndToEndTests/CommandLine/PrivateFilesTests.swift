@@ -84,6 +84,7 @@ struct PrivateFilesTests {
     ("store migrate", .leftOut("needs PostgreSQL: its files are made as those of a new store are")),
     ("demo", .words(["--data", "demo", "--earthquakes", "quakes.csv"])),
     ("completions", .words(["bash"])),
+    ("manual", .words(["man"])),
     ("version", .words([])),
   ]
 
