@@ -369,7 +369,7 @@ let tests: [[Target]] = [
   layer(
     "Support", of: "Tests",
     [
-      // What property tests of several rooms share.
+      // What property tests of several modules share.
       .target(name: "PropertyTesting"),
       // Files of the repository that tests read.
       .target(name: "RepositoryFiles"),

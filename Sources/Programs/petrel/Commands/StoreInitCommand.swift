@@ -8,7 +8,7 @@ enum StoreInitCommand: Command {
   static let name = "store init"
   static let example = "petrel store init --store postgres://petrel@db.example.com/petrel --citus"
   static let summary =
-    "Makes the store, on several nodes if it is told so; a server need not be asked to."
+    "Makes the store, with --citus on several nodes; a server without a store makes one by itself."
   static let options =
     ConfigurationOptions.ofStore + [
       .init("citus", nil, "distributes the store by database over the nodes that Citus knows"),
