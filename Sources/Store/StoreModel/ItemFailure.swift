@@ -5,7 +5,7 @@ public struct ItemFailure: Error, Sendable, Hashable, CustomStringConvertible {
   public enum Code: Sendable, Hashable {
     /// A value breaks a rule of the data model or of the schema.
     case invalid
-    /// A create of something that exists.
+    /// An item to be created exists already.
     case exists
     /// The change tag is not the current one.
     case conflict
@@ -30,13 +30,13 @@ public struct ItemFailure: Error, Sendable, Hashable, CustomStringConvertible {
   }
 
   public var code: Code
-  /// The field at fault, where there is one.
+  /// The field at fault, if any.
   public var field: String?
-  /// The rule that was broken, with the item's name and the offending value, for people.
+  /// The broken rule with the item's name and the offending value, for people.
   public var reason: String
-  /// With ``Code/conflict`` and ``Code/exists``: the record as the server has it.
+  /// For ``Code/conflict`` and ``Code/exists``: the record as the server has it.
   public var serverRecord: Record?
-  /// With ``Code/limitExceeded`` and ``Code/quotaExceeded``: the limit.
+  /// For ``Code/limitExceeded`` and ``Code/quotaExceeded``: the limit.
   public var limit: Int?
 
   public init(
@@ -54,7 +54,7 @@ public struct ItemFailure: Error, Sendable, Hashable, CustomStringConvertible {
 }
 
 extension ItemFailure {
-  /// A broken rule of the data model, as a failure of the item that broke it.
+  /// Makes the failure of an item from a broken rule of the data model.
   package init(_ error: ModelError) {
     self.init(
       error.code == .limitExceeded ? .limitExceeded : .invalid, field: error.field, error.reason,

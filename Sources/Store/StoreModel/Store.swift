@@ -1,21 +1,21 @@
-/// The whole store behind the server: what it has for each subject, behind a protocol of its own.
+/// The whole store of a server, with one protocol for each subject.
 ///
-/// Only the code that opens a store or starts a server takes all of it, and hands each part of the
-/// server the protocols that the part needs. A protocol stands in the folder of its subject, in a file
-/// of its name.
+/// Only the code that opens a store or starts a server takes all of it. That code gives each part
+/// of the server the protocols that the part needs. Each protocol stands in the folder of its
+/// subject, in a file of its name.
 ///
 /// ```swift
 /// let user = try await store.accounts.user(named: "alice")
 /// ```
 ///
-/// Every write is one transaction and is durable when the call returns: power may go at that
-/// moment. Writes that wait at the same time share one commit, each under its own savepoint, so
-/// that a request's atomicity is its own. A call that throws has kept nothing.
+/// Every write is one transaction and durable when the call returns, even if the power fails at
+/// that moment. Waiting writes share one commit, each under its own savepoint, so each request is
+/// atomic by itself. A call that throws has changed nothing.
 ///
-/// All methods throw ``StoreError`` when the store itself fails; what is wrong with single items is
-/// in the outcomes. ``StoreError/Code/overloaded`` is thrown at once when too many writes wait.
+/// All methods throw ``StoreError`` if the store itself fails; errors of single items are in the
+/// outcomes. ``StoreError/Code/overloaded`` is thrown at once if too many writes wait.
 public protocol Store: QuotaStore, SharedStore, StoreHealth, DamageReporting {
-  // Databases and what is in them
+  // Databases and their contents
   var databases: any DatabaseStore { get }
   var zones: any ZoneStore { get }
   var records: any RecordReading & RecordWriting { get }
@@ -38,11 +38,11 @@ public protocol Store: QuotaStore, SharedStore, StoreHealth, DamageReporting {
   var secrets: any SecretStore { get }
   var userDeletion: any UserDeletionStore & UserHoldingsStore { get }
 
-  // Those who run the server
+  // Administrators
   var adminAccess: any AdminKeyStore & ConsoleSessionStore { get }
   var administration: any AdministrationStore { get }
   var maintenance: any Maintenance { get }
 
-  /// Finishes what is under way and closes; calls after that throw ``StoreError/Code/closed``.
+  /// Finishes the calls under way and closes; later calls throw ``StoreError/Code/closed``.
   func close() async
 }

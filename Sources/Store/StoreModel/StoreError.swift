@@ -1,7 +1,7 @@
-/// A failure of the store itself. What is wrong with a single item of a request is an
-/// ``ItemFailure`` instead.
+/// A failure of the store itself. An error of a single item of a request is an ``ItemFailure``
+/// instead.
 public struct StoreError: Error, Sendable, CustomStringConvertible {
-  /// What kind of failure it is. More may be added.
+  /// The kind of failure. Codes may be added.
   public struct Code: Sendable, Hashable, CustomStringConvertible {
     public let description: String
 
@@ -11,21 +11,20 @@ public struct StoreError: Error, Sendable, CustomStringConvertible {
     public static let newerSchema = Code(description: "newerSchema")
     /// The store was written by a version of Petrel from before the first release.
     public static let olderSchema = Code(description: "olderSchema")
-    /// A statement failed; nothing of its transaction was kept.
+    /// A statement failed; its transaction was rolled back.
     public static let statementFailed = Code(description: "statementFailed")
-    /// The transaction and another one got in each other's way; nothing of it was kept, and it can be
-    /// tried again.
+    /// The transaction conflicted with another one and was rolled back; it can be retried.
     public static let serializationFailure = Code(description: "serializationFailure")
-    /// The database server cannot be reached; nothing of the transaction was kept.
+    /// The database server cannot be reached; the transaction was rolled back.
     public static let unreachable = Code(description: "unreachable")
-    /// A commit failed in a way that tells nothing of whether it is there: the connection was lost
-    /// before its answer came, or the disk failed.
+    /// A commit failed with an unknown outcome: the connection was lost before the answer came, or
+    /// the disk failed.
     public static let outcomeUnknown = Code(description: "outcomeUnknown")
-    /// The disk has no room; nothing of the transaction was kept.
+    /// The disk is full; the transaction was rolled back.
     public static let full = Code(description: "full")
-    /// The disk failed to read or write; nothing of the transaction was kept, and it may go well again.
+    /// The disk failed to read or write; the transaction was rolled back, and a retry may succeed.
     public static let diskFailed = Code(description: "diskFailed")
-    /// What is stored cannot be read back.
+    /// Stored data cannot be read back.
     public static let corrupt = Code(description: "corrupt")
     /// More writes are waiting than the store accepts; try again later.
     public static let overloaded = Code(description: "overloaded")
@@ -33,28 +32,28 @@ public struct StoreError: Error, Sendable, CustomStringConvertible {
     public static let assetFailed = Code(description: "assetFailed")
     /// The store was closed.
     public static let closed = Code(description: "closed")
-    /// Something with this name exists already.
+    /// An object with this name exists already.
     public static let exists = Code(description: "exists")
-    /// There is nothing of this name.
+    /// There is no object with this name.
     public static let notFound = Code(description: "notFound")
     /// A continuation marker or change token is not one of this store's.
     public static let badContinuation = Code(description: "badContinuation")
-    /// A text has the character U+0000, which the engine does not keep in texts.
+    /// A text contains the character U+0000, which the engine cannot store in texts.
     public static let unkeptText = Code(description: "unkeptText")
-    /// Changes were to be dispatched before others that come first.
+    /// Changes were to be dispatched before earlier ones.
     public static let outOfOrder = Code(description: "outOfOrder")
-    /// Another server dispatches the changes of the database by now.
+    /// Another server now dispatches the changes of the database.
     public static let leaseLost = Code(description: "leaseLost")
-    /// The user who would write is being deleted, or was.
+    /// The user who makes the write is being deleted, or was deleted.
     public static let userDeleted = Code(description: "userDeleted")
-    /// A change token is older than what the store still knows of; start without one.
+    /// A change token is older than the store's history; start without a token.
     public static let changeTokenExpired = Code(description: "changeTokenExpired")
   }
 
   public var code: Code
   /// What was wrong, with which value, and what to do.
   public var reason: String
-  /// The statement that failed, without its arguments, where there is one.
+  /// The failed statement without its arguments, if there is one.
   public var statement: String?
 
   public init(_ code: Code, _ reason: String, statement: String? = nil) {

@@ -2,7 +2,7 @@ import CloudKitModel
 
 /// The accounts of users.
 public protocol AccountStore: AccountReading {
-  /// Makes an account. Throws ``StoreError/Code/exists`` when another user has the name, the e-mail
+  /// Creates an account. Throws ``StoreError/Code/exists`` if another user has the name, the e-mail
   /// address or the phone number.
   func addUser(
     named name: String, profile: UserProfile, at timestamp: Timestamp
@@ -10,7 +10,7 @@ public protocol AccountStore: AccountReading {
 }
 
 extension AccountStore {
-  /// Makes an account of whose user nothing more is known.
+  /// Creates an account with an empty profile.
   public func addUser(named name: String, at timestamp: Timestamp) async throws -> User {
     try await addUser(named: name, profile: UserProfile(), at: timestamp)
   }

@@ -1,9 +1,9 @@
 import CloudKitModel
 
-/// What users permit apps to find of them, and the users whom apps find.
+/// Users' permissions to be discovered by apps, and the discovery of users by apps.
 public protocol DiscoveryStore: Sendable {
-  /// What a user has decided to permit the app of a container, or not. What the user was not asked
-  /// for is absent.
+  /// The user's decisions for the app of a container. Permissions that the app has not asked for
+  /// are absent.
   func applicationPermissions(
     of userRecordName: String, container: String, environment: ContainerEnvironment
   ) async throws -> [ApplicationPermission: ApplicationPermission.Status]
@@ -11,12 +11,12 @@ public protocol DiscoveryStore: Sendable {
     _ statuses: [ApplicationPermission: ApplicationPermission.Status],
     of userRecordName: String, container: String, environment: ContainerEnvironment
   ) async throws
-  /// The users who are looked for, in the order asked for; nil for those who do not exist or do not
-  /// permit it to be found.
+  /// The users for these keys, in the order of the keys; nil for a user who does not exist or has
+  /// not permitted discovery by that key.
   func discoverableUsers(
     matching lookups: [UserLookup], container: String, environment: ContainerEnvironment
   ) async throws -> [User?]
-  /// Users who permit it to be found, in the order of their record names.
+  /// Users who permit discovery, in the order of their record names.
   func discoverableUsers(
     container: String, environment: ContainerEnvironment, limit: Int
   ) async throws -> [User]

@@ -7,7 +7,7 @@ public struct User: Sendable, Hashable {
   public var userRecordName: String
   public var created: Timestamp
   public var profile: UserProfile
-  /// Whether the account and all that is the user's is being deleted: see ``UserDeletion``.
+  /// Whether the account and all data of the user are being deleted: see ``UserDeletion``.
   public var isBeingDeleted = false
 
   public init(

@@ -1,22 +1,22 @@
 import CloudKitModel
 import Foundation
 
-/// What the administrator wrote down of a user besides the account's name.
+/// The administrator's data on a user besides the account's name.
 public struct UserProfile: Sendable, Hashable {
-  /// In the form that addresses are compared in; no two users have the same.
+  /// Normalized for comparison; no two users have the same address.
   public let emailAddress: String?
-  /// In the form that numbers are compared in; no two users have the same.
+  /// Normalized for comparison; no two users have the same number.
   public let phoneNumber: String?
   public let nameComponents: PersonNameComponents?
 
-  /// The profile of a user of whom nothing is known.
+  /// An empty profile.
   public init() {
     emailAddress = nil
     phoneNumber = nil
     nameComponents = nil
   }
 
-  /// - Throws: for what is no e-mail address or no phone number.
+  /// - Throws: if a text is not an e-mail address or not a phone number.
   public init(
     emailAddress: String?, phoneNumber: String?, nameComponents: PersonNameComponents?
   ) throws(ModelError) {
@@ -29,7 +29,7 @@ public struct UserProfile: Sendable, Hashable {
     self.nameComponents = nameComponents == PersonNameComponents() ? nil : nameComponents
   }
 
-  /// A profile as it was stored.
+  /// Restores a stored profile.
   package init(stored emailAddress: String?, _ phoneNumber: String?, _ names: PersonNameComponents)
   {
     self.emailAddress = emailAddress

@@ -1,11 +1,12 @@
 import CloudKitModel
 
-/// A web auth token as the store knows it: by its hash alone.
+/// A web auth token. The store keeps only its hash.
 public struct WebAuthToken: Sendable, Hashable {
-  /// What tells a token of the sign-in page from one for native clients: it is good for one
-  /// container's environment, and gives way to successors while it is used.
+  /// The session of a token from the sign-in page. Such a token is valid for one container's
+  /// environment, and successors replace it while it is used. Tokens of native clients have no
+  /// session.
   public struct Session: Sendable, Hashable {
-    /// Shared by a token and all that follow it.
+    /// Shared by a token and all its successors.
     public var id: [UInt8]
     public var container: String
     public var environment: ContainerEnvironment
@@ -31,7 +32,7 @@ public struct WebAuthToken: Sendable, Hashable {
   public var userRecordName: String
   public var created: Timestamp
   public var expires: Timestamp
-  /// Nil for the constant token of a native client, which is good for all containers.
+  /// Nil for the constant token of a native client, which is valid for all containers.
   public var session: Session?
 
   public init(

@@ -1,16 +1,16 @@
 import CloudKitModel
 
-/// A key of someone who runs the server, as the store knows it: by its hash alone.
+/// A key of an administrator. The store keeps only its hash.
 public struct AdminKey: Sendable, Hashable {
   /// SHA-256 of the key's text.
   public var hash: [UInt8]
-  /// For people; may be empty.
+  /// A label for people; may be empty.
   public var label: String
   public var created: Timestamp
-  /// Since when the key is refused; nil when it is not.
+  /// When the key was revoked; nil for a valid key.
   public var revoked: Timestamp?
 
-  /// Names the key to people, for its text is kept nowhere: 16 hexadecimal digits of its hash.
+  /// The key's name for people, since its text is not kept: 16 hexadecimal digits of its hash.
   public var identifier: String {
     hash.prefix(8).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
   }

@@ -1,11 +1,11 @@
 import CloudKitModel
 
-/// The keys of those who run the server.
+/// The keys of administrators.
 public protocol AdminKeyStore: Sendable {
   func addAdminKey(_ key: AdminKey) async throws
-  /// Every key, those that are revoked too, oldest first.
+  /// All keys, revoked ones too, oldest first.
   func adminKeys() async throws -> [AdminKey]
-  /// Refuses a key from now on and ends the sessions that began with it; false when there is none
-  /// with this hash or it is revoked already.
+  /// Revokes a key and ends the sessions that were begun with it; false if no key has this hash or
+  /// the key is already revoked.
   func revokeAdminKey(withHash hash: [UInt8], at timestamp: Timestamp) async throws -> Bool
 }

@@ -1,10 +1,10 @@
 import CloudKitModel
 
-/// A browser in which someone signed in to the console with an admin key.
+/// A browser's session in the console, begun with an admin key.
 public struct ConsoleSession: Sendable, Hashable {
   /// SHA-256 of the text in the browser's cookie.
   public var hash: [UInt8]
-  /// The admin key that was shown.
+  /// SHA-256 of the admin key.
   public var keyHash: [UInt8]
   public var created: Timestamp
   public var expires: Timestamp
@@ -18,6 +18,6 @@ public struct ConsoleSession: Sendable, Hashable {
 }
 
 extension ConsoleSession {
-  /// Sessions of one key.
+  /// The most sessions of one key.
   public static let limit = 100
 }

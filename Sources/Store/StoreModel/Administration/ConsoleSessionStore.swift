@@ -2,11 +2,12 @@ import CloudKitModel
 
 /// The sessions of the console.
 public protocol ConsoleSessionStore: Sendable {
-  /// Begins a session; false when its key is not known or revoked.
+  /// Begins a session; false if its key is unknown or revoked.
   ///
-  /// A key has ``ConsoleSession/limit`` sessions at most: beyond that, the one that ends first goes.
+  /// A key has at most ``ConsoleSession/limit`` sessions: one more ends the session that would
+  /// expire first.
   func addConsoleSession(_ session: ConsoleSession) async throws -> Bool
-  /// A session that has not expired, with its key.
+  /// The session with this hash and its key, unless it has expired.
   func consoleSession(
     withHash hash: [UInt8], at timestamp: Timestamp
   ) async throws -> (session: ConsoleSession, key: AdminKey)?

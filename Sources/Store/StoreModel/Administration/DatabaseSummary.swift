@@ -2,7 +2,7 @@ import CloudKitModel
 
 /// A database in a list.
 public struct DatabaseSummary: Sendable, Hashable {
-  /// What tells it from the others of its container's environment.
+  /// Identifies a database within its container's environment.
   public struct Name: Sendable, Hashable {
     public var scope: DatabaseScope
     /// A user record name; empty for the public database.
@@ -16,8 +16,8 @@ public struct DatabaseSummary: Sendable, Hashable {
 
   public var id: DatabaseID
   public var name: Name
-  /// The name of the owner's account; nil for the public database and for an owner without account,
-  /// as a server-to-server key is.
+  /// The name of the owner's account; nil for the public database and for an owner without an
+  /// account, such as a server-to-server key.
   public var userName: String?
 
   package init(id: DatabaseID, name: Name, userName: String? = nil) {

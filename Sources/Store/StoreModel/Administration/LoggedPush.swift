@@ -1,6 +1,6 @@
 import CloudKitModel
 
-/// A notification of the log and what became of it on its way to each device.
+/// A notification of the log with the state of its delivery to each device.
 public struct LoggedPush: Sendable, Hashable {
   public struct Delivery: Sendable, Hashable {
     public enum State: Int64, Sendable, Hashable, CaseIterable {
@@ -12,15 +12,15 @@ public struct LoggedPush: Sendable, Hashable {
     }
 
     public var number: Int64
-    /// Nil where the way is not known any more.
+    /// Nil if the route is no longer known.
     public var kind: DeviceToken.Kind?
     public var token: String
     public var state: State
     public var attempts: Int
-    /// Why it waits or was given up.
+    /// Why the delivery waits or was abandoned.
     public var reason: String?
     public var updated: Timestamp
-    /// Not before this moment, while it waits.
+    /// While the delivery waits, the earliest time of the next attempt.
     public var due: Timestamp
 
     package init(

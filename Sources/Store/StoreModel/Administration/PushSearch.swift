@@ -1,12 +1,12 @@
 /// A page of a search through the notification log.
 public struct PushSearch: Sendable, Hashable {
-  /// Entries that one call looks at.
+  /// The most entries that one call examines.
   public static let budget = 5_000
-  /// Deliveries of one entry that an answer has at most.
+  /// The most deliveries of one entry in an answer.
   public static let deliveryLimit = 100
 
   public var found: [LoggedPush]
-  /// Before which the search goes on; nil when it came to the end.
+  /// The sequence before which the search continues; nil at the end.
   public var next: Int64?
 
   package init(found: [LoggedPush], next: Int64? = nil) {

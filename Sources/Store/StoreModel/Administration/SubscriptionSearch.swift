@@ -1,10 +1,10 @@
 /// A page of a search through subscriptions.
 public struct SubscriptionSearch: Sendable, Hashable {
-  /// Subscriptions that one call looks at.
+  /// The most subscriptions that one call examines.
   public static let budget = 5_000
 
   public var found: [StoredSubscription]
-  /// Behind which the search goes on; nil when it came to the end.
+  /// The name after which the search continues; nil at the end.
   public var next: SubscriptionName?
 
   package init(found: [StoredSubscription], next: SubscriptionName? = nil) {

@@ -1,13 +1,15 @@
 import CloudKitModel
 
-/// What the record store knows of assets: uploads under way, receipts, and which record holds what.
+/// The record store's knowledge of assets: uploads under way, receipts, and the records that hold
+/// each file.
 ///
-/// A file comes into being by an upload that was announced (``addAssetUploads(_:inZone:of:)``). Its
-/// receipt lets the same user save it in the announced field. Equal files of one database are kept
-/// once. A file that no record holds, and no receipt of the last day names, is dropped by
-/// ``Maintenance/trim(at:)``, an hour after that was first seen, so that downloads under way end.
+/// A client announces an upload (``addAssetUploads(_:inZone:of:)``) and uploads the file. The
+/// upload's receipt lets the same user save the file in the announced field. Equal files of one
+/// database are stored once. ``Maintenance/trim(at:)`` deletes a file that no record holds and no
+/// receipt of the last day names. It does so an hour after it first found the file unheld, so that
+/// downloads under way can finish.
 public protocol AssetRegistry: Sendable {
-  /// Where the bytes lie.
+  /// The storage of the bytes.
   var files: any AssetStore { get }
 
   /// Announces uploads into the database.
@@ -15,23 +17,22 @@ public protocol AssetRegistry: Sendable {
   /// - Throws: ``ItemFailure`` when the zone does not exist.
   func addAssetUploads(
     _ uploads: [AssetUpload], inZone zoneID: ZoneID, of database: DatabaseID) async throws
-  /// The upload with this token; nil when there is none, or none any more.
+  /// The upload with this token; nil if there is none or it has ended.
   func assetUpload(
     withTokenHash hash: [UInt8], in database: DatabaseID
   ) async throws -> AssetUpload?
-  /// Keeps what was uploaded; durable when the call returns. Doing it again with the same bytes
-  /// changes nothing.
+  /// Keeps the uploaded bytes, durably when the call returns. A repeat with the same bytes changes
+  /// nothing.
   ///
-  /// - Parameter check: throws where a private database would hold too much with the file: called in the
-  ///   transaction that makes the file known, so that uploads at the same moment are counted together.
-  /// - Throws: ``ItemFailure`` when there is no such upload, or when it was finished with other
-  ///   bytes.
+  /// - Parameter check: throws if a private database would hold too much with the file. It runs in
+  ///   the transaction that registers the file, so that concurrent uploads are counted together.
+  /// - Throws: ``ItemFailure`` if there is no such upload, or if it was finished with other bytes.
   func finishAssetUpload(
     withReceipt receipt: String, in database: DatabaseID, bytes: AssetBytes, file: AssetFile,
     check: @escaping @Sendable (DatabaseUsage) throws -> Void
   ) async throws
-  /// Gives receipts for assets that records hold, so that other records may hold them too. A list
-  /// of assets has a receipt for each. All or none.
+  /// Issues receipts for assets that records hold, so that other records may hold them too. A list
+  /// of assets has a receipt for each. The call issues all receipts or none.
   ///
   /// - Throws: ``ItemFailure`` naming the record and the field that is missing or holds no asset.
   func rereferenceAssets(

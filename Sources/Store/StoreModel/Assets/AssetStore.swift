@@ -1,23 +1,22 @@
 import Foundation
 
-/// Where the bytes of assets lie, apart from the records.
+/// Storage of the bytes of assets, apart from the records.
 ///
-/// What is kept under a name never changes, and is there until it is removed. Which names are in
-/// use, and by which records, is in the record store's tables (``AssetRegistry``).
+/// The bytes under a name never change, and stay until they are removed. The record store's tables
+/// (``AssetRegistry``) hold the names in use and the records that use them.
 public protocol AssetStore: Sendable {
-  /// A folder for bytes that are arriving, from which ``keep(_:as:)`` takes files without copying
-  /// them. What processes that died left in it is removed, at the start or later. Nil when there is
-  /// none.
+  /// A folder for arriving bytes, from which ``keep(_:as:)`` takes files without copying them; nil
+  /// if there is none. Files that dead processes left there are removed at the start or later.
   var arrivals: String? { get }
 
-  /// Keeps the bytes; they are durable when the call returns. A file is moved away, or left to its
-  /// owner when that fails. Bytes that the name had before are replaced.
+  /// Keeps the bytes, durably when the call returns, and replaces earlier bytes under the name. A
+  /// file is moved; if that fails, it stays with its owner.
   func keep(_ bytes: AssetBytes, as name: AssetName) async throws
   /// The bytes that are kept under this name; nil when there are none.
   func open(_ name: AssetName) async throws -> (any AssetReader)?
-  /// Removes what is kept under this name, if anything.
+  /// Removes the bytes under this name, if there are any.
   func remove(_ name: AssetName) async throws
-  /// Removes what servers that died left of arriving bytes. To be called now and then.
+  /// Removes incomplete files of servers that died. Call it from time to time.
   func removeLeftovers() async throws
 }
 
@@ -28,7 +27,7 @@ extension AssetStore {
 /// The name of an asset's bytes in an ``AssetStore``.
 public struct AssetName: Sendable, Hashable {
   public var database: DatabaseID
-  /// Letters, digits, `-` and `_`, at least two of them; never used again.
+  /// Letters, digits, `-` and `_`, at least two of them; never reused.
   public var file: String
 
   public init(database: DatabaseID, file: String) {
@@ -37,16 +36,16 @@ public struct AssetName: Sendable, Hashable {
   }
 }
 
-/// Bytes that are to be kept.
+/// Bytes to be kept.
 public enum AssetBytes: Sendable {
   case data(Data)
-  /// All of this file.
+  /// The whole file at this path.
   case file(path: String)
 }
 
-/// Reads the bytes of one asset. They can be read to the end even if they are removed meanwhile.
+/// Reads the bytes of one asset, to the end even if they are removed meanwhile.
 public protocol AssetReader: Sendable {
   var size: Int64 { get }
-  /// The bytes from `offset` on, at most `count`; fewer only at the end.
+  /// At most `count` bytes from `offset` on; fewer only at the end.
   func read(at offset: Int64, count: Int) async throws -> Data
 }

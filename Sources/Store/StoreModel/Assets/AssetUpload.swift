@@ -2,18 +2,18 @@ import CloudKitModel
 
 /// An upload that was announced.
 public struct AssetUpload: Sendable, Hashable {
-  /// Names the file in the store and shows, in a save, that the user uploaded it.
+  /// Names the file in the store. In a save, it proves that the user uploaded the file.
   public var receipt: String
   /// SHA-256 of the secret in the upload's URL.
   public var tokenHash: [UInt8]
   public var userRecordName: String
-  /// The record that the file is for; nil when that was left open.
+  /// The record that the file is for; nil if the announcement named none.
   public var recordName: String?
   public var recordType: String
   public var fieldName: String
-  /// Until when the upload may begin.
+  /// The latest time at which the upload may begin.
   public var expires: Timestamp
-  /// What was uploaded; nil before that.
+  /// The uploaded file; nil before the upload.
   public var file: AssetFile?
 
   public init(
@@ -31,7 +31,7 @@ public struct AssetUpload: Sendable, Hashable {
   }
 }
 
-/// What is known of a file's bytes.
+/// A description of a file's bytes.
 public struct AssetFile: Sendable, Hashable {
   /// SHA-256 in hexadecimal digits.
   public var checksum: String

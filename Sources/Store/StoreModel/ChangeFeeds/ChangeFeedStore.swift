@@ -1,25 +1,25 @@
 import CloudKitModel
 
-/// What changed in a zone or a database since a client asked last.
+/// The changes of a zone or a database since a client's last fetch.
 public protocol ChangeFeedStore: Sendable {
-  /// What became of a zone's records since a change token.
+  /// The changes of a zone's records since a change token.
   ///
   /// - Each record appears once, with its latest state or as deleted, in the order of the last
-  ///   changes (or the opposite one). A page shows one state of the zone; what is committed while a
-  ///   client goes from page to page comes on a later page, or after the last.
+  ///   changes (or the opposite order). A page shows one state of the zone. A change that is
+  ///   committed between two pages comes on a later page, or after the last.
   /// - Throws ``ItemFailure``: ``ItemFailure/Code/zoneNotFound``, ``ItemFailure/Code/zoneDeleted``,
-  ///   and ``ItemFailure/Code/invalid`` for the default zone, which has no feed but in the public
-  ///   database; and
-  ///   ``StoreError/Code/changeTokenExpired``, and ``StoreError/Code/badContinuation`` for a token of
-  ///   the database's feed, or of a feed in reverse that is asked for in order.
+  ///   and ``ItemFailure/Code/invalid`` for the default zone, which has a feed only in the public
+  ///   database.
+  /// - Throws ``StoreError/Code/changeTokenExpired``, and ``StoreError/Code/badContinuation`` for a
+  ///   token of the database's feed, or for a token of a reversed feed in a forward query.
   func recordChanges(
     matching query: RecordChangesQuery, in database: DatabaseID
   ) async throws -> RecordChangesPage
-  /// Which zones but the default zone changed or were deleted since a change token, each once, in
-  /// the order of their last changes.
+  /// The zones that changed or were deleted since a change token, except the default zone. Each
+  /// appears once, in the order of the last changes.
   ///
-  /// - Throws: ``StoreError/Code/changeTokenExpired``, and ``StoreError/Code/badContinuation`` for a
-  ///   token of a zone's feed.
+  /// - Throws: ``StoreError/Code/changeTokenExpired``, and ``StoreError/Code/badContinuation`` for
+  ///   a token of a zone's feed.
   func zoneChanges(
     since token: String?, limit: Int, in database: DatabaseID
   ) async throws -> ZoneChangesPage

@@ -1,15 +1,15 @@
 import CloudKitModel
 
-/// A part of a zone's change feed.
+/// A page of a zone's change feed.
 public struct RecordChangesPage: Sendable {
   public var changes: [RecordChange]
-  /// Stands for what was read up to here.
+  /// The position after this page.
   public var token: String
-  /// Whether there is more to read now.
+  /// Whether more changes can be read now.
   public var hasMore: Bool
-  /// Bytes that the changes take, roughly.
+  /// The approximate size of the changes in bytes.
   public var size: Int
-  /// What the reader left with its last changes of the zone.
+  /// The client change token that the reader left with its last changes of the zone.
   public var clientChangeToken: [UInt8]?
 
   public init(

@@ -1,24 +1,24 @@
 import CloudKitModel
 
-/// A question to a zone's change feed.
+/// A query of a zone's change feed.
 public struct RecordChangesQuery: Sendable {
   public var zoneID: ZoneID
-  /// Where to go on; nil begins with everything the zone holds.
+  /// The position to continue from; nil begins with all records of the zone.
   public var token: String?
-  /// Changes at most, up to 200; 0 asks only whether there are any.
+  /// The most changes in a page, up to 200; 0 asks only whether there are any.
   public var limit: Int
-  /// Bytes after which a page ends, as ``RecordChangesPage/size`` counts them. A page holds one
-  /// change at least.
+  /// The size in bytes after which a page ends, as ``RecordChangesPage/size`` counts it. A page
+  /// holds at least one change.
   public var sizeLimit: Int
   /// Whether the newest change comes first.
   public var isReversed: Bool
   /// The types of the records to report; nil means all.
   public var recordTypes: Set<String>?
-  /// Who reads: whose ``ClientChangeToken`` the page brings back, and in the public database, whose
-  /// roles decide what it tells. nil for an anonymous reader.
+  /// The reader. The page returns its ``ClientChangeToken``. In the public database, its roles
+  /// decide which records the page shows. Nil for an anonymous reader.
   public var reader: ChangeOrigin?
-  /// Whether everything is told that the zone holds, whatever the grants say, also of the default zone
-  /// of a private database: for who runs the server.
+  /// Whether the page shows everything in the zone, regardless of grants, and also serves the
+  /// default zone of a private database. For administrators.
   public var tellsAll = false
 
   public init(

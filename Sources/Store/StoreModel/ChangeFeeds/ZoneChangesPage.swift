@@ -1,11 +1,11 @@
 import CloudKitModel
 
-/// A part of a database's change feed.
+/// A page of a database's change feed.
 public struct ZoneChangesPage: Sendable {
   public var changes: [ZoneChange]
-  /// Stands for what was read up to here.
+  /// The position after this page.
   public var token: String
-  /// Whether there is more to read now.
+  /// Whether more changes can be read now.
   public var hasMore: Bool
 
   public init(changes: [ZoneChange], token: String, hasMore: Bool) {

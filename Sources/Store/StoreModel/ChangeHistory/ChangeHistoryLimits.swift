@@ -1,10 +1,10 @@
-/// How much is kept of changes that were dispatched, for explanations.
+/// The retention of dispatched changes, which are kept for explanations.
 public struct ChangeHistoryLimits: Sendable, Hashable {
-  /// Changes of each database, the latest; with 0 none are kept.
+  /// The number of latest changes kept for each database; 0 keeps none.
   public var changes = 10_000
-  /// How long they are kept, in seconds.
+  /// The age in seconds up to which changes are kept.
   public var age = 7.0 * 24 * 60 * 60
-  /// Bytes of one; of a larger one it is kept that there was one, without its values.
+  /// The most bytes of one change. A larger change is kept without its values.
   public var changeBytes = 16 << 10
 
   public init() {}

@@ -1,27 +1,28 @@
 import CloudKitModel
 
-/// What happened to changes that were dispatched, as far as it is kept.
+/// Dispatched changes and their effects, as long as they are kept.
 public protocol ChangeHistoryStore: Sendable {
   /// The latest changes of a database, newest first.
   ///
   /// - Parameters:
-  ///   - recordID: only those of this record; those without values are found by its name alone.
-  ///   - sequence: only those before this one.
+  ///   - recordID: only changes of this record. Changes without values are found by the record's
+  ///     name alone.
+  ///   - sequence: only changes before this one.
   func pastChanges(
     of recordID: RecordID?, in database: DatabaseID, before sequence: Int64?, limit: Int
   ) async throws -> [PastChange]
-  /// The notifications that a change led to, in the order in which they were logged.
+  /// The notifications of a change, in the order of the log.
   ///
-  /// - Parameter subscriber: only those of this user.
+  /// - Parameter subscriber: only notifications of this user.
   func notifications(
     ofChange change: PastChange, subscriber: String?, limit: Int
   ) async throws -> [PastNotification]
-  /// The latest notifications of one subscription, newest first: those among the latest 2,000 of its
-  /// subscriber in the database.
+  /// The latest notifications of one subscription, newest first. Only the latest 2,000 of its
+  /// subscriber in the database are searched.
   func notifications(
     ofSubscription name: SubscriptionName, in database: DatabaseID, limit: Int
   ) async throws -> [PastNotification]
-  /// The notification that a delivery is of; nil when it is trimmed.
+  /// The notification of a delivery; nil if it has been trimmed.
   func logEntry(ofDelivery id: Delivery.ID) async throws -> LogEntry?
   func subscriptionState(
     of name: SubscriptionName, in database: DatabaseID
@@ -32,16 +33,17 @@ public protocol ChangeHistoryStore: Sendable {
   /// Subscriptions in the order of subscribers and IDs.
   ///
   /// - Parameters:
-  ///   - subscriptionID: only those with this ID, whoever has them.
-  ///   - subscriber: only those of this user.
-  ///   - name: only those behind this one.
-  ///   - limit: how many are given. Where those of all users are looked through for an ID, fifty times
-  ///     as many names are looked at.
+  ///   - subscriptionID: only subscriptions with this ID, of any user.
+  ///   - subscriber: only subscriptions of this user.
+  ///   - name: only subscriptions after this one.
+  ///   - limit: the most subscriptions returned. A search of all users for an ID examines at most
+  ///     fifty times as many names.
   func subscriptionStates(
     withID subscriptionID: String?, of subscriber: String?, in database: DatabaseID,
     after name: SubscriptionName?, limit: Int
   ) async throws -> SubscriptionStatePage
-  /// When the devices of a user that notifications of a container go to were registered, by token and in
-  /// order, until 30 days after each period has ended. Readers of the web courier have the last alone.
+  /// The periods during which the user's devices were registered for notifications of a container,
+  /// by token and in order. A period is kept until 30 days after its end. For readers of the web
+  /// courier only the last period is known.
   func devicePeriods(of recipient: Recipient) async throws -> [DevicePeriod]
 }

@@ -1,15 +1,16 @@
 import CloudKitModel
 
-/// How long a device of a user was registered, under one client ID and without a break.
+/// A period during which a device of a user was registered without a break under one client ID.
 public struct DevicePeriod: Sendable, Hashable {
   public var kind: DeviceToken.Kind
   public var token: String
   public var apnsEnvironment: APNsEnvironment
   public var deviceID: String?
   public var began: Timestamp
-  /// Nil where the registration has no end.
+  /// Nil if the registration has no end.
   public var ended: Timestamp?
-  /// Why it ended; nil for a device that is still registered, or whose registration expires.
+  /// Why the period ended; nil for a device that is still registered, or whose registration
+  /// expires.
   public var reason: String?
 
   package init(
@@ -25,7 +26,7 @@ public struct DevicePeriod: Sendable, Hashable {
     self.reason = reason
   }
 
-  /// Whether pushes could be queued for the device at a time.
+  /// Whether pushes could be queued for the device at this time.
   public func contains(_ time: Timestamp) -> Bool {
     began <= time && !hasEnded(by: time)
   }

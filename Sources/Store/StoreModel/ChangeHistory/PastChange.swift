@@ -1,15 +1,15 @@
 import CloudKitModel
 
-/// A change that was dispatched not long ago.
+/// A dispatched change of the recent past.
 public struct PastChange: Sendable, Hashable {
   public var database: DatabaseID
   public var sequence: Int64
   /// The database's subscription version when the change was committed.
   public var subscriptionVersion: Int64
-  /// When all that it led to was in the notification log.
+  /// When all notifications of the change were in the log.
   public var dispatched: Timestamp
   public var change: Change
-  /// Whether the record's fields were kept; without them it is as if it had none.
+  /// Whether the record's fields were kept; otherwise the record appears without fields.
   public var hasFields: Bool
 
   public var recordName: String? { change.record?.recordID.recordName }

@@ -1,10 +1,10 @@
 import CloudKitModel
 
-/// A notification that a change led to, with what became of it.
+/// A notification of a change, with its deliveries.
 public struct PastNotification: Sendable, Hashable {
   public var entry: LogEntry
   public var deliveries: [PastDelivery]
-  /// Why there are no deliveries to some devices.
+  /// Why some devices have no delivery.
   public var unsent: UnsentDeliveries
 
   package init(entry: LogEntry, deliveries: [PastDelivery], unsent: UnsentDeliveries) {
@@ -14,15 +14,15 @@ public struct PastNotification: Sendable, Hashable {
   }
 }
 
-/// What became of a notification on its way to one device.
+/// The delivery of a notification to one device.
 public struct PastDelivery: Sendable, Hashable {
   public enum State: String, Sendable, Hashable {
     case waiting
     case delivered
     case abandoned
-    /// A newer one went in its place: ``PastDelivery/mergedInto``.
+    /// Replaced by a newer delivery: ``PastDelivery/mergedInto``.
     case merged
-    /// Refused by a fault of ours.
+    /// Refused because of an error of the server.
     case refused
   }
 
@@ -31,13 +31,14 @@ public struct PastDelivery: Sendable, Hashable {
   public var token: String
   public var state: State
   public var attempts: Int
-  /// What the last attempt brought, or why it waits or was given up.
+  /// The result of the last attempt, or why the delivery waits or was abandoned.
   public var reason: String?
-  /// When it came into this state, or was put off last.
+  /// When the delivery entered this state or was last postponed.
   public var updated: Timestamp
-  /// When it is tried next, while it waits; the end of the lease of one that is under way.
+  /// While the delivery waits, the time of the next attempt; during an attempt, the end of its
+  /// lease.
   public var due: Timestamp
-  /// The delivery that went in its place.
+  /// The number of the delivery that replaced it.
   public var mergedInto: Int64?
 
   package init(

@@ -1,6 +1,6 @@
 import CloudKitModel
 
-/// What is known of a subscription now.
+/// The present state of a subscription.
 public struct SubscriptionState: Sendable, Hashable {
   public var stored: StoredSubscription
   /// The database's subscription version at which it was last changed.
@@ -12,10 +12,10 @@ public struct SubscriptionState: Sendable, Hashable {
   }
 }
 
-/// Some subscriptions of a database.
+/// A page of a database's subscriptions.
 public struct SubscriptionStatePage: Sendable, Hashable {
   public var states: [SubscriptionState]
-  /// Behind which there may be others; nil at the end.
+  /// The name after which there may be more subscriptions; nil at the end.
   public var next: SubscriptionName?
 
   package init(states: [SubscriptionState], next: SubscriptionName? = nil) {
@@ -24,9 +24,9 @@ public struct SubscriptionStatePage: Sendable, Hashable {
   }
 }
 
-/// When a subscription was deleted.
+/// The deletion of a subscription.
 public struct SubscriptionDeletion: Sendable, Hashable {
-  /// The database's subscription version from then on.
+  /// The database's subscription version from the deletion on.
   public var version: Int64
   public var deleted: Timestamp
 

@@ -1,6 +1,6 @@
-/// What one server tells the others: for whom there are notifications in the log.
+/// A message from one server to the others: the users who have new notifications in the log.
 public struct Announcement: Sendable, Hashable {
-  /// Their user record names; nil for everybody.
+  /// The users' record names; nil for all users.
   public var subscribers: Set<String>?
 
   public init(subscribers: Set<String>?) {
@@ -8,7 +8,7 @@ public struct Announcement: Sendable, Hashable {
   }
 }
 
-/// What tells an announcement from all others.
+/// Identifies an announcement.
 public struct AnnouncementName: Sendable, Hashable {
   package var server: Int64
   package var number: Int64
@@ -19,16 +19,17 @@ public struct AnnouncementName: Sendable, Hashable {
   }
 }
 
-/// Up to where the announcements of others were read.
+/// The position up to which a server has read the other servers' announcements.
 public struct AnnouncementPosition: Sendable, Hashable {
-  /// By the store's clock; nil before the first reading.
+  /// The time by the store's clock; nil before the first reading.
   package var time: Int64?
-  /// Those read that are hardly older: others of the same time may have come to light since.
+  /// Announcements from shortly before `time` that were read. Others of the same age may still
+  /// appear.
   package var known: [AnnouncementName: Int64] = [:]
 
   public init() {}
 
-  /// Passes over announcements that came as notifications.
+  /// Skips announcements that arrived as notifications.
   public mutating func pass(_ names: Set<AnnouncementName>) {
     for name in names where known[name] == nil { known[name] = .max }
   }

@@ -1,25 +1,28 @@
-/// Registers a server among those that share a store, and passes on what they tell each other.
+/// Registers the servers that share a store, and passes messages between them.
 public protocol ClusterMembership: Sendable {
-  /// Registers this server for so many seconds. From now on the changes that it commits are leased to it.
+  /// Registers this server for `leaseTime` seconds. From now on, changes that it commits are leased
+  /// to it.
   func registerServer(_ description: String, for leaseTime: Double) async throws -> ServerID
-  /// Renews the registration for so many seconds, and strikes off those whose time is over; nil when
-  /// this server itself was struck off.
+  /// Renews the registration for `leaseTime` seconds and removes expired servers; nil if this
+  /// server itself was removed.
   func renewServer(_ server: ServerID, for leaseTime: Double) async throws -> ServerRenewal?
-  /// Ends the registration; what the server had is free.
+  /// Ends the registration and releases the server's leases.
   func unregisterServer(_ server: ServerID) async throws
-  /// Tells the other servers something.
+  /// Sends an announcement to the other servers.
   func announce(_ announcement: Announcement, from server: ServerID) async throws
-  /// What others have told since the last time, and before the first reading nothing. Announcements are
-  /// kept for a minute.
+  /// The other servers' announcements since the last reading; none before the first reading.
+  /// Announcements are kept for a minute.
   func announcements(
     after position: AnnouncementPosition, for server: ServerID
   ) async throws -> (announcements: [Announcement], position: AnnouncementPosition)
-  /// Drops announcements that a server made more than a minute ago.
+  /// Deletes announcements that a server made more than a minute ago.
   func trimAnnouncements(of server: ServerID) async throws
-  /// Has this called, on a thread of the store's, with the notifications of other servers; nil ends it.
+  /// Sets the handler for other servers' notifications, which is called on a thread of the store;
+  /// nil removes it.
   ///
-  /// Notifications arrive where PostgreSQL passes them on, which not every pool and not every cluster does.
+  /// Notifications arrive only where PostgreSQL passes them on, which not every pool and not every
+  /// cluster does.
   func setNotificationHandler(_ handler: (@Sendable (ServerNotification) -> Void)?)
-  /// Sends all servers, this one too, the notification that it is registered.
+  /// Notifies all servers, this one included, that this server is registered.
   func announceMembership(of server: ServerID) async throws
 }

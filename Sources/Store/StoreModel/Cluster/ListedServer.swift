@@ -1,14 +1,15 @@
-/// A server that has the store open, with what it dispatches, at one moment.
+/// A server that has the store open and its leases, at one moment.
 public struct ListedServer: Sendable, Hashable {
   public var id: ServerID
-  /// For people: where it runs.
+  /// A text for people: where the server runs.
   public var description: String
-  /// Seconds by the store's clock until it is taken for gone unless it renews its registration;
-  /// negative when that should have happened.
+  /// Seconds by the store's clock until the registration expires, unless it is renewed; negative
+  /// for an expired registration that is not yet removed.
   public var secondsLeft: Double
-  /// Databases whose changes it dispatches.
+  /// The number of databases whose changes it dispatches.
   public var leasedDatabases: Int
-  /// Those of them in which another server has committed changes that it has not looked at yet.
+  /// The number of those databases in which another server has committed changes that it has not
+  /// read yet.
   public var awaitedDatabases: Int
 
   package init(

@@ -1,14 +1,14 @@
-/// The databases that several servers dispatch, each a part.
+/// The databases that are divided into parts, so that several servers can dispatch them.
 public protocol PartitionStore: Sendable {
-  /// Into how many parts a database is divided.
+  /// The number of parts of a database.
   func partition(of database: DatabaseID) async throws -> Partition
-  /// Divides a database into so many parts, or makes it whole again with 1. The changes that are there
-  /// are dispatched in the parts there were, the first of those after them when that is done.
+  /// Divides a database into `parts` parts; 1 makes it whole again. Changes already in the outbox
+  /// are dispatched in the old parts. The new parts begin after that with the next change.
   ///
   /// - Parameter parts: one of ``DatabasePart/counts``.
-  /// - Throws: ``StoreError/Code/notFound`` for a database that is not there.
+  /// - Throws: ``StoreError/Code/notFound`` if there is no such database.
   @discardableResult
   func partition(_ database: DatabaseID, into parts: Int) async throws -> Partition
-  /// The parts of all databases that are divided, in order.
+  /// The parts of all divided databases, in order.
   func dividedDatabases() async throws -> [PartLease]
 }

@@ -1,7 +1,7 @@
 import CloudKitModel
 
-/// Names a server that has a shared store open. One that was taken for gone gets another when it comes
-/// again.
+/// Identifies a server that has a shared store open. A server that returns after its registration
+/// expired gets a new ID.
 public struct ServerID: RawRepresentable, Sendable, Hashable {
   public var rawValue: Int64
 
@@ -10,12 +10,12 @@ public struct ServerID: RawRepresentable, Sendable, Hashable {
   }
 }
 
-/// A server that has the store open, or had it a moment ago.
+/// A server that has the store open, or had it open a moment ago.
 public struct RegisteredServer: Sendable, Hashable {
   public var id: ServerID
-  /// For people: where it runs.
+  /// A text for people: where the server runs.
   public var description: String
-  /// When it is taken for gone unless it renews its registration before, by the store's clock.
+  /// When the registration expires unless it is renewed, by the store's clock.
   public var aliveUntil: Timestamp
 
   package init(id: ServerID, description: String, aliveUntil: Timestamp) {
@@ -25,11 +25,11 @@ public struct RegisteredServer: Sendable, Hashable {
   }
 }
 
-/// What a server learns when it renews its registration.
+/// The result of a renewal.
 public struct ServerRenewal: Sendable, Hashable {
-  /// The others.
+  /// The other registered servers.
   public var others: [RegisteredServer] = []
-  /// Those whose time was over, which this renewal has struck off.
+  /// Expired servers that this renewal removed.
   public var gone: [ServerID] = []
 
   package init() {}

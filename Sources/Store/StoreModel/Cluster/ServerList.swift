@@ -1,7 +1,7 @@
 /// The servers that have a store open.
 public protocol ServerList: Sendable {
-  /// Those that are registered, in the order in which they came.
+  /// The registered servers, in the order of registration.
   func servers() async throws -> [RegisteredServer]
-  /// The same for people, with what each of them dispatches.
+  /// The registered servers with the number of databases that each dispatches, for people.
   func listedServers() async throws -> [ListedServer]
 }

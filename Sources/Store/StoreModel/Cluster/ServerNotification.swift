@@ -1,21 +1,21 @@
-/// What servers that share a store send each other, so that none has to read the tables again and again. A
-/// notification may be lost, so servers still read the tables now and then.
+/// A notification between servers that share a store. It spares them from reading the tables all
+/// the time. A notification may be lost, so servers still read the tables from time to time.
 public enum ServerNotification: Sendable, Hashable {
-  /// A server is registered, and its notifications arrive.
+  /// A server is registered and receives notifications.
   case joined(ServerID)
   /// Another server has committed changes that this one is to dispatch.
   case wakeUp
-  /// Another server announces something; nil when it is too long for a notification.
+  /// Another server's announcement; nil if it was too long for a notification.
   case announced(AnnouncementName, Announcement?)
-  /// Notifications may have been lost, and none come until there is another connection.
+  /// Notifications may have been lost, and none arrive until there is a new connection.
   case interrupted
 }
 
-/// What a server was woken up for: databases in which others have committed changes that it dispatches.
+/// The reasons of a wake-up: other servers committed changes that this server dispatches.
 public struct WakeUps: Sendable, Hashable {
-  /// What others have committed changes of, in no order.
+  /// The databases and parts with such changes, in no order.
   public var parts: [DatabasePart] = []
-  /// Whether these are all. Where a commit is under way there may be more.
+  /// Whether the list is complete. A commit under way may add more.
   public var isWhole = true
 
   public init(_ parts: [DatabasePart] = [], isWhole: Bool = true) {

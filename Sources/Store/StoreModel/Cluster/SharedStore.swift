@@ -1,10 +1,11 @@
-/// What a store has for servers that share it.
+/// Services for servers that share a store.
 public protocol SharedStore: Sendable {
-  /// What servers that share the store know of each other; nil when one server has it alone.
+  /// Cluster membership and leases; nil if one server uses the store alone.
   var servers: (any ClusterStore)? { get }
-  /// Seconds that the store's clock is ahead of this machine's; 0 when one server has it alone.
+  /// Seconds by which the store's clock is ahead of this machine's; 0 if one server uses the store
+  /// alone.
   var clockOffset: Double { get }
-  /// Where servers count together what they count; nil for a store that one server has for itself.
+  /// The limits that servers count together; nil if one server uses the store alone.
   var sharedLimits: (any SharedLimits)? { get }
 }
 

@@ -1,12 +1,12 @@
-/// What readers of the web courier were given last, until their next poll acknowledges it.
+/// The last answer of each web courier reader, kept until the reader's next poll acknowledges it.
 public protocol CourierAnswers: Sendable {
-  /// Keeps what a reader is about to be given, in the place of what it was given before.
+  /// Replaces a reader's kept answer with the one about to be sent.
   ///
-  /// - Parameter token: the reader's own, whatever container the entry is of.
+  /// - Parameter token: the reader's own token, whichever container the entry belongs to.
   func keepCourierAnswer(_ entry: LogEntry, forToken token: String) async throws
-  /// Forgets what was kept, for the reader has left without it.
+  /// Deletes the kept answer, because the reader disconnected before it was sent.
   func withdrawCourierAnswer(_ entry: LogEntry, forToken token: String) async throws
-  /// Moves the reader's cursors past what it was given, and counts the badge. Once for each answer,
-  /// however many polls come at a time.
+  /// Moves the reader's cursors past the kept answer and counts the badge. Concurrent polls
+  /// acknowledge an answer only once.
   func acknowledgeCourierAnswer(ofToken token: String) async throws
 }

@@ -1,7 +1,7 @@
 /// The next notification for a reader of the web courier.
 public struct CourierEntry: Sendable, Hashable {
   public var entry: LogEntry
-  /// The reader's badge with this notification; nil when the subscription does not ask for one.
+  /// The reader's badge with this notification; nil if the subscription asks for none.
   public var badge: Int?
 
   public init(entry: LogEntry, badge: Int?) {

@@ -1,18 +1,18 @@
-/// How far a reader of the web courier has read, apart from what the store keeps for its token: for
-/// each database of the user's the sequence of the last entry.
+/// A position that a web courier reader brings with its polls, apart from the cursor that the store
+/// keeps for its token: the sequence of the last entry read in each database of the user.
 ///
-/// Its text, sealed, is handed to clients: `3-120.7-4`, where `3` is a database and `120` a sequence.
+/// Clients get its text, sealed: `3-120.7-4`, where `3` is a database and `120` a sequence.
 public struct CourierPosition: Sendable, Hashable {
-  /// A user is notified of few databases in a container (the public one, the private one, the shared
-  /// one), and a reader listens in few containers.
+  /// A container notifies a user from few databases (public, private, shared), and a reader listens
+  /// in few containers.
   private static let limit = 48
 
   public private(set) var sequences: [DatabaseID: Int64] = [:]
 
-  /// The position of a reader that goes by what the store keeps.
+  /// The position of a reader that relies on the store's cursor.
   public init() {}
 
-  /// Reads a position that was given to a client; nil when it is none.
+  /// Reads a position that the server gave to a client; nil for any other text.
   public init?(_ text: String, sealedBy tokens: TokenCipher) {
     guard let contents = tokens.open(text, as: .courierPosition) else { return nil }
     self.init(String(decoding: contents, as: UTF8.self))

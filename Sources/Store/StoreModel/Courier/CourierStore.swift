@@ -1,18 +1,17 @@
-/// The notification log as the readers of the web courier get it, one entry at a time.
+/// The notification log as readers of the web courier get it, one entry at a time.
 public protocol CourierStore: Sendable {
-  /// The oldest notification that the reader with this token has not acknowledged, not counting
-  /// those for changes that its own device made; nil when there is none.
+  /// The oldest notification that the reader with this token has not acknowledged; nil if there is
+  /// none. Notifications of changes that the reader's own device made are skipped.
   ///
-  /// - Parameter position: where the reader is by its own account. What lies behind it is passed
-  ///   over, acknowledged or not, and what lies before it is given again. Places that the log has
-  ///   not come to yet do not count.
+  /// - Parameter position: the reader's own position. Entries up to it are skipped, acknowledged or
+  ///   not; later entries are returned again. Positions beyond the end of the log are ignored.
   func nextCourierEntry(
     forToken token: String, after position: CourierPosition
   ) async throws -> CourierEntry?
   /// Moves the reader's cursor past this entry.
   func acknowledgeCourierEntry(_ entry: LogEntry, forToken token: String) async throws
-  /// What readers were given last, where their polls may go to several servers; nil where one server
-  /// has the store alone, and may keep that by itself.
+  /// The last answers of readers, for a cluster in which a reader's polls may reach different
+  /// servers. Nil if one server uses the store alone, which keeps them in its own memory.
   var courierAnswers: (any CourierAnswers)? { get }
 }
 

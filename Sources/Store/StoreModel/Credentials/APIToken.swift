@@ -1,8 +1,8 @@
 import CloudKitModel
 
-/// A token that names a web app to the server, as the store knows it: by its hash alone.
+/// A token that identifies a web app to the server. The store keeps only its hash.
 ///
-/// A container's environment asks for one as soon as one was registered for it.
+/// A container's environment requires a token as soon as one was registered for it.
 public struct APIToken: Sendable, Hashable {
   /// How the sign-in page gives the web auth token to the app.
   public enum SignInCallback: Sendable, Hashable {
@@ -14,19 +14,19 @@ public struct APIToken: Sendable, Hashable {
 
   /// SHA-256 of the token's text.
   public var hash: [UInt8]
-  /// For people.
+  /// A name for people.
   public var name: String
   public var container: String
   public var environment: ContainerEnvironment
   public var signInCallback: SignInCallback
-  /// Where pages that use the token may come from, such as `https://app.example.com`; empty when
-  /// from anywhere.
+  /// The origins of pages that may use the token, such as `https://app.example.com`; empty for any
+  /// origin.
   public var allowedOrigins: Set<String>
   public var created: Timestamp
-  /// Since when the token is refused; nil when it is not.
+  /// When the token was revoked; nil for a valid token.
   public var revoked: Timestamp?
 
-  /// Names the token to people, for its text is kept nowhere: 16 hexadecimal digits of its hash.
+  /// The token's name for people, since its text is not kept: 16 hexadecimal digits of its hash.
   public var identifier: String {
     hash.prefix(8).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
   }

@@ -1,6 +1,6 @@
 import CloudKitModel
 
-/// API tokens and server-to-server keys, those that are revoked too.
+/// API tokens and server-to-server keys, revoked ones too.
 public struct ProgramCredentials: Sendable, Hashable {
   public var apiTokens: [APIToken]
   public var serverKeys: [ServerKey]

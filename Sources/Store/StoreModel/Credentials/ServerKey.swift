@@ -1,20 +1,20 @@
 import CloudKitModel
 
-/// A server-to-server key: a program that has its private half signs its requests instead of
+/// A server-to-server key. A program that has the private half signs its requests instead of
 /// signing in.
 public struct ServerKey: Sendable, Hashable {
   /// 64 hexadecimal digits.
   public var keyID: String
-  /// For people.
+  /// A name for people.
   public var name: String
   public var container: String
   public var environment: ContainerEnvironment
   /// The public half as PEM text.
   public var publicKey: String
-  /// `_` and 32 hexadecimal digits: whom the records and subscriptions of the key belong to.
+  /// The owner of the key's records and subscriptions: `_` and 32 hexadecimal digits.
   public var userRecordName: String
   public var created: Timestamp
-  /// Since when the key is refused; nil when it is not.
+  /// When the key was revoked; nil for a valid key.
   public var revoked: Timestamp?
 
   public init(

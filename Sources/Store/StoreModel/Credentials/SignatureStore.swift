@@ -1,9 +1,9 @@
 import CloudKitModel
 
-/// The signatures of server-to-server keys that were used up.
+/// The used signatures of server-to-server keys.
 public protocol SignatureStore: Sendable {
-  /// Remembers a signature of a key until `expires`, so that it is taken once, also across
-  /// restarts and by several servers over one store; false when it was taken before.
+  /// Remembers a signature of a key until `expires`; false if it was used before. Each signature is
+  /// accepted once, also across restarts and by all servers of a store.
   func takeSignature(
     _ signature: [UInt8], ofKey keyID: String, until expires: Timestamp
   ) async throws -> Bool

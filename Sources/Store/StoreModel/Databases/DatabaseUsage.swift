@@ -1,9 +1,9 @@
-/// How much a database holds.
+/// The storage that a database uses.
 public struct DatabaseUsage: Sendable, Hashable {
-  /// Bytes of its records, as the store keeps their contents, and of the assets that they hold, each
-  /// file once.
+  /// Bytes of its records, as the store encodes them, and of the assets that they hold. Each file
+  /// counts once.
   public var bytes: Int64
-  /// Bytes of files that were uploaded and that no record holds, yet or any more.
+  /// Bytes of uploaded files that no record holds.
   public var unheldAssetBytes: Int64
 
   public init(bytes: Int64, unheldAssetBytes: Int64) {

@@ -1,8 +1,8 @@
 import CloudKitModel
 
-/// A notification that is owed to one device.
+/// A notification to be delivered to one device.
 public struct Delivery: Sendable, Hashable {
-  /// Names a delivery: its database and a number in it.
+  /// Identifies a delivery: its database and a number in it.
   public struct ID: Sendable, Hashable {
     public var database: DatabaseID
     public var number: Int64
@@ -17,13 +17,13 @@ public struct Delivery: Sendable, Hashable {
   public var route: DeliveryRoute.ID
   public var notification: SubscriptionNotification
   public var device: DeviceToken
-  /// The device's badge after this notification; nil when the subscription does not ask for one.
+  /// The device's badge after this notification; nil if the subscription asks for none.
   public var badge: Int?
   /// When the notification was logged.
   public var logged: Timestamp
-  /// Attempts that were made so far.
+  /// The number of attempts so far.
   public var attempts: Int
-  /// Not before this moment; of one that a process has taken, the end of its lease.
+  /// The earliest time of the next attempt; while a process has leased it, the end of the lease.
   public var due: Timestamp
 
   public init(

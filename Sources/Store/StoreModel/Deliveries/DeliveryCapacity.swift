@@ -1,7 +1,7 @@
 import CloudKitModel
 
-/// A process's claim to deliveries: until it ends nobody else takes them. One whose process died is
-/// there for others again when the lease ends.
+/// A process's claim to deliveries. No other process takes them before the lease ends. If the
+/// process dies, others take them after that.
 public struct DeliveryLease: Sendable, Hashable {
   /// Names the process.
   public var holder: Int64
@@ -13,19 +13,21 @@ public struct DeliveryLease: Sendable, Hashable {
   }
 }
 
-/// Which of the deliveries that a transaction would make are written, and how many of those the process
-/// takes at once. What is beyond that waits in the store.
+/// Limits on the deliveries that a transaction writes, and on those that it leases to the process
+/// at once. The others wait in the store.
 public struct DeliveryCapacity: Sendable {
   public var lease: DeliveryLease
-  /// For the routes that are in use.
+  /// The number to lease for each route in use.
   public var capacities: [DeliveryRoute.ID: Int]
-  /// For any other.
+  /// The number to lease for any other route.
   public var otherCapacity: Int
-  /// Deliveries that may be written before as many wait as the server lets.
+  /// The number of deliveries that may be written before the server's limit of waiting deliveries
+  /// is reached.
   public var unwritten: Int
-  /// How many may wait for each user.
+  /// The number that may wait for each user.
   public var backlogs: UserBacklogs
-  /// Whether the server has a way to a device. To one without nothing is written. It must not block.
+  /// Whether the server can deliver to a device; otherwise no delivery is written. It must not
+  /// block.
   public var isSetUp: @Sendable (DeviceToken) -> Bool
 
   public init(

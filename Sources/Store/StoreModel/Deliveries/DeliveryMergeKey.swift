@@ -1,15 +1,16 @@
 import CloudKitModel
 
-/// Which deliveries to a device may become one: those of the same database with the same key, of
-/// which the newest counts.
+/// The deliveries to a device that may be merged: those of the same database with the same key. The
+/// newest is sent.
 ///
-/// Silent ones of one subscription say no more than that there is news. Those of high priority become one only
-/// where the subscription asks for it by a collapse ID; others never do.
+/// A silent notification of a subscription says only that there is news, so silent ones merge.
+/// Notifications of high priority merge only if the subscription asks for it by a collapse ID.
+/// Others never merge.
 public struct DeliveryMergeKey: Sendable, Hashable {
-  /// What the store keeps.
+  /// The stored text.
   public let text: String
 
-  /// Nil for a subscription whose notifications are each shown by themselves.
+  /// Nil for a subscription whose notifications are shown one by one.
   public init?(_ subscription: Subscription) {
     let info = subscription.notificationInfo
     if info?.isHighPriority == true {
@@ -20,7 +21,7 @@ public struct DeliveryMergeKey: Sendable, Hashable {
     }
   }
 
-  /// What keys of silent notifications begin with.
+  /// The prefix of keys of silent notifications.
   package static let silentPrefix = "s"
 
   public var isSilent: Bool { text.hasPrefix(Self.silentPrefix) }

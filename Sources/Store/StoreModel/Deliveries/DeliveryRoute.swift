@@ -1,4 +1,4 @@
-/// A way that notifications take to devices: those of one container, through one service.
+/// A route of notifications to devices: those of one container through one service.
 public struct DeliveryRoute: Sendable, Hashable {
   public struct ID: RawRepresentable, Sendable, Hashable {
     public var rawValue: Int64

@@ -1,27 +1,28 @@
 import CloudKitModel
 
-/// What became of a delivery.
+/// The outcome of an attempt to deliver.
 public struct DeliveryUpdate: Sendable, Hashable {
   public enum State: Sendable, Hashable {
-    /// The push was accepted. With `superseding`, older ones with the same merge key that wait in
-    /// the store are merged into it.
+    /// The push was accepted. With `superseding`, older deliveries with the same merge key that
+    /// wait in the store are merged into it.
     case delivered(superseding: DeliveryMergeKey? = nil)
-    /// It will not be sent any more; the text says why.
+    /// The delivery is given up; the text says why.
     case abandoned(reason: String)
-    /// A newer one with the same merge key goes in its place: that with this number.
+    /// A newer delivery with the same merge key replaces it: the one with this number.
     case merged(into: Int64?)
-    /// It was refused by a fault of ours, and is kept with the payload that was sent.
+    /// The push was refused because of an error of the server; the sent payload is kept.
     case refused(reason: String, payload: [UInt8])
-    /// It is to be tried again; the text says what happened. Only what was sent counts as an attempt.
+    /// The delivery is to be tried again; the text says what happened. Only a sent push counts as
+    /// an attempt.
     case retry(at: Timestamp, reason: String, wasSent: Bool)
-    /// It was not tried and waits until then; the text says why.
+    /// The delivery was not tried and waits until then; the text says why.
     case postponed(until: Timestamp, reason: String)
   }
 
   public var id: Delivery.ID
   public var state: State
   public var timestamp: Timestamp
-  /// When set, the device's token is dropped if it was last registered before this moment.
+  /// When set, the device's token is deleted if it was last registered before this moment.
   public var dropTokenRegisteredBefore: Timestamp?
 
   public init(

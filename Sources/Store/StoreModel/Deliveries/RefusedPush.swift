@@ -1,12 +1,12 @@
 import CloudKitModel
 
-/// A push that was refused by a fault of ours, kept for those who look for the fault.
+/// A push that was refused because of an error of the server, kept to find that error.
 public struct RefusedPush: Sendable, Hashable {
   public var id: Delivery.ID
   public var refused: Timestamp
-  /// What the service said of it.
+  /// The service's reason.
   public var reason: String
-  /// What was sent.
+  /// The payload that was sent.
   public var payload: [UInt8]
 
   package init(id: Delivery.ID, refused: Timestamp, reason: String, payload: [UInt8]) {

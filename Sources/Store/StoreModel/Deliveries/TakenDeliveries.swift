@@ -1,13 +1,14 @@
-/// Deliveries that a process took from the store.
+/// Deliveries that a process has leased from the store.
 public struct TakenDeliveries: Sendable {
   public var deliveries: [Delivery]
-  /// Those of them whose lease had ended: who had it may be sending them still. The others waited.
+  /// Deliveries whose earlier lease had ended: its holder may still be sending them. The others had
+  /// waited.
   public var renewed: Set<Delivery.ID>
-  /// Those in whose place a newer one goes.
+  /// The number of deliveries that a newer one replaces.
   public var mergedCount: Int
-  /// Those whose device or log entry is gone; they are given up.
+  /// The number of deliveries abandoned because their device or log entry is gone.
   public var lostCount: Int
-  /// Whether no more were due.
+  /// Whether no more deliveries were due.
   public var isAll: Bool
 
   public init(

@@ -1,5 +1,5 @@
-/// Why a notification was logged without deliveries to some devices of its subscriber, as the log keeps
-/// it with the entry.
+/// The reasons why a notification was logged without deliveries to some devices of its subscriber,
+/// as stored with the log entry.
 public struct UnsentDeliveries: OptionSet, Sendable, Hashable {
   public let rawValue: Int64
 
@@ -7,47 +7,47 @@ public struct UnsentDeliveries: OptionSet, Sendable, Hashable {
     self.rawValue = rawValue
   }
 
-  /// Devices of one kind were passed over: when the notification was logged, the server that did so had
-  /// no way to them.
+  /// Devices of one kind were skipped: the server that logged the notification had no channel to
+  /// them.
   public static let apnsDevelopment = UnsentDeliveries(rawValue: 1)
   public static let apnsProduction = UnsentDeliveries(rawValue: 2)
   public static let webPush = UnsentDeliveries(rawValue: 4)
   public static let webhook = UnsentDeliveries(rawValue: 8)
-  /// All devices were passed over: too many pushes for the subscriber waited already.
+  /// All devices were skipped: too many pushes already waited for the subscriber.
   public static let userLimit = UnsentDeliveries(rawValue: 16)
-  /// All devices were passed over: too many pushes waited on the server already.
+  /// All devices were skipped: too many pushes already waited on the server.
   public static let serverLimit = UnsentDeliveries(rawValue: 32)
 
-  /// What the admin API calls each reason.
+  /// The admin API's names of the reasons.
   private static let names: [(UnsentDeliveries, String)] = [
     (.apnsDevelopment, "apnsDevelopmentNotSetUp"), (.apnsProduction, "apnsProductionNotSetUp"),
     (.webPush, "webPushNotSetUp"), (.webhook, "webhooksNotSetUp"), (.userLimit, "userLimit"),
     (.serverLimit, "serverLimit"),
   ]
 
-  /// The reasons by their names.
+  /// The names of these reasons.
   public var names: [String] { Self.names.filter { contains($0.0) }.map(\.1) }
 
-  /// What stands for a device of a channel that is not set up.
+  /// The reason for a device whose channel is not set up.
   public init(noWayTo kind: DeviceToken.Kind, _ apnsEnvironment: APNsEnvironment) {
     switch (kind, apnsEnvironment) {
     case (.apns, .development): self = .apnsDevelopment
     case (.apns, .production): self = .apnsProduction
     case (.webPush, _): self = .webPush
     case (.webhook, _): self = .webhook
-    // Nothing is pushed to its readers in any case.
+    // Readers of the courier get no pushes in any case.
     case (.courier, _): self = []
     }
   }
 }
 
-/// How many deliveries were not written, by why.
+/// The number of deliveries that were not written, by reason.
 public struct UnsentDeliveryCounts: Sendable, Hashable {
-  /// For want of a way to the device.
+  /// The server has no channel to the device.
   public var notSetUp = 0
-  /// Because too many waited for the user.
+  /// Too many deliveries waited for the user.
   public var userLimit = 0
-  /// Because too many waited on the server.
+  /// Too many deliveries waited on the server.
   public var serverLimit = 0
 
   public init() {}

@@ -1,4 +1,4 @@
-/// What tells a device from all others.
+/// Identifies a device.
 public struct DeviceName: Sendable, Hashable {
   public var kind: DeviceToken.Kind
   public var token: String

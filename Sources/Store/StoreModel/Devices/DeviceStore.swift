@@ -4,15 +4,15 @@ import CloudKitModel
 public protocol DeviceStore: DeviceReading {
   /// Registers a token, or moves it to another user or device.
   func saveDeviceToken(_ token: DeviceToken) async throws
-  /// Registers a token as ``saveDeviceToken(_:)`` does, unless it is new for its user, who has `limit`
-  /// others of its kind in its container and environment that have not expired when it is registered;
-  /// false then.
+  /// Registers a token as ``saveDeviceToken(_:)`` does, unless it is new for its user and `limit`
+  /// is reached; then false. The limit counts the user's unexpired tokens of the same kind in the
+  /// container and environment.
   func saveDeviceToken(_ token: DeviceToken, unlessBeyond limit: Int) async throws -> Bool
-  /// Forgets a token, and gives up what is owed to it; false when the user has none of this name.
+  /// Deletes a token and abandons its deliveries; false if the user has no token of this name.
   func removeDeviceToken(
     _ token: String, kind: DeviceToken.Kind, of recipient: Recipient, at timestamp: Timestamp
   ) async throws -> Bool
-  /// Sets the badge of all the recipient's tokens: the next notification that asks for a badge
+  /// Sets the badge of all the recipient's tokens. The next notification that asks for a badge
   /// counts from it.
   func setBadge(_ badge: Int, of recipient: Recipient) async throws
 }

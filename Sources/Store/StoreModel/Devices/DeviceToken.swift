@@ -6,10 +6,11 @@ public enum APNsEnvironment: String, Sendable, Hashable, CaseIterable {
   case production
 }
 
-/// Where notifications of a user in a container go: a device's APNs token, the token of a web
+/// A target of a user's notifications in a container: a device's APNs token, the token of a web
 /// courier reader, a browser's push subscription, or a program's webhook.
 ///
-/// Like a ``CloudKitModel/SubscriptionNotification`` it goes through many hands, and is one reference.
+/// Like ``CloudKitModel/SubscriptionNotification`` it is copied often, and is therefore one
+/// reference.
 public struct DeviceToken: Sendable, Hashable {
   public enum Kind: String, Sendable, Hashable, CaseIterable {
     case apns
@@ -17,8 +18,8 @@ public struct DeviceToken: Sendable, Hashable {
     case webPush
     case webhook
 
-    /// Whether deliveries that wait for the same device may become one. A program is told of
-    /// everything.
+    /// Whether waiting deliveries to the same device may be merged. A webhook gets every
+    /// notification.
     public var mergesDeliveries: Bool { self != .webhook }
   }
 
@@ -46,9 +47,9 @@ public struct DeviceToken: Sendable, Hashable {
   private var box: Box
 
   public var kind: Kind { box.content.kind }
-  /// Hexadecimal digits in lower case for APNs; for the courier the name of its reader, which the
-  /// server makes of the hash of what the reader shows; for the others a name that ``WebEndpoint``
-  /// makes, of which no APNs token has the form.
+  /// For APNs, hexadecimal digits in lower case. For the courier, the name that the server derives
+  /// from a hash of the reader's credential. For the others, a name that ``WebEndpoint`` makes,
+  /// which no APNs token can equal.
   public var token: String { box.content.token }
   public var container: String { box.content.container }
   public var environment: ContainerEnvironment { box.content.environment }
@@ -58,7 +59,7 @@ public struct DeviceToken: Sendable, Hashable {
     get { box.content.userRecordName }
     set { change { $0.userRecordName = newValue } }
   }
-  /// The name that the client gave for its device, by which its own changes are recognised.
+  /// The client's name for its device, by which the server recognises the device's own changes.
   public var deviceID: String? {
     get { box.content.deviceID }
     set { change { $0.deviceID = newValue } }
@@ -67,9 +68,9 @@ public struct DeviceToken: Sendable, Hashable {
     get { box.content.registered }
     set { change { $0.registered = newValue } }
   }
-  /// After this moment the token is dead; nil for device tokens, which APNs retires.
+  /// When the token expires; nil for device tokens, which APNs retires.
   public var expires: Timestamp? { box.content.expires }
-  /// Where to send to, for `.webPush` and `.webhook`.
+  /// The endpoint, for `.webPush` and `.webhook`.
   public var endpoint: WebEndpoint? { box.content.endpoint }
 
   public init(

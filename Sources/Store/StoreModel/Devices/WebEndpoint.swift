@@ -1,7 +1,7 @@
-/// The URL that a browser's or a program's notifications are posted to.
+/// The URL to which a browser's or a program's notifications are posted.
 public struct WebEndpoint: Sendable, Hashable {
   public var url: String
-  /// For a browser what messages are encrypted with, for a program what they are signed with.
+  /// The secrets that encrypt messages to a browser or sign messages to a program.
   public var secrets: [UInt8]
 
   public init(url: String, secrets: [UInt8]) {
@@ -11,10 +11,10 @@ public struct WebEndpoint: Sendable, Hashable {
 
   /// The token of an endpoint's device.
   ///
-  /// APNs tokens are hexadecimal digits, so that none has this form; what names a device is one text
-  /// for all kinds.
+  /// APNs tokens are hexadecimal digits, so none equals it: one text identifies a device of any
+  /// kind.
   ///
-  /// - Parameter digest: of what the endpoint is told apart by, in letters and digits.
+  /// - Parameter digest: a digest of what identifies the endpoint, in letters and digits.
   public static func token(kind: DeviceToken.Kind, digest: String) -> String {
     "\(kind.rawValue)-\(digest)"
   }

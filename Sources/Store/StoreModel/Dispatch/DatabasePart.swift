@@ -1,17 +1,17 @@
 /// A part of a database's subscribers, whose notifications one server dispatches.
 ///
-/// A database is one part. One with more subscriptions than a server should hold can be dispatched in
-/// several (``PartitionStore/partition(_:into:)``): each part has a lease of its own, goes through all
-/// changes of the database, and notifies its subscribers. Each subscriber is in one part, so that
-/// notifications come to everybody in the order of the changes.
+/// A database is usually one part. A database with more subscriptions than a server should hold can
+/// be divided (``PartitionStore/partition(_:into:)``). Each part has its own lease, goes through
+/// all changes of the database, and notifies its own subscribers. Each subscriber is in one part,
+/// so each gets notifications in the order of the changes.
 public struct DatabasePart: Sendable, Hashable {
-  /// Into so many parts a database can be divided.
+  /// The permitted numbers of parts of a database.
   public static let counts = 1...64
 
   public var database: DatabaseID
-  /// Which of the parts it is, from 0.
+  /// The number of this part, from 0.
   public var number: Int
-  /// How many there are.
+  /// The number of parts of the database.
   public var count: Int
 
   public init(database: DatabaseID, number: Int, count: Int) {
@@ -20,7 +20,7 @@ public struct DatabasePart: Sendable, Hashable {
     self.count = count
   }
 
-  /// All of a database.
+  /// The part that is the whole database.
   public static func whole(_ database: DatabaseID) -> DatabasePart {
     DatabasePart(database: database, number: 0, count: 1)
   }
@@ -28,11 +28,11 @@ public struct DatabasePart: Sendable, Hashable {
   public var isWhole: Bool { count == 1 }
 }
 
-/// Into how many parts a database is divided.
+/// The number of parts of a database.
 public struct Partition: Sendable, Hashable {
   public var parts: Int
-  /// Into how many it will be, as soon as the changes that were there when this was asked for are
-  /// dispatched; nil when nothing else is to come.
+  /// The future number of parts, which takes effect when the changes present at the request are
+  /// dispatched; nil if no change is pending.
   public var nextParts: Int?
 
   public init(parts: Int, nextParts: Int? = nil) {
@@ -41,12 +41,12 @@ public struct Partition: Sendable, Hashable {
   }
 }
 
-/// Who dispatches a part of a database that is divided.
+/// The lease of a part of a divided database.
 public struct PartLease: Sendable, Hashable {
   public var part: DatabasePart
-  /// Nil when nobody does, or who did is gone.
+  /// Nil if the part has no holder, or the holder is gone.
   public var holder: ServerID?
-  /// Who did, and is gone; 0 for nobody.
+  /// The holder that is gone; 0 for none.
   package var formerHolder: Int64
 
   public init(part: DatabasePart, holder: ServerID?, formerHolder: Int64 = 0) {
@@ -55,14 +55,14 @@ public struct PartLease: Sendable, Hashable {
     self.formerHolder = formerHolder
   }
 
-  /// What is to be taken where nobody dispatches the part.
+  /// The part as one to lease, for a part without a holder.
   public var free: FreePart { FreePart(part: part, formerHolder: formerHolder) }
 }
 
-/// A database, or a part of one, whose changes nobody dispatches.
+/// A database, or a part of one, without a valid lease.
 public struct FreePart: Sendable, Hashable {
   public var part: DatabasePart
-  /// Who did, and is gone; 0 for nobody.
+  /// The holder that is gone; 0 for none.
   package var formerHolder: Int64
 
   package init(part: DatabasePart, formerHolder: Int64) {

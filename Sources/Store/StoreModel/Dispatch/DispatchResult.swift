@@ -1,14 +1,14 @@
-/// What one transaction of the dispatcher brought about.
+/// The result of one transaction of the dispatcher.
 public struct DispatchResult: Sendable {
   /// The entries written to the notification log.
   public var logged: [LogEntry]
-  /// The deliveries that are now owed; where some were leased, those.
+  /// The written deliveries; with a capacity, only those leased to the caller.
   public var deliveries: [Delivery]
-  /// How many more are owed on which route, where some were leased.
+  /// With a capacity, the number of other written deliveries for each route.
   public var waiting: [DeliveryRoute.ID: Int]
   /// Deliveries that were not written; their notifications are in the log.
   public var unsent: UnsentDeliveryCounts
-  /// What subscribers did not get because they may not read the record.
+  /// Notifications withheld because the subscriber may not read the record.
   public var withheld: [WithheldNotification]
 
   public init(

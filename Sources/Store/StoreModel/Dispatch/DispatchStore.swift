@@ -1,4 +1,4 @@
-/// What the dispatcher needs of a store.
+/// The parts of a store that the dispatcher uses.
 public struct DispatchStore: Sendable {
   public var databases: any DatabaseReading
   public var outbox: any OutboxStore
@@ -15,7 +15,7 @@ public struct DispatchStore: Sendable {
     self.health = health
   }
 
-  /// The parts of a whole store.
+  /// Takes the dispatcher's parts of a whole store.
   public init(_ store: any Store) {
     self.init(
       databases: store.databases, outbox: store.outbox, subscriptions: store.subscriptions,

@@ -1,17 +1,17 @@
-/// An outbox entry together with the subscriptions it fires, or with the next of them.
+/// An outbox entry with the subscriptions that it fires, or with the next of them.
 public struct MatchedChange: Sendable {
   public let entry: OutboxEntry
-  /// In the order of subscribers and IDs, by their bytes, where there are more than these.
+  /// In the order of subscribers and IDs, by their bytes, if there are more than these.
   public let firings: [StoredSubscription]
-  /// Whether no firings come after these: the change is dispatched with them. Otherwise it waits,
-  /// settled through the last of these.
+  /// Whether these are the last firings, with which the change is dispatched. Otherwise the change
+  /// waits, settled through the last of these.
   public let isWhole: Bool
   /// Whether notifications of a deletion carry the last values of the desired keys.
   public let carriesLastValues: Bool
-  /// For each firing a number, the same only for subscriptions that differ in nothing but their IDs; nil
-  /// when that is not known. The store encodes once what such subscriptions have in common.
+  /// A number for each firing, equal only for subscriptions that differ only in their IDs; nil if
+  /// unknown. The store encodes the common part of such subscriptions once.
   public let forms: [UInt64]?
-  /// What ``OutboxStore/prepare(_:)`` encoded; nil before that.
+  /// The result of ``OutboxStore/prepare(_:)``; nil before that.
   package var preparation: (any DispatchPreparation)?
 
   public init(
@@ -26,5 +26,5 @@ public struct MatchedChange: Sendable {
   }
 }
 
-/// What a store encodes of a ``MatchedChange`` before it writes what the change led to.
+/// The encoded effects of a ``MatchedChange``, made before the store writes them.
 package protocol DispatchPreparation: Sendable {}

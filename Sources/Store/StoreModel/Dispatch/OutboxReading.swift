@@ -1,8 +1,8 @@
 /// Reads the committed changes that wait to be dispatched.
 public protocol OutboxReading: Sendable {
-  /// The databases with changes in the outbox that wait to be dispatched.
+  /// The databases whose outbox has changes that wait to be dispatched.
   func undispatchedDatabases() async throws -> [DatabaseID]
-  /// The oldest changes of a database after `sequence` that wait to be dispatched to a part of it, in
+  /// The oldest changes of a database after `sequence` that wait to be dispatched to a part, in
   /// order. The first may be settled for some subscriptions: ``OutboxEntry/settledThrough``.
   func undispatchedChanges(
     in part: DatabasePart, after sequence: Int64, limit: Int
@@ -10,7 +10,7 @@ public protocol OutboxReading: Sendable {
 }
 
 extension OutboxReading {
-  /// The oldest changes of a database after `sequence` that are not dispatched to all of its parts, in
+  /// The oldest changes of a database after `sequence` that are not dispatched to all its parts, in
   /// order.
   public func undispatchedChanges(
     in database: DatabaseID, after sequence: Int64, limit: Int

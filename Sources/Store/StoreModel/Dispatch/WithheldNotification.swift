@@ -1,13 +1,13 @@
 import Foundation
 
-/// A notification that a subscription would have brought, and that its subscriber did not get.
+/// A notification that a subscription fired and that its subscriber may not get.
 public struct WithheldNotification: Sendable, Hashable {
   public var database: DatabaseID
   public var subscriber: String
   public var subscriptionID: String
-  /// Names the change.
+  /// Identifies the change.
   public var notificationID: UUID
-  /// For people.
+  /// The reason, for people.
   public var reason: String
 
   public init(

@@ -1,12 +1,14 @@
 /// Reports damage to the files of a store.
 public protocol DamageReporting: Sendable {
-  /// What shows that the store is damaged; nil while nothing does. Once it is known, nothing is read from
-  /// the store any more, nor written: everything throws ``StoreError/Code/corrupt``.
+  /// A description of the damage to the store; nil if none is known. Once it is set, the store
+  /// neither reads nor writes: every call throws ``StoreError/Code/corrupt``.
   var damage: String? { get }
-  /// Has it told once when damage is found, or when a PostgreSQL that the store is in finds some.
+  /// Sets the handler that is called once when damage is found, by Petrel or by the PostgreSQL
+  /// server.
   func setDamageHandler(_ handler: (@Sendable (String) -> Void)?)
-  /// Has it told once when the disk failed to sync the store's file. What it was given then may be lost,
-  /// though it can be read for a while, and nothing is served any more. It is still in the log, from
-  /// which the next process to open the store takes it: so this one should end.
+  /// Sets the handler that is called once when an `fsync` of the store's file fails. Changes since
+  /// the last sync may be lost from the file, even if they can still be read, so the store serves
+  /// no more requests. They are still in the log. End the process: the next one to open the store
+  /// recovers them.
   func setUnsyncedHandler(_ handler: (@Sendable (String) -> Void)?)
 }

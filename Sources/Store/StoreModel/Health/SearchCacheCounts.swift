@@ -1,15 +1,15 @@
-/// What a store keeps of its value index in memory for searches, and what became of what it kept.
+/// The part of the value index that a store caches in memory for searches, with counts of its
+/// turnover.
 public struct SearchCacheCounts: Sendable, Hashable {
-  /// Fields of which it has the keys of all records.
+  /// Fields whose keys of all records are cached.
   public var columns = 0
-  /// Keys of which it has the records.
+  /// Keys whose records are cached.
   public var lists = 0
-  /// Memory for these, in bytes; `searchCacheBytes` of the store's configuration is the limit.
+  /// The cache's memory in bytes; `searchCacheBytes` of the store's configuration is the limit.
   public var size = 0
-  /// How many were asked for and made since the store was opened, those among them for which there was
-  /// no room.
+  /// Entries requested and made since the store was opened, including those that did not fit.
   public var made = 0
-  /// How many were given up: others took their room, or more was changed than is worth following.
+  /// Entries dropped: others replaced them, or too much was changed to keep them current.
   public var givenUp = 0
 
   package init(columns: Int = 0, lists: Int = 0, size: Int = 0, made: Int = 0, givenUp: Int = 0) {

@@ -1,10 +1,10 @@
-/// How a store is doing.
+/// The health of a store.
 public protocol StoreHealth: Sendable {
-  /// How the store is doing; cheap, and waits for nobody.
+  /// The store's metrics; cheap, and never waits.
   var metrics: StoreMetrics { get }
-  /// What it takes; nil for a store in memory, and until that of one in PostgreSQL was looked up, for
-  /// which nobody waits.
+  /// The store's size; nil for a store in memory. For PostgreSQL it is looked up in the background
+  /// and nil until then.
   func fileSizes() async -> StoreFileSizes?
-  /// Commits something that changes nothing, so that it is known whether the store can.
+  /// Commits a transaction without effect, to check that the store can write.
   func checkWriting() async throws
 }

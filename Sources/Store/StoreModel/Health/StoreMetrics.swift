@@ -1,32 +1,31 @@
 import Measuring
 
-/// How a store is doing, at one moment. Nothing is read from its file for it.
+/// The health of a store at one moment. Reading it does not read the store's file.
 public struct StoreMetrics: Sendable {
-  /// Transactions that were committed since the store was opened.
+  /// The number of transactions committed since the store was opened.
   public var commits = 0
-  /// Writes that were in them.
+  /// The number of writes in those transactions.
   public var writes = 0
-  /// Transactions that the engine or the disk did not let through.
+  /// The number of transactions that failed in the engine or on the disk.
   public var failures = 0
-  /// What the last transaction failed with; nil when it was committed.
+  /// The error of the last transaction; nil if it was committed.
   public var fault: String?
-  /// What PostgreSQL said of pages of its own that are damaged; nil when it came upon none. Requests that
-  /// need them fail, and others do not.
+  /// PostgreSQL's message about damaged pages of its own; nil if it found none. Only requests that
+  /// need those pages fail.
   public var foundDamage: String?
-  /// Whether the last read found no store to read.
+  /// Whether the last read failed to reach the store.
   public var readsFail = false
-  /// The seconds that transactions took, until they were durable.
+  /// The seconds from a transaction's begin until it is durable.
   public var commitSeconds = Histogram(bounds: Histogram.seconds)
-  /// How long the transaction under way has been going on, in seconds; nil when there is none.
+  /// The age of the transaction under way in seconds; nil if there is none.
   public var secondsInTransaction: Double?
   public var waitingWrites = 0
   public var waitingReads = 0
-  /// Reads that were given up before they began because nobody waited for them any more, and those that
-  /// had begun.
+  /// Reads abandoned because their callers no longer waited: before they began, and while they ran.
   public var abandonedReads = (waiting: 0, running: 0)
-  /// Bytes in the write-ahead log that count, after the last commit. The file may be larger.
+  /// Bytes of the write-ahead log in use after the last commit. The file may be larger.
   public var logBytes = 0
-  /// Passes that copied from the write-ahead log into the database, and those that failed.
+  /// Passes that copied from the write-ahead log into the database, and failed ones.
   public var checkpoints = 0
   public var failedCheckpoints = 0
   /// Entries of the notification log that wait in memory to be filed in its index.
@@ -36,13 +35,13 @@ public struct StoreMetrics: Sendable {
   public init() {}
 }
 
-/// What the store takes, in bytes.
+/// The storage that a store uses, in bytes.
 public struct StoreFileSizes: Sendable, Hashable {
-  /// The file, or the tables with their indexes.
+  /// The database file, or the tables with their indexes.
   public var database = 0
-  /// Nil where it is not the store's alone.
+  /// Nil if the store shares the log with other databases.
   public var writeAheadLog: Int?
-  /// What the file system has left for the server; nil where that is another machine's.
+  /// Free bytes of the file system; nil if the database is on another machine.
   public var free: Int?
 
   public init() {}

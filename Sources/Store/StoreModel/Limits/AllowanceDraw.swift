@@ -1,22 +1,22 @@
-/// A wish to take requests out of a bucket.
+/// A request to take tokens for requests out of a token bucket.
 public struct AllowanceDraw: Sendable, Hashable {
-  /// Nanoseconds that a bucket may take to fill: 100 years.
+  /// The longest time in nanoseconds in which a bucket may fill: 100 years.
   static let longestFilling: Int64 = 3_155_760_000 * 1_000_000_000
 
   public var subject: LimitSubject
-  /// Nanoseconds in which a bucket gets one request more.
+  /// Nanoseconds in which a bucket gains one request.
   public var interval: Int64
   /// Requests that a full bucket holds.
   public var capacity: Int64
-  /// Requests that wait to be made now.
+  /// Requests that wait now.
   public var needed: Int64
-  /// Requests that the server would like to have beyond those, for a while. It gets no more of them
-  /// than that half of what is in the bucket stays for others.
+  /// Further requests that the server would like to reserve. The draw gets them only as far as half
+  /// of the bucket stays for others.
   public var extra: Int64
 
   /// - Parameters:
   ///   - interval: more than 0.
-  ///   - capacity: at least 1. A bucket that would take more than a hundred years to fill holds less.
+  ///   - capacity: at least 1. It is lowered if the bucket would take more than 100 years to fill.
   public init(
     subject: LimitSubject, interval: Int64, capacity: Int64, needed: Int64, extra: Int64
   ) {
@@ -30,17 +30,17 @@ public struct AllowanceDraw: Sendable, Hashable {
   /// Nanoseconds in which an empty bucket fills.
   public var filling: Int64 { capacity * interval }
 
-  /// What of `available` requests a draw is given.
+  /// The number of requests that a draw gets out of `available`.
   public func granted(of available: Int64) -> Int64 {
     min(available, max(needed, min(needed + extra, available / 2)))
   }
 }
 
-/// What came of an ``AllowanceDraw``.
+/// The result of an ``AllowanceDraw``.
 public struct Allowance: Sendable, Hashable {
-  /// Requests that may be made.
+  /// The number of requests that may be made.
   public var granted: Int64
-  /// Nanoseconds until the bucket is full, when nobody takes of it.
+  /// Nanoseconds until the bucket is full if no server draws from it.
   public var fullIn: Int64
 
   public init(granted: Int64, fullIn: Int64) {
@@ -48,7 +48,7 @@ public struct Allowance: Sendable, Hashable {
     self.fullIn = fullIn
   }
 
-  /// Nanoseconds until there is a request in the bucket of this draw.
+  /// Nanoseconds until the bucket has a request for this draw.
   public func wait(after draw: AllowanceDraw) -> Int64 {
     max(0, fullIn - draw.filling + draw.interval)
   }

@@ -1,8 +1,8 @@
 import CloudKitModel
 
-/// What is known of someone who tries to sign in.
+/// The recent sign-in attempts of one subject.
 public struct AttemptHistory: Sendable, Hashable {
-  /// Attempts in vain, and those that have not ended.
+  /// Failed attempts and attempts under way.
   public var wrong: Int
   /// When the last one began.
   public var last: Timestamp

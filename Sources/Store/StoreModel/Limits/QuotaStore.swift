@@ -1,5 +1,5 @@
 /// The quotas of a store.
 public protocol QuotaStore: Sendable {
-  /// What users, databases and containers may have at most.
+  /// The limits of users, databases and containers.
   var quotas: StoreQuotas { get }
 }

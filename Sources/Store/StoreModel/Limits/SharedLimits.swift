@@ -1,30 +1,30 @@
 import CloudKitModel
 
-/// What servers that share a store count together: requests, and attempts to sign in.
+/// The limits that servers sharing a store count together: requests and sign-in attempts.
 ///
-/// The time that counts is the store's own, whatever a server's clock says.
+/// The store's clock counts, not a server's.
 public protocol SharedLimits: Sendable {
-  /// Takes requests out of a caller's bucket, which all servers take from.
+  /// Takes requests out of a caller's bucket, which all servers share.
   func draw(_ draw: AllowanceDraw) async throws -> Allowance
-  /// Decides about an attempt to sign in by what came before, while nobody else does so for these
-  /// subjects, and keeps what `decide` makes of their histories.
+  /// Decides about a sign-in attempt by the histories of its subjects, and stores the histories
+  /// that `decide` changed. No other server decides about these subjects meanwhile.
   ///
-  /// - Parameter decide: is given the histories in the order of `subjects`, nil for a subject without
-  ///   one, and the time. It may be called again when the connection was lost.
+  /// - Parameter decide: gets the histories in the order of `subjects`, nil for a subject without
+  ///   one, and the time. It may be called again after a lost connection.
   func attempt<Verdict: Sendable>(
     by subjects: [LimitSubject],
     _ decide: @escaping @Sendable (inout [AttemptHistory?], Timestamp) -> Verdict
   ) async throws -> Verdict
 }
 
-/// Someone for whom something is counted, as the first half of a SHA-256 hash: names that are tried in
-/// vain are nobody's business, and may be anything.
+/// A subject of a limit, as the first half of a SHA-256 hash. The hash keeps the names that were
+/// tried secret, and gives all of them one size.
 public struct LimitSubject: Sendable, Hashable {
   public static let size = 16
 
   public var hash: [UInt8]
 
-  /// - Parameter hash: ``size`` bytes of it count.
+  /// - Parameter hash: its first ``size`` bytes are used.
   public init(hash: some Sequence<UInt8>) {
     self.hash = Array(hash.prefix(Self.size))
   }

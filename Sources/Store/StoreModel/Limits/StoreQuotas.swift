@@ -1,11 +1,12 @@
 import Synchronization
 
-/// How much one user, database or container may have of each kind of thing, and how often more was
-/// refused.
+/// The most of each kind of object that one user, database or container may have, and counts of
+/// refusals.
 ///
-/// A limit refuses additions only: what a store has beyond it stays, can be changed and deleted.
+/// A limit refuses additions only: a store that is above it keeps its objects, which can be changed
+/// and deleted.
 public final class StoreQuotas: Sendable {
-  /// What is limited.
+  /// A limited quantity.
   public enum Subject: String, Sendable, Hashable, CaseIterable {
     /// Bytes of the records and assets of one private database.
     case privateDatabaseBytes
@@ -15,9 +16,9 @@ public final class StoreQuotas: Sendable {
     case subscriptionsPerUser
     /// Zones of one database, with the default zone.
     case zonesPerDatabase
-    /// Record types that are made by saving records, in one environment of a container.
+    /// Record types created by saving records, in one environment of a container.
     case recordTypes
-    /// Fields that are made by saving records, in one record type.
+    /// Fields created by saving records, in one record type.
     case fieldsPerRecordType
     /// Devices of one user in one environment of a container.
     case apnsDevicesPerUser
@@ -35,16 +36,17 @@ public final class StoreQuotas: Sendable {
 
   public init() {}
 
-  /// The limits in force; what is absent is not limited.
+  /// The limits in force; an absent subject is unlimited.
   public var limits: [Subject: Int] {
     get { state.withLock { $0.limits } }
     set { state.withLock { $0.limits = newValue } }
   }
 
-  /// The limit of a subject; `Int.max` where it has none.
+  /// The limit of a subject; `Int.max` if it has none.
   package subscript(subject: Subject) -> Int { state.withLock { $0.limits[subject] } ?? .max }
 
-  /// How often an addition was refused since the start. A write that the engine repeats may count twice.
+  /// The number of refused additions since the start. A write that the engine repeats may count
+  /// twice.
   public var refusals: [Subject: Int] { state.withLock { $0.refusals } }
 
   /// Counts a refusal.
@@ -52,7 +54,7 @@ public final class StoreQuotas: Sendable {
     state.withLock { $0.refusals[subject, default: 0] += 1 }
   }
 
-  /// Counts a refusal and makes the failure of the item that was refused.
+  /// Counts a refusal and returns the failure of the refused item.
   ///
   /// - Parameter reason: what was refused, what there is, and what to do.
   package func refusal(of subject: Subject, field: String? = nil, _ reason: String) -> ItemFailure {
@@ -62,7 +64,7 @@ public final class StoreQuotas: Sendable {
 }
 
 extension DeviceToken.Kind {
-  /// Which limit counts the devices of this kind.
+  /// The limit that counts devices of this kind.
   package var quota: StoreQuotas.Subject {
     switch self {
     case .apns: .apnsDevicesPerUser

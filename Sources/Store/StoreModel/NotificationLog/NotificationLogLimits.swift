@@ -1,10 +1,10 @@
-/// How much is kept of the notification log.
+/// The retention of the notification log.
 public struct NotificationLogLimits: Sendable, Hashable {
-  /// How long entries are kept, and marks from the marking, in seconds.
+  /// The age in seconds up to which entries are kept; marks count from the marking.
   public var age = 30.0 * 24 * 60 * 60
-  /// Entries of one user over all containers, the newest, and as many marks.
+  /// The number of newest entries kept for one user over all containers, and of marks.
   public var entries = 10_000
-  /// Bytes of the contents of one user's entries over all containers, the newest.
+  /// The bytes of newest contents kept for one user over all containers.
   public var bytes = 64 << 20
 
   public init() {}

@@ -1,19 +1,19 @@
 import CloudKitModel
 import Foundation
 
-/// What a reader of the notification log sees of one notification.
+/// One notification as a reader of the log sees it.
 public enum LoggedNotification: Sendable, Hashable {
   case unread(LogEntry)
-  /// It was marked as read; its contents are not told any more.
+  /// The notification was marked as read; its contents are no longer returned.
   case read(notificationID: UUID, marked: Timestamp)
 }
 
 /// A page of a user's notification log.
 public struct NotificationLogPage: Sendable, Hashable {
   public var notifications: [LoggedNotification]
-  /// Where the next page begins. Opaque.
+  /// The position of the next page. Opaque.
   public var token: String
-  /// Whether there is more already.
+  /// Whether there is already more to read.
   public var moreComing: Bool
 
   public init(notifications: [LoggedNotification], token: String, moreComing: Bool) {

@@ -1,6 +1,6 @@
 import CloudKitModel
 
-/// A user in a container: whom notifications are for.
+/// A user in a container: the recipient of notifications.
 public struct Recipient: Sendable, Hashable {
   public var userRecordName: String
   public var container: String

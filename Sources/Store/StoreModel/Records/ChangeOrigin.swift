@@ -1,11 +1,11 @@
 import CloudKitModel
 
-/// Who made a request, and from which device.
+/// The user and the device that made a request.
 public struct ChangeOrigin: Sendable, Hashable {
   public var userRecordName: String
-  /// The name that the client gave for its device (`clientId`).
+  /// The client's name for its device (`clientId`).
   public var deviceID: String?
-  /// The request that makes the change; nil for what no request makes.
+  /// The request that makes the change; nil for a change without a request.
   public var request: RequestUUID?
 
   public init(userRecordName: String, deviceID: String? = nil, request: RequestUUID? = nil) {

@@ -4,20 +4,20 @@ import CloudKitModel
 public struct RecordModification: Sendable {
   public var database: DatabaseID
   public var operations: [RecordOperation]
-  /// Whether all operations of one zone succeed or fail together. It means something in custom
-  /// zones only; in the default zone each operation stands alone.
+  /// Whether all operations of one zone succeed or fail together. Applies to custom zones only; in
+  /// the default zone each operation stands alone.
   public var isAtomic: Bool
   public var origin: ChangeOrigin
-  /// Whether the grants of record types apply, as they do for all who are not the server itself. They
-  /// mean something in the public database only.
+  /// Whether the grants of record types apply, as they do for all callers but the server itself.
+  /// Matters in the public database only.
   public var appliesGrants: Bool
   public var timestamp: Timestamp
-  /// What the device wants to be told by its later fetches from the zones changed here.
+  /// The token that the device's later fetches from the changed zones return.
   public var clientChangeToken: ClientChangeToken?
-  /// Names the user's request. One that was carried out under this name before is not carried out
-  /// again: each operation that succeeded then succeeds again, with the record as it is now.
+  /// Identifies the user's request. A repeat under the same ID is not carried out again: each
+  /// operation that succeeded before succeeds again, with the record as it is now.
   public var requestID: String?
-  /// Bytes of records and assets that the database may have; nil for any number.
+  /// The most bytes of records and assets in the database; nil for no limit.
   public var quota: Int64?
 
   public init(
@@ -34,11 +34,11 @@ public struct RecordModification: Sendable {
   }
 }
 
-/// Data that a device leaves with its changes, to recognise by a later fetch from the same zone that
-/// the server has them. Each device has its own in each zone.
+/// Data that a device leaves with its changes. A later fetch from the same zone returns it, so the
+/// device knows that the server has the changes. Each device has one for each zone.
 public struct ClientChangeToken: Sendable, Hashable {
   public var data: [UInt8]
-  /// The name that the client gave for its device; nil stands for all devices without a name.
+  /// The client's name for its device; nil stands for all devices without a name.
   public var deviceID: String?
 
   public init(data: [UInt8], deviceID: String?) {

@@ -1,6 +1,6 @@
 import CloudKitModel
 
-/// What became of one record operation.
+/// The outcome of one record operation.
 public enum RecordOutcome: Sendable, Hashable {
   case saved(Record)
   case deleted(RecordID)

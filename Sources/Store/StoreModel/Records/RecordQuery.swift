@@ -1,21 +1,21 @@
 import CloudKitModel
 
-/// A page of a search for records.
+/// A search for one page of records.
 ///
-/// In the public database, records that the caller may not read take no part: they are neither found nor
-/// counted, and neither pages nor continuations depend on them.
+/// In the public database, records that the caller may not read are invisible: they are neither
+/// found nor counted, and neither pages nor continuations depend on them.
 public struct RecordQuery: Sendable, Hashable {
   public var query: Query
   /// The zone to search; nil searches every zone of the database.
   public var zoneID: ZoneID?
-  /// Records at most, 1 to ``ServiceLimits/recordsPerPage``.
+  /// The most records in the page, 1 to ``ServiceLimits/recordsPerPage``.
   public var limit: Int
-  /// From the page before; nil for the first. It continues the same query of the same caller in the
-  /// same database only.
+  /// The continuation of the previous page; nil for the first. It is valid only for the same query
+  /// of the same caller in the same database.
   public var continuation: String?
-  /// The user record name of the caller; nil for one who is not signed in.
+  /// The user record name of the caller; nil for an anonymous caller.
   public var caller: String?
-  /// Whether all records are found, whatever the grants say: for who runs the server.
+  /// Whether all records are found regardless of grants. For administrators.
   public var ignoresGrants = false
 
   public init(
@@ -29,10 +29,10 @@ public struct RecordQuery: Sendable, Hashable {
   }
 }
 
-/// What a search found.
+/// A page of found records.
 public struct RecordPage: Sendable, Hashable {
   public var records: [Record]
-  /// Asks for the next page; nil when there is none. It names the last record's place in the
+  /// Asks for the next page; nil if there is none. It names the last record's position in the
   /// order, not a count, so that changes in between neither skip nor repeat other records.
   public var continuation: String?
 

@@ -1,9 +1,9 @@
 /// Saves and deletes records.
 public protocol RecordWriting: Sendable {
-  /// Carries out the operations in order; one outcome for each.
+  /// Carries out the operations in order and returns one outcome for each.
   ///
-  /// - A zone that does not exist is a ``ItemFailure/Code/zoneNotFound`` (the default zone exists
-  ///   always).
+  /// - A zone that does not exist is a ``ItemFailure/Code/zoneNotFound`` (the default zone always
+  ///   exists).
   /// - The type of a field is fixed by the first value saved in it; another type is refused with
   ///   the record, the field and both types. Integers are accepted in a double field and stored as
   ///   doubles.

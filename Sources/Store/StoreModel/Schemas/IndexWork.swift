@@ -1,11 +1,11 @@
 import CloudKitModel
 
-/// What is to be done until the index of a field is what its options ask for.
+/// The remaining work until the index of a field matches the field's options.
 public struct IndexWork: Sendable, Hashable {
   public enum Phase: Int64, Sendable {
-    /// Entries from before are being removed.
+    /// Old entries are being removed.
     case clearing = 0
-    /// Entries of the records that are there are being made.
+    /// Entries of existing records are being made.
     case building = 1
   }
 
@@ -21,11 +21,12 @@ public struct IndexWork: Sendable, Hashable {
   public var recordType: String
   public var field: String
   public var content: Content
-  /// Nil when all is done.
+  /// Nil when all work is done.
   public var phase: Phase?
-  /// Records whose entries were made, or entries that were removed.
+  /// The number of records indexed, or of entries removed.
   public var done: Int
-  /// The records of the type, as of asking; nil while entries are removed, and after a step.
+  /// The number of records of the type at the time of the call; nil while entries are removed, and
+  /// after a step.
   public var total: Int?
 
   package init(

@@ -1,11 +1,11 @@
 import CloudKitModel
 
-/// What became of an import or a deploy.
+/// The outcome of an import or a deployment.
 public struct SchemaOutcome: Sendable, Hashable {
   /// A change that would lose data.
   public struct Refusal: Sendable, Hashable {
     public var change: SchemaChange
-    /// What would be lost, for people.
+    /// The data that would be lost, for people.
     public var reason: String
 
     public init(_ change: SchemaChange, _ reason: String) {
@@ -14,9 +14,9 @@ public struct SchemaOutcome: Sendable, Hashable {
     }
   }
 
-  /// What was asked for, in the order in which it is done.
+  /// The requested changes, in the order in which they are made.
   public var changes: [SchemaChange]
-  /// When there are any, nothing was changed.
+  /// If there are any, nothing was changed.
   public var refusals: [Refusal]
 
   public init(changes: [SchemaChange], refusals: [Refusal]) {

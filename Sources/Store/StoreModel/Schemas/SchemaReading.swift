@@ -2,12 +2,12 @@ import CloudKitModel
 
 /// Reads the schemas of containers.
 public protocol SchemaReading: Sendable {
-  /// The schema of a container in an environment; empty when nothing was saved or imported there.
+  /// The schema of a container in an environment; empty if nothing was saved or imported there.
   func schema(
     of container: String, in environment: ContainerEnvironment
   ) async throws -> ContainerSchema
-  /// The types of the subscriptions that were saved in a container or deployed to it, in the
-  /// order of their descriptions.
+  /// The types of the subscriptions that were saved in a container or deployed to it, in the order
+  /// of their descriptions.
   func subscriptionTypes(
     of container: String, in environment: ContainerEnvironment
   ) async throws -> [SubscriptionType]

@@ -3,13 +3,12 @@ import Cryptography
 import Foundation
 import Synchronization
 
-/// Keeps what clients are given to keep from telling them anything: change tags, tokens, and the names of
-/// databases in URLs.
+/// Encrypts the texts that clients keep: change tags, tokens, and the names of databases in URLs.
 ///
-/// All that happens in a database takes numbers of one supply: changes, and the notifications of everybody
-/// else. Who saw them could count what others do.
+/// Changes and notifications of all users of a database take numbers from one sequence. A client
+/// that saw these numbers could count the activity of other users.
 public struct TokenCipher: Sendable {
-  /// What is sealed, so that nothing passes for something else.
+  /// The kind of a sealed text, so that a text of one kind is not accepted as another.
   public enum Kind: UInt8, Sendable, CaseIterable {
     case changes = 1
     case notificationLog
@@ -17,12 +16,13 @@ public struct TokenCipher: Sendable {
     case courierPosition
     case database
 
-    /// Whether it stands in URLs. Public clients decode the others as base64.
+    /// Whether the text is used in URLs. Public clients decode the other kinds as base64.
     fileprivate var isForURLs: Bool { self == .courierPosition || self == .database }
   }
 
   private static let nonceSize = 12
-  /// Contents are filled up to a multiple of this, or their length would tell how large numbers are.
+  /// Contents are padded to a multiple of this, since their length would reveal how large numbers
+  /// are.
   private static let blockSize = 32
 
   private let cipher: AES128GCM
@@ -40,19 +40,19 @@ public struct TokenCipher: Sendable {
     tagKey = derived("change tags", 16)
   }
 
-  /// For work within the store, that gives nothing away.
+  /// For work within the store, which gives no text to clients.
   package static let unused = TokenCipher(secret: [])
 
-  /// The text to give away for some contents.
+  /// The text for some contents.
   ///
-  /// - Parameter isRepeatable: Whether the text is always the same for the same contents, as apps compare
-  ///   tokens. Otherwise no two texts are the same, so that comparing them tells nothing.
+  /// - Parameter isRepeatable: whether equal contents always give the same text, as apps compare
+  ///   tokens. Otherwise no two texts are equal, so that comparing them reveals nothing.
   public func seal(
     _ contents: [UInt8], as kind: Kind, isRepeatable: Bool = true
   ) throws -> String {
     var text = [kind.rawValue] + contents + [0x80]
     text += repeatElement(0, count: (Self.blockSize - text.count % Self.blockSize) % Self.blockSize)
-    // Different for different contents, without being remembered.
+    // Derived from the contents, so that different contents have different nonces.
     let nonce =
       isRepeatable
       ? Array(HMACSHA256.code(for: text, key: nonceKey).prefix(Self.nonceSize))
@@ -61,7 +61,7 @@ public struct TokenCipher: Sendable {
     return kind.isForURLs ? Base64URL.encode(sealed) : Data(sealed).base64EncodedString()
   }
 
-  /// The contents that were sealed; nil for what was not, or as something else, or in another store.
+  /// The sealed contents; nil for a text of another kind or store, or one that was never sealed.
   public func open(_ sealed: some StringProtocol, as kind: Kind) -> [UInt8]? {
     guard let bytes = kind.isForURLs ? Base64URL.decode(sealed) : Self.base64(String(sealed)),
       bytes.count > Self.nonceSize,
@@ -73,7 +73,7 @@ public struct TokenCipher: Sendable {
     return Array(text[1..<end])
   }
 
-  /// The bytes of a text in base64; nil when another text stands for them.
+  /// The bytes of a base64 text; nil for a text that is not the canonical encoding.
   private static func base64(_ text: String) -> [UInt8]? {
     guard let data = Data(base64Encoded: text), data.base64EncodedString() == text else {
       return nil
@@ -83,12 +83,12 @@ public struct TokenCipher: Sendable {
 
   // MARK: Names of databases
 
-  /// What a database is called in URLs.
+  /// The name of a database in URLs.
   public func name(of database: DatabaseID) throws -> String {
     try seal(withUnsafeBytes(of: database.rawValue.bigEndian) { Array($0) }, as: .database)
   }
 
-  /// The database of a name; nil when it is none.
+  /// The database with this name; nil if there is none.
   public func database(named name: some StringProtocol) -> DatabaseID? {
     guard let bytes = open(name, as: .database), bytes.count == 8 else { return nil }
     return DatabaseID(rawValue: bytes.reduce(0) { $0 << 8 | Int64($1) })
@@ -96,7 +96,7 @@ public struct TokenCipher: Sendable {
 
   // MARK: Change tags
 
-  /// Makes change tags. It takes longer than hundreds of them; keep it.
+  /// Makes change tags. This takes longer than hundreds of tags, so keep it.
   package func makeChangeTags() throws -> ChangeTags {
     ChangeTags(block: try AES128Block(key: tagKey))
   }
@@ -112,7 +112,7 @@ package final class ChangeTags: Sendable {
 
   /// The tag of a record whose last change has this number.
   ///
-  /// Of the 64 bits each is used, so that two changes of a record do not come to have the same.
+  /// All 64 bits are used, so that two changes of a record never have the same tag.
   package func tag(ofVersion version: Int64, in database: DatabaseID) -> String {
     let sealed = block.withLock {
       $0.encrypt(UInt64(bitPattern: database.rawValue), UInt64(bitPattern: version)).high

@@ -5,8 +5,8 @@ public struct StoredSubscription: Sendable, Hashable {
   /// The owner's user record name.
   public var subscriber: String
   public var subscription: Subscription
-  /// The database's subscription version at which it was first saved. A change fires it when the
-  /// change was committed at this version or later.
+  /// The database's subscription version at which it was first saved. Changes committed at this
+  /// version or later fire it.
   public var version: Int64
 
   public init(subscriber: String, subscription: Subscription, version: Int64) {
@@ -22,7 +22,7 @@ extension StoredSubscription {
   }
 }
 
-/// Names one subscription in a database.
+/// Identifies a subscription in a database.
 public struct SubscriptionName: Sendable, Hashable {
   public var subscriber: String
   public var subscriptionID: String

@@ -1,12 +1,12 @@
-/// How far a reader has followed the subscriptions of a database.
+/// A reader's position in the changes of a database's subscriptions.
 public struct SubscriptionPosition: Sendable, Hashable {
-  /// The reader has what became of them up to this version.
+  /// The version up to which the reader has read.
   public var version: Int64
-  /// Deletions up to this version were forgotten before the reader began, so that it misses none of
-  /// them.
+  /// The version up to which deletions were forgotten before the reader began. The reader cannot
+  /// miss these deletions.
   public var forgottenVersion: Int64
 
-  /// Before everything.
+  /// The position before all changes.
   public static let beginning = SubscriptionPosition(version: 0, forgottenVersion: 0)
 
   public init(version: Int64, forgottenVersion: Int64) {
@@ -15,16 +15,16 @@ public struct SubscriptionPosition: Sendable, Hashable {
   }
 }
 
-/// What became of a database's subscriptions since a position.
+/// The changes of a database's subscriptions since a position.
 public struct SubscriptionChanges: Sendable {
-  /// What these changes lead to.
+  /// The position after these changes.
   public var position: SubscriptionPosition
   public var saved: [StoredSubscription]
   public var deleted: [SubscriptionName]
-  /// Whether these are the first of all changes: the reader has nothing yet, or deletions were
-  /// forgotten that it has not heard of. It drops what it has.
+  /// Whether these changes start from the beginning: the reader is new, or deletions that it has
+  /// not read were forgotten. The reader drops its subscriptions.
   public var startsAnew: Bool
-  /// Whether there are later ones.
+  /// Whether there are later changes.
   public var moreComing: Bool
 
   public init(

@@ -2,21 +2,22 @@ import CloudKitModel
 
 /// The subscriptions of users.
 public protocol SubscriptionStore: Sendable {
-  /// Saves and deletes subscriptions of one user. Desired keys are checked against the schema where
-  /// it knows the field; a zone that a subscription names must exist.
+  /// Saves and deletes subscriptions of one user. Desired keys are checked against the schema if it
+  /// has the field. A zone that a subscription names must exist.
   ///
-  /// - Parameter refusesEqualContent: whether a subscription that watches for the same as another of
-  ///   the user's with a different ID is refused with ``ItemFailure/Code/exists``.
+  /// - Parameter refusesEqualContent: whether to refuse, with ``ItemFailure/Code/exists``, a
+  ///   subscription that watches the same as another of the user's subscriptions with a different
+  ///   ID.
   func modifySubscriptions(
     _ operations: [SubscriptionOperation], of subscriber: String, in database: DatabaseID,
     refusesEqualContent: Bool, timestamp: Timestamp
   ) async throws -> [SubscriptionOutcome]
-  /// A user's subscriptions in order of their IDs.
+  /// A user's subscriptions in the order of their IDs.
   func subscriptions(of subscriber: String, in database: DatabaseID) async throws -> [Subscription]
 }
 
 extension SubscriptionStore {
-  /// Saves and deletes subscriptions of one user, equal ones too.
+  /// Saves and deletes subscriptions of one user; equal ones are accepted.
   public func modifySubscriptions(
     _ operations: [SubscriptionOperation], of subscriber: String, in database: DatabaseID,
     timestamp: Timestamp

@@ -1,35 +1,36 @@
 import CloudKitModel
 
-/// The deletion of a user with all that is the user's: the account, private databases, assets,
+/// The deletion of a user with all the user's data: the account, private databases, assets,
 /// subscriptions, devices, notifications.
 ///
-/// It begins with a transaction after which the user can do nothing any more. What the user has goes in
-/// steps of bounded size, each a transaction of its own. How far the deletion is stands in the store, in
-/// the same transactions: any process that has the store open can go on with it, and several may at the
-/// same time.
+/// It begins with a transaction after which the user can do nothing any more. The data is removed
+/// in steps of bounded size, each a transaction of its own. Each step stores the deletion's
+/// progress in its transaction. Any process that has the store open can continue the deletion, and
+/// several may do so at the same time.
 public struct UserDeletion: Sendable, Hashable {
-  /// What becomes of records in public databases that the user created.
+  /// The treatment of records in public databases that the user created.
   public enum PublicRecords: String, Sendable, Hashable, CaseIterable {
-    /// They stay, and ``UserIdentity/deletedUserRecordName`` takes the user's place in their stamps.
+    /// Records stay, and ``UserIdentity/deletedUserRecordName`` replaces the user in their stamps.
     case keep
-    /// They are deleted as by any change. Of records that others created and the user modified the stamp
-    /// of the modification becomes anonymous.
+    /// Records are deleted as by any change. Records of others that the user modified get an
+    /// anonymous stamp of modification.
     case delete
   }
 
-  /// What is being removed, in this order.
+  /// The stages of a deletion, in order.
   public enum Stage: Int64, Sendable, Hashable, CaseIterable {
-    /// What public databases have for the user beside records: uploads, change tokens, named requests.
+    /// The user's rows in public databases except records: uploads, change tokens, named requests.
     case publicRows = 1
     /// Subscriptions in public databases.
     case subscriptions
-    /// Records in public databases: they are deleted, or made anonymous.
+    /// Records in public databases are deleted, or made anonymous.
     case publicRecords
-    /// Nothing: the changes of public databases up to now have to be dispatched.
+    /// Nothing is removed; the present changes of public databases must be dispatched first.
     case dispatch
-    /// The user's name in the changes that are kept for explanations.
+    /// The user's name in the change history.
     case changes
-    /// The user's notifications in public databases, and the user's name in those of others.
+    /// The user's notifications in public databases, and the user's name in other users'
+    /// notifications.
     case notifications
     /// Private databases.
     case privateDatabases
@@ -37,28 +38,28 @@ public struct UserDeletion: Sendable, Hashable {
     case notificationIndex
     /// The account.
     case account
-    /// The bytes of what was deleted, in the store's file.
+    /// The bytes of deleted data in the store's file.
     case erasure
   }
 
-  /// How a step ended.
+  /// The result of a step.
   public enum State: Sendable, Hashable {
-    /// There is more to do.
+    /// There is more work.
     case working
-    /// A server has to dispatch changes first.
+    /// A server must dispatch changes first.
     case waiting
     case finished
   }
 
-  /// Sixteen hexadecimal digits, which tell nothing of the user.
+  /// Sixteen hexadecimal digits, which reveal nothing about the user.
   public var identifier: String
-  /// Nil when the account is gone already.
+  /// Nil if the account is already gone.
   public var name: String?
-  /// Nil when the account is gone already.
+  /// Nil if the account is already gone.
   public var userRecordName: String?
   public var publicRecords: PublicRecords
   public var stage: Stage
-  /// Rows that were removed or made anonymous so far.
+  /// The number of rows removed or made anonymous so far.
   public var done: Int
   public var began: Timestamp
   public var state = State.working

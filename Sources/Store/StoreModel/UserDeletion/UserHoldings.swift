@@ -1,12 +1,13 @@
 import CloudKitModel
 
-/// What a store has of a user's account beside the profile, without what opens anything.
+/// The store's data on a user's account besides the profile, without credentials.
 public struct UserHoldings: Sendable, Hashable {
-  /// A web auth token that is good still.
+  /// A valid web auth token.
   public struct Token: Sendable, Hashable {
     public var created: Timestamp
     public var expires: Timestamp
-    /// The place that a session in a web app is for; nil for a token of native clients.
+    /// The container's environment that a session in a web app is for; nil for a token of native
+    /// clients.
     public var session: ContainerPlace?
 
     package init(created: Timestamp, expires: Timestamp, session: ContainerPlace? = nil) {
@@ -51,10 +52,10 @@ public struct UserHoldings: Sendable, Hashable {
     }
   }
 
-  /// Tokens in ``tokens`` at most: those that expire last.
+  /// The most tokens in ``tokens``: those that expire last.
   public static let tokenLimit = 1_000
 
-  /// When the password was changed last; nil where there is none.
+  /// When the password was last changed; nil if there is none.
   public var passwordChanged: Timestamp?
   public var identities: [Identity]
   public var tokens: [Token]

@@ -5,7 +5,7 @@ public struct Zone: Sendable, Hashable {
   public var zoneID: ZoneID
   /// Rises with each commit in the zone.
   public var version: Int64
-  /// The change token of a reader who has all of the zone up to this version; nil for the default
+  /// The change token of a reader who has read the zone up to this version; nil for the default
   /// zone, which has no feed.
   public var changeToken: String?
 
@@ -16,7 +16,7 @@ public struct Zone: Sendable, Hashable {
   }
 }
 
-/// What became of one zone operation.
+/// The outcome of one zone operation.
 public enum ZoneOutcome: Sendable, Hashable {
   case saved(Zone)
   case deleted(ZoneID)
