@@ -1,24 +1,25 @@
 import Dispatch
 import Synchronization
 
-/// The way to give up a read whose caller has gone, as long as it waits or runs.
+/// Cancels a read whose caller has gone, while it waits or runs.
 ///
-/// A connection looks before each statement, and a file's before each row, whether the read is given up.
-/// A statement that runs is ended from outside. PostgreSQL is told of it beside the connection, and only
-/// whose statement is meant, not which one. So nothing is sent and nothing begun on the connection while
-/// it is being told: the lock is held until the server has signalled the session. A signal that finds no
-/// statement is ignored by either engine, and repeated as long as the read goes on.
+/// The reading thread checks before each statement, and in SQLite before each row, whether the read
+/// is cancelled. A running statement is ended from outside. PostgreSQL gets a cancellation over
+/// another connection, and it names only the session, not the statement. So `cancel()` holds the
+/// lock until the server has signalled the session, and no other statement starts on the connection
+/// meanwhile. Both engines ignore a signal that finds no statement. The signal is repeated while
+/// the read goes on.
 package final class ReadCancellation: Sendable {
   private enum Phase {
     case waiting
-    /// On a connection whose statements this ends, from any thread.
+    /// The closure ends the statement that runs on the connection, from any thread.
     case running(@Sendable () -> Void)
     case over
   }
 
-  /// Seconds until the server is told again.
+  /// Seconds between two signals.
   private static let repetition = 0.1
-  /// Telling the server blocks. There are no more at a time than threads that read.
+  /// Signalling the server blocks. There are at most as many signals at a time as reading threads.
   private static let messages = DispatchQueue(
     label: "petrel.store.cancellations", attributes: .concurrent)
 
@@ -30,7 +31,7 @@ package final class ReadCancellation: Sendable {
 
   package var isCancelled: Bool { cancelled.load(ordering: .relaxed) }
 
-  /// Gives the read up, from any thread.
+  /// Cancels the read, from any thread.
   package func cancel() {
     let isRunning = phase.withLock { phase in
       cancelled.store(true, ordering: .relaxed)
@@ -64,14 +65,14 @@ package final class ReadCancellation: Sendable {
     connection.read = self
   }
 
-  /// - Throws: `CancellationError`.
+  /// - Throws: `CancellationError` if the read was cancelled.
   package func check() throws {
     if isCancelled { throw CancellationError() }
   }
 
-  /// Ends the read: from now on nothing on the connection is cancelled for it.
+  /// Ends the read: nothing on the connection is cancelled for it any more.
   ///
-  /// - Returns: whether it was given up.
+  /// - Returns: whether it was cancelled.
   @discardableResult
   package func end(on connection: any SQLConnection) -> Bool {
     let isCancelled = phase.withLock { phase in

@@ -1,7 +1,7 @@
-/// Arguments of a statement that runs for every record, in memory that the next row uses again.
+/// Arguments of a statement that runs for every record, in memory that the next row reuses.
 ///
-/// The engine reads texts and bytes where they lie here; nothing is copied for it. Statements that run
-/// now and then take ``SQLValue``s, which read better.
+/// The engine reads texts and bytes in place, without a copy. Statements that run rarely take
+/// ``SQLValue``s, which read better.
 package struct SQLArguments {
   package enum Argument {
     case null
@@ -11,7 +11,7 @@ package struct SQLArguments {
   }
 
   @usableFromInline package internal(set) var arguments: [Argument] = []
-  /// What the ranges of texts and bytes lie in.
+  /// The memory of the texts and bytes.
   @usableFromInline package internal(set) var memory: [UInt8] = []
 
   @inlinable package init() {}
@@ -24,7 +24,7 @@ package struct SQLArguments {
     memory.removeAll(keepingCapacity: true)
   }
 
-  /// Drops the first arguments; a statement takes those that come first.
+  /// Drops the first arguments; a statement takes its arguments from the front.
   @inlinable package mutating func removeFirst(_ count: Int) {
     arguments.removeFirst(count)
   }

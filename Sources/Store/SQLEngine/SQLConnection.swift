@@ -18,13 +18,13 @@ package enum SQLEngineKind: Sendable {
   case sqlite, postgreSQL
 }
 
-/// The row that a query stands on. Columns count from 0; it is valid only while it is visited.
+/// The current row of a query. Columns count from 0. The row is valid only during the visit.
 package protocol SQLRow {
   func isNull(_ column: Int32) -> Bool
   func integer(_ column: Int32) -> Int64
   func text(_ column: Int32) -> String
   func bytes(_ column: Int32) -> [UInt8]
-  /// The bytes of a text or of bytes where the engine has them, valid as long as the row.
+  /// The bytes of a text or a blob in the engine's memory, valid as long as the row.
   func buffer(_ column: Int32) -> UnsafeRawBufferPointer
 }
 
@@ -37,14 +37,15 @@ extension SQLRow {
   }
 }
 
-/// One connection to an engine: the seam between the store's statements and SQLite or PostgreSQL.
+/// One connection to an engine: the boundary between the store's statements and SQLite or
+/// PostgreSQL.
 ///
 /// A connection belongs to one thread. Statements are prepared once and kept, so their texts must
-/// be constants; parameters are written `$1`, `$2`, … as PostgreSQL does. Every failure is a
-/// ``StoreError`` that carries the statement's text.
+/// be constants. Parameters are written `$1`, `$2`, … as in PostgreSQL. Every failure is a
+/// ``StoreError`` with the statement's text.
 package protocol SQLConnection: AnyObject {
   var kind: SQLEngineKind { get }
-  /// Where it leads to, for messages.
+  /// The database's name, for messages.
   var name: String { get }
   /// Runs statements without arguments and without results.
   func execute(_ script: String) throws
@@ -54,8 +55,8 @@ package protocol SQLConnection: AnyObject {
   /// As ``run(_:_:)-swift.method``, for statements that run for every record.
   @discardableResult
   func run(_ statement: String, _ arguments: borrowing SQLArguments) throws -> Int
-  /// Runs a statement whose result is of no interest: that it failed may be told by a later one, at the
-  /// latest by the commit.
+  /// Runs a statement whose result is not needed. A later statement may report its failure, at the
+  /// latest the commit.
   func runLater(_ statement: String, _ arguments: [SQLValue]) throws
   /// As ``runLater(_:_:)-swift.method``, for statements that run for every record.
   func runLater(_ statement: String, _ arguments: borrowing SQLArguments) throws
@@ -63,69 +64,69 @@ package protocol SQLConnection: AnyObject {
   func query(
     _ statement: String, _ arguments: [SQLValue], _ visit: (any SQLRow) throws -> Void
   ) throws
-  /// Sees to it that there is a connection, for statements outside of a transaction.
+  /// Connects where needed, for statements outside of a transaction.
   func getReady() throws
-  /// The read that is under way, where it may be given up.
+  /// The read under way, if it can be cancelled.
   var read: ReadCancellation? { get set }
-  /// What ends the statement that runs, from any thread, as long as the connection is open.
+  /// A closure that ends the running statement, from any thread, while the connection is open.
   func interruption() -> @Sendable () -> Void
-  /// A read was given up: an interruption that was meant for it may still come.
+  /// Reports that a read was cancelled: its interruption may still arrive.
   func noteInterruption()
-  /// Whether a transaction is open. The engine may have ended it after a grave failure.
+  /// Whether a transaction is open. The engine may have ended it after a severe failure.
   var isInTransaction: Bool { get }
-  /// Whether others write to the store at the same time, unless they are kept from it by locks.
+  /// Whether other connections write at the same time, unless locks prevent it.
   var isShared: Bool { get }
   /// Starts a transaction that will write.
   func beginWriting() throws
-  /// Starts a transaction that will write, and runs statements in it: one way to the server and back.
+  /// Starts a transaction that will write, and runs statements in it in one round trip.
   ///
-  /// - Returns: the number that the last of them finds; nil when it finds none.
+  /// - Returns: the number that the last statement finds; nil if it finds none.
   func beginWriting(with statements: [String]) throws -> Int64?
-  /// Starts a transaction that sees one state of the store.
+  /// Starts a transaction that reads one snapshot of the store.
   func beginReading() throws
-  /// Starts a transaction that has a table for itself, whose statements may take long.
+  /// Starts a transaction with an exclusive lock on a table, whose statements may take long.
   ///
-  /// - Parameter definition: makes the table where there is none.
+  /// - Parameter definition: creates the table if there is none.
   func beginAlone(with table: String, definedBy definition: String) throws
-  /// Makes what the transaction wrote durable, or throws when it cannot be known to be.
+  /// Makes the transaction durable; throws if that is not certain.
   func commit() throws
   /// Pages in the engine's write-ahead log after this connection's last commit.
   var loggedPages: Int { get }
-  /// Copies what is in the write-ahead log into the database, and answers how many of its pages are
-  /// there now. Not while all of them are (see ``CheckpointSchedule``).
+  /// Copies the write-ahead log into the database, and returns how many of its pages are in the
+  /// database now. Do not call it when all of them are (see ``CheckpointSchedule``).
   ///
-  /// - Parameter isAlone: Nobody writes meanwhile, and those who read from the log are waited for, a
-  ///   little while, so that it can begin anew.
+  /// - Parameter isAlone: whether the caller keeps the writer from writing meanwhile. The call then
+  ///   waits a short time for readers of the log, so that the log can restart.
   func copyLog(isAlone: Bool) throws -> Int
-  /// What takes rows by the thousand into a table the quickest way.
+  /// The fastest way to insert thousands of rows into a table.
   func intake(into table: SQLTable) -> any RowIntake
-  /// Runs statements that are each a transaction by itself; once more when the connection turns out to
-  /// have been lost.
+  /// Runs statements that are each a transaction by itself. It repeats them once if the connection
+  /// turns out to be lost.
   func withoutTransaction<Value>(_ body: () throws -> Value) throws -> Value
-  /// Sees to it that all which the engine's log holds is on the disk, whatever a process before this one
-  /// met with. Where the engine does so by itself, it does nothing.
+  /// Ensures that the whole log is on the disk, even if an earlier process failed to sync it. It
+  /// does nothing if the engine does so by itself.
   func renewLog() throws
-  /// Copies the log into the file and cuts it off, so that neither holds anything that was deleted or
-  /// overwritten; false when somebody reads from the log for longer than a moment. It does nothing where the
-  /// engine's log is its own.
+  /// Copies the log into the file and truncates it, so that neither contains deleted or overwritten
+  /// data; false if a connection reads from the log for too long. It does nothing if the engine
+  /// manages its log by itself.
   func eraseLog() throws -> Bool
-  /// Has the engine look at what tables hold where it never has, when it plans by that.
+  /// Collects the planner's statistics of tables that have none, if the engine plans by statistics.
   ///
   /// - Parameters:
-  ///   - small: tables to look at even while they are empty or nearly.
-  ///   - report: takes the tables that it could not look at, and why. The others were.
+  ///   - small: tables to analyze even while they are empty or nearly empty.
+  ///   - report: gets each table that could not be analyzed, and the reason.
   func analyzeUnknownTables(
     besides small: [String], _ report: (_ table: String, any Error) -> Void)
-  /// Turns a table definition in the store's own words into the engine's.
+  /// Translates a table definition from the store's dialect into the engine's.
   func definition(_ statement: String) -> String
   func close()
 }
 
 extension SQLConnection {
-  /// Rolls back the open transaction, if there is one, after something in it failed.
+  /// Rolls back the open transaction, if any, after a failure in it.
   ///
-  /// A rollback that fails is not reported: the caller has the first failure to report, and the engine rolls back by itself
-  /// when the connection is closed or lost.
+  /// A failed rollback is not reported: the caller reports the first failure, and the engine rolls
+  /// back by itself when the connection is closed or lost.
   package func giveUpTransaction() {
     if isInTransaction { try? rollback() }
   }
@@ -140,7 +141,7 @@ extension SQLConnection {
     return values
   }
 
-  /// The first row, or nil when there is none.
+  /// The first row; nil if there is none.
   @inlinable package func first<Value>(
     _ statement: String, _ arguments: [SQLValue], _ read: (any SQLRow) throws -> Value
   ) throws -> Value? {
@@ -156,7 +157,7 @@ extension SQLConnection {
   package func analyzeUnknownTables(
     besides small: [String], _ report: (_ table: String, any Error) -> Void
   ) {}
-  /// A condition for rows whose `column` has the bytes of a parameter in a row somewhere.
+  /// A condition for rows whose `column` contains the bytes of a parameter.
   package func contains(_ parameter: String, in column: String) -> String {
     switch kind {
     case .sqlite: "INSTR(\(column), \(parameter)) > 0"

@@ -1,8 +1,8 @@
 import StoreModel
 import Synchronization
 
-/// Whether a store was found to be damaged. It stays so until the process ends: what damaged one page
-/// may have damaged others, and what is written on top of it makes it worse.
+/// The damage found in a store, until the process ends. The cause may have damaged other pages too,
+/// and further writes would make it worse.
 package final class StoreDamage: Sendable {
   private struct State {
     var reason: String?
@@ -15,10 +15,10 @@ package final class StoreDamage: Sendable {
 
   package init() {}
 
-  /// What was found first; nil while all is well.
+  /// The first damage found; nil if there is none.
   package var reason: String? { state.withLock(\.reason) }
 
-  /// Takes down what was found, and tells it if it is the first.
+  /// Records damage, and calls the handler if it is the first.
   package func note(_ reason: String) {
     let handler = state.withLock { state -> (@Sendable (String) -> Void)? in
       guard state.reason == nil else { return nil }
@@ -28,8 +28,7 @@ package final class StoreDamage: Sendable {
     handler?(reason)
   }
 
-  /// Takes down that the file was not synced, and that nothing may be read from it until it was written
-  /// anew.
+  /// Records a failed sync of the file. The store may not be read before the file is written again.
   package func note(unsynced reason: String) {
     let handler = state.withLock { state -> (@Sendable (String) -> Void)? in
       guard state.reason == nil else { return nil }
@@ -40,7 +39,7 @@ package final class StoreDamage: Sendable {
     handler?(reason)
   }
 
-  /// Has it told that the file was not synced; at once where it was not.
+  /// Sets the handler of a failed sync; calls it at once if a sync has failed already.
   package func setUnsyncedHandler(_ handler: (@Sendable (String) -> Void)?) {
     let reason = state.withLock { state in
       state.unsyncedHandler = handler
@@ -49,7 +48,7 @@ package final class StoreDamage: Sendable {
     if let reason { handler?(reason) }
   }
 
-  /// Has the first damage told; at once where there is some.
+  /// Sets the handler of the first damage; calls it at once if there is damage already.
   package func setHandler(_ handler: (@Sendable (String) -> Void)?) {
     let reason = state.withLock { state in
       state.handler = handler
@@ -58,8 +57,8 @@ package final class StoreDamage: Sendable {
     if let reason { handler?(reason) }
   }
 
-  /// - Throws: ``StoreError/Code/corrupt`` when the store is damaged, ``StoreError/Code/diskFailed`` when
-  ///   it has to be opened anew.
+  /// - Throws: ``StoreError/Code/corrupt`` if the store is damaged, ``StoreError/Code/diskFailed``
+  ///   if it must be reopened after a failed sync.
   package func check() throws {
     let (reason, isUnsynced) = state.withLock { ($0.reason, $0.unsyncedReason != nil) }
     guard let reason else { return }

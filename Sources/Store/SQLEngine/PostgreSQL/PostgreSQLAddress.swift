@@ -2,17 +2,17 @@ import CPostgreSQL
 import Foundation
 import StoreModel
 
-/// Where a PostgreSQL is, and how to sign in: a connection URI as libpq reads it
-/// (`postgres://user@host:5432/database?sslmode=verify-full`).
+/// The address of a PostgreSQL database and the credentials for it: a connection URI as libpq reads
+/// it (`postgres://user@host:5432/database?sslmode=verify-full`).
 ///
 /// A password is better kept in a file (`passfile=` or `PGPASSFILE`).
 public struct PostgreSQLAddress: Sendable, Hashable, CustomStringConvertible {
   package let text: String
-  /// Without user and password, as it may stand in logs.
+  /// The address without user and password, for logs.
   public let description: String
 
-  /// - Throws: ``StoreError/Code/cannotOpen`` when it is not such a URI, or has parts that libpq does
-  ///   not know.
+  /// - Throws: ``StoreError/Code/cannotOpen`` if the text is not such a URI or has parts that libpq
+  ///   does not know.
   public init(_ text: String) throws {
     guard Self.isAddress(text) else {
       throw StoreError(
@@ -43,8 +43,8 @@ public struct PostgreSQLAddress: Sendable, Hashable, CustomStringConvertible {
       + "/\(parts["dbname"] ?? "")"
   }
 
-  /// What libpq says, without the part of the address that it quotes: a password may be in it. Only the
-  /// names of unknown parts are told.
+  /// libpq's message without its quotation of the address, which may contain a password. Only the
+  /// names of unknown parts are kept.
   private static func withoutQuotation(_ reason: String) -> String {
     let reason = reason.trimmingCharacters(in: .whitespacesAndNewlines)
     if reason.hasPrefix("invalid URI query parameter") { return reason }
@@ -52,7 +52,7 @@ public struct PostgreSQLAddress: Sendable, Hashable, CustomStringConvertible {
     return told.trimmingCharacters(in: CharacterSet(charactersIn: " :"))
   }
 
-  /// Whether a text is meant to be one.
+  /// Whether a text looks like such an address.
   public static func isAddress(_ text: String) -> Bool {
     text.hasPrefix("postgres://") || text.hasPrefix("postgresql://")
   }

@@ -1,12 +1,12 @@
 import CPostgreSQL
 import StoreModel
 
-/// The arguments of a statement as libpq takes them, in memory that the next statement uses again.
+/// The arguments of a statement in libpq's format, in memory that the next statement reuses.
 ///
-/// All are in PostgreSQL's binary form: integers as eight bytes with the highest first, texts and
+/// All are in PostgreSQL's binary format: integers as eight bytes in big-endian order, texts and
 /// bytes as they are.
 struct PostgreSQLArguments {
-  /// What PostgreSQL calls the types of the store's columns (`pg_type.h`).
+  /// PostgreSQL's IDs of the types of the store's columns (`pg_type.h`).
   enum ObjectID {
     static let boolean: Oid = 16
     static let bytea: Oid = 17
@@ -14,13 +14,13 @@ struct PostgreSQLArguments {
     static let int2: Oid = 21
     static let int4: Oid = 23
     static let text: Oid = 25
-    /// PostgreSQL finds out by itself.
+    /// PostgreSQL infers the type.
     static let unknown: Oid = 0
   }
 
   private(set) var types: [Oid] = []
   private var memory: [UInt8] = []
-  /// Where the arguments lie in the memory; nil for null.
+  /// The ranges of the arguments in the memory; nil for null.
   private var ranges: [Range<Int>?] = []
   private var pointers: [UnsafePointer<CChar>?] = []
   private var lengths: [Int32] = []
@@ -52,7 +52,7 @@ struct PostgreSQLArguments {
     }
   }
 
-  /// Calls `body` with what libpq wants to know of the first `count` arguments.
+  /// Calls `body` with libpq's pointers for the first `count` arguments.
   mutating func withPointers<Result>(
     first count: Int,
     _ body: (
@@ -76,7 +76,7 @@ struct PostgreSQLArguments {
             guard let values = values.baseAddress, let lengths = lengths.baseAddress,
               let formats = formats.baseAddress
             else {
-              // Arrays without elements may have no memory, but libpq looks at none of it then.
+              // Empty arrays may have no memory, but libpq does not read them.
               return withUnsafePointer(to: nil as UnsafePointer<CChar>?) { values in
                 withUnsafePointer(to: 0 as Int32) { body(0, values, $0, $0) }
               }
@@ -108,7 +108,8 @@ struct PostgreSQLArguments {
     types.append(ObjectID.int8)
   }
 
-  /// PostgreSQL would refuse it too, in the midst of a transaction and with words for programmers.
+  /// PostgreSQL would also refuse the text, but in the middle of a transaction and with a message
+  /// for programmers.
   private mutating func append(text: some Collection<UInt8>) throws {
     guard !text.contains(0) else {
       throw StoreError(

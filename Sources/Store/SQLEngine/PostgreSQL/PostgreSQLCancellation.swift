@@ -1,13 +1,13 @@
 import CPostgreSQL
 
-/// How the statement that a connection runs is cancelled: by another connection, which tells the server.
+/// Cancels the statement that a session runs, over a connection of its own to the server.
 ///
-/// It is of one session, and cancels nothing when that is over.
+/// After the session has ended it cancels nothing.
 final class PostgreSQLCancellation: @unchecked Sendable {
-  // Only read, by a function that may be called from any thread.
+  // Read only, by a function that any thread may call.
   private let request: OpaquePointer
 
-  /// - Returns: nil when there is no connection.
+  /// - Returns: nil if there is no connection.
   init?(of connection: OpaquePointer) {
     guard let request = PQgetCancel(connection) else { return nil }
     self.request = request
@@ -15,8 +15,8 @@ final class PostgreSQLCancellation: @unchecked Sendable {
 
   deinit { PQfreeCancel(request) }
 
-  /// Has the server end the statement that runs. Blocks until the server has signalled that to the
-  /// session, which ignores it when no statement runs.
+  /// Asks the server to cancel the running statement. Blocks until the server has signalled the
+  /// session, which ignores the signal if no statement runs.
   func send() {
     var reason = [CChar](repeating: 0, count: 256)
     PQcancel(request, &reason, Int32(reason.count))

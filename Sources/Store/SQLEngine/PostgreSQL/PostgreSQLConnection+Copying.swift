@@ -1,8 +1,8 @@
 import CPostgreSQL
 
-// Rows that come by the thousand.
+// Bulk inserts.
 extension PostgreSQLConnection {
-  /// Begins to take rows in by `COPY … FROM STDIN`.
+  /// Begins a `COPY … FROM STDIN`.
   package func beginCopy(_ statement: String) throws {
     let result = PQexec(handle, statement)
     defer { PQclear(result) }

@@ -1,18 +1,18 @@
 import CPostgreSQL
 
-// What other sessions notify of (`LISTEN` and `NOTIFY`).
+// Notifications of other sessions (`LISTEN` and `NOTIFY`).
 extension PostgreSQLConnection {
-  /// Has what comes when others notify.
+  /// The socket on which notifications arrive.
   package var socket: Int32 { PQsocket(handle) }
 
-  /// Takes in what has come, without waiting for more.
+  /// Reads the data that has arrived, without waiting for more.
   package func receive() throws {
     guard PQconsumeInput(handle) == 1, PQstatus(handle) == CONNECTION_OK else {
       throw failure(nil, "LISTEN")
     }
   }
 
-  /// The payload of the next notification that has come; nil when there is none.
+  /// The payload of the next notification; nil if none has arrived.
   package func nextPayload() -> String? {
     guard let notification = PQnotifies(handle) else { return nil }
     defer { PQfreemem(notification) }

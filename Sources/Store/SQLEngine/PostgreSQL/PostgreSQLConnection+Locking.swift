@@ -1,16 +1,16 @@
 import CPostgreSQL
 import StoreModel
 
-// Locks are rows': `FOR NO KEY UPDATE` is the lock that an update of the row takes. A lock of a whole
-// table ends the turn of all who lock rows of it. All end with their transaction, and a session that is
-// lost or stands still loses its transaction.
+// Row locks use `FOR NO KEY UPDATE`, the lock that an update of the row takes. A table lock waits
+// for all transactions that hold row locks of the table. All locks end with their transaction. A
+// transaction ends when its session is lost or idle for too long.
 extension PostgreSQLConnection {
   package func beginWriting(with statements: [String]) throws -> Int64? {
     let script = (["BEGIN"] + statements).joined(separator: "; ")
     return try begin { try lastInteger(of: script) }
   }
 
-  /// Runs statements and answers the number that the last of them finds; nil when it finds none.
+  /// Runs statements and returns the number that the last one finds; nil if it finds none.
   private func lastInteger(of script: String) throws -> Int64? {
     try settle()
     let result = PQexec(handle, script)
@@ -20,8 +20,8 @@ extension PostgreSQLConnection {
     return Int64(String(cString: text))
   }
 
-  /// The first caller finds no table that it could lock. When two make the table at the same time, the
-  /// statement of one fails, and it tries again.
+  /// The table is made first, since the first caller has no table to lock. If two callers make it
+  /// at the same time, one fails and tries again.
   package func beginAlone(with table: String, definedBy definition: String) throws {
     var attempts = 3
     while true {

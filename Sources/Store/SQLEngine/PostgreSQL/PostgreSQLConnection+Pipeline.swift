@@ -1,11 +1,11 @@
 import CPostgreSQL
 
-// Statements whose results nobody looks at are sent without waiting for those before them (libpq's
-// pipeline mode). What became of them is learnt with the next that is waited for, at the latest with
-// the commit, which goes the same way.
+// Statements whose results nobody reads are sent without waiting for earlier ones (libpq's pipeline
+// mode). Their errors appear at the next statement that is waited for, at the latest at the commit,
+// which goes through the pipeline too.
 extension PostgreSQLConnection {
-  /// Statements under way at most. What the server answers to so many is little enough for the system
-  /// to hold while nobody reads it.
+  /// The most statements under way. The system's buffers can hold the server's answers to this many
+  /// until they are read.
   private static let pipelineLimit = 256
 
   package func runLater(_ statement: String, _ arguments: borrowing SQLArguments) throws {
@@ -34,7 +34,7 @@ extension PostgreSQLConnection {
     guard PQenterPipelineMode(handle) == 1 else { throw failure(nil, text) }
   }
 
-  /// Commits behind what is under way. Answers PostgreSQL's word for what it did.
+  /// Sends the commit after the statements under way. Returns PostgreSQL's command tag.
   func commitPipeline() throws -> String {
     guard PQsendQueryParams(handle, "COMMIT", 0, nil, nil, nil, nil, 1) == 1 else {
       throw failure(nil, "COMMIT")
@@ -43,9 +43,9 @@ extension PostgreSQLConnection {
     return try settle()
   }
 
-  /// Waits until all that is under way is done. Answers what the last statement did.
+  /// Waits until all statements under way are done. Returns the command tag of the last one.
   ///
-  /// - Throws: why the first that failed did; those behind it were not carried out then.
+  /// - Throws: the error of the first that failed; those after it were not executed.
   @discardableResult
   package func settle() throws -> String {
     guard !pipeline.isEmpty else { return "" }
@@ -66,7 +66,7 @@ extension PostgreSQLConnection {
           }
         }
       }
-      // The answer to the synchronization.
+      // The result of the synchronization.
       if PQstatus(handle) == CONNECTION_OK { PQclear(PQgetResult(handle)) }
     } else {
       failure = self.failure(nil, statements[0])

@@ -2,8 +2,8 @@ import CPostgreSQL
 import Foundation
 
 extension PostgreSQLConnection {
-  /// How long the rest of a result may take until it is cancelled. A cancellation takes a connection of its
-  /// own and a process of the server, which is 2 to 4 ms of a processor.
+  /// How long the rest of a result may take before the statement is cancelled. A cancellation takes
+  /// a connection and a server process of its own, 2 to 4 ms of processor time.
   private static let cancellationDelay = Duration.milliseconds(4)
 
   package func query(
@@ -17,7 +17,7 @@ extension PostgreSQLConnection {
       PQsendQueryPrepared(handle, prepared.name, $0, $1, $2, $3, 1)
     }
     guard isSent == 1 else { throw failure(nil, statement) }
-    // However many rows there are, one is in memory at a time.
+    // Only one row at a time is in memory.
     PQsetSingleRowMode(handle)
     var row: PostgreSQLRow?
     var failure: (any Error)?
@@ -38,16 +38,16 @@ extension PostgreSQLConnection {
         try visit(standing)
       } catch {
         failure = error
-        // Nobody wants the other rows.
+        // The other rows are not wanted.
         if !endsSoon() { cancellation()?.send() }
       }
     }
     if let failure { throw failure }
   }
 
-  /// Reads what is left of a result, for a short while.
+  /// Reads the rest of a result, for at most `cancellationDelay`.
   ///
-  /// - Returns: whether all of it is read, or the connection lost.
+  /// - Returns: whether all of it was read, or the connection was lost.
   private func endsSoon() -> Bool {
     let end = ContinuousClock.now + Self.cancellationDelay
     while true {

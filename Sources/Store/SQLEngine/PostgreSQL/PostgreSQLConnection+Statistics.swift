@@ -1,13 +1,13 @@
 extension PostgreSQLConnection {
-  /// PostgreSQL takes a table that it has not looked at for one of ten pages and a thousand rows, and plans
-  /// by that. By itself it looks at a table when 50 rows of it have changed, which those of some never do;
-  /// after a dump was restored, when it comes to it.
+  /// PostgreSQL plans for a table without statistics as if it had ten pages and a thousand rows. It
+  /// analyzes a table by itself after 50 rows changed, which never happens to some tables. After a
+  /// dump was restored, it does so some time later.
   package func analyzeUnknownTables(
     besides small: [String], _ report: (_ table: String, any Error) -> Void
   ) {
     let unknown: [String]
     do {
-      // The second condition is for distributed stores, where all pages are on the workers.
+      // The second condition is for distributed stores, whose pages are all on the workers.
       unknown = try rows(
         """
         SELECT format('%I', relname) FROM pg_class
@@ -22,7 +22,7 @@ extension PostgreSQLConnection {
     }
     for table in unknown {
       do {
-        // Another server that does the same need not be waited for.
+        // `SKIP_LOCKED`: another server may be analyzing the table.
         try execute("ANALYZE (SKIP_LOCKED) \(table)")
       } catch {
         report(table, error)

@@ -4,21 +4,21 @@ import StoreModel
 
 /// A connection to PostgreSQL.
 ///
-/// Statements are prepared on the server once and kept. A connection that was lost is made anew for
-/// the next transaction: what was under way on it has failed.
+/// Statements are prepared on the server once and kept. A lost connection fails the transaction
+/// under way; the next transaction makes a new connection.
 ///
-/// Transactions that write go side by side, of one process or of several, as far as the locks of rows
-/// allow that they take when they begin (``WriteLocks``).
+/// Writing transactions of one or several processes run concurrently, as far as the row locks
+/// permit that they take when they begin (``WriteLocks``).
 package final class PostgreSQLConnection: SQLConnection {
-  /// How a session is set up.
+  /// The settings of a session.
   package struct Settings {
-    /// How long a statement may take, in milliseconds.
+    /// The time limit of a statement in milliseconds.
     package var statementTimeout: Int
-    /// How long to wait for others that are writing, in milliseconds.
+    /// The time limit for waiting for other writers' locks, in milliseconds.
     package var lockTimeout = 10_000
-    /// Whether the store is kept open as a server does, and whether beside others.
+    /// How a server holds the store open; nil outside of a server.
     package var serving: PostgreSQLSession.Serving?
-    /// How long a transaction may do nothing until the server ends it, in milliseconds; 0 for any time.
+    /// The milliseconds after which the server ends an idle transaction; 0 for no limit.
     package var idleTimeout = 0
 
     package init(statementTimeout: Int = 60_000, serving: PostgreSQLSession.Serving? = nil) {
@@ -32,33 +32,33 @@ package final class PostgreSQLConnection: SQLConnection {
   package let address: PostgreSQLAddress
   package let handle: OpaquePointer
   private let settings: Settings
-  /// Takes down that PostgreSQL found its files damaged.
+  /// Records that PostgreSQL found damage in its files.
   package var damage: StoreDamage?
   var arguments = PostgreSQLArguments()
-  /// Statements that were sent and of which it is not known yet what became of them.
+  /// Statements that were sent and whose results were not read yet.
   var pipeline: [String] = []
-  /// The names of the statements that are prepared, by their texts.
+  /// The names of the prepared statements, by their texts.
   private var names: [String: Statement] = [:]
-  /// What the server knows the connection as.
+  /// The server's session of this connection.
   private var session: PostgreSQLSession?
-  /// What it knew the lost connection as that this one came for, until it is sure to be over.
+  /// The session of the lost connection that this one replaces, until it has certainly ended.
   private var formerSession: PostgreSQLSession?
   private var isPrepared = false
-  /// Whether it is to be made anew though it is not lost.
+  /// Whether the connection is to be replaced though it is not lost.
   var isUnfit = false
   private var isClosed = false
-  /// The read that is under way, where it may be given up.
+  /// The read under way, if it can be cancelled.
   package var read: ReadCancellation?
-  /// When a read was last given up here.
+  /// When the last cancellation was sent on this connection.
   private var cancelled: ContinuousClock.Instant?
   private var knownCancellation: PostgreSQLCancellation?
-  /// Seconds for which something between here and the server, such as a pool, may hold back word that a
-  /// statement is cancelled.
+  /// Seconds by which a pool or proxy between this process and the server may delay a cancellation.
   private static let latestCancellation = 10.0
 
   struct Statement {
     var name: String
-    /// How many arguments it takes. It may be given more, which are those of the next row.
+    /// The number of arguments that the statement takes. More may be passed; those belong to the
+    /// next row.
     var argumentCount: Int
   }
 
@@ -68,11 +68,11 @@ package final class PostgreSQLConnection: SQLConnection {
     self.settings = settings
     let options = [
       "application_name": "petrel", "connect_timeout": "10", "client_encoding": "UTF8",
-      // A peer that is gone without a word is noticed within half a minute.
+      // The keepalives detect a dead peer within half a minute.
       "keepalives": "1", "keepalives_idle": "15", "keepalives_interval": "5",
       "keepalives_count": "3", "tcp_user_timeout": "30000",
     ].sorted { $0.key < $1.key }
-    // What the address tells comes behind what it need not tell.
+    // The address comes last, so that it overrides the defaults.
     let opened = Self.withTexts(options.map(\.key) + ["dbname"]) { keywords in
       Self.withTexts(options.map(\.value) + [address.text]) {
         PQconnectdbParams(keywords, $0, 1)
@@ -96,7 +96,7 @@ package final class PostgreSQLConnection: SQLConnection {
 
   // MARK: The session
 
-  /// Sees to it that there is a connection, and that it is set up.
+  /// Connects and sets up the session where needed.
   package func getReady() throws {
     let isLost = PQstatus(handle) != CONNECTION_OK || isUnfit
     guard isLost || !isPrepared else { return }
@@ -121,8 +121,8 @@ package final class PostgreSQLConnection: SQLConnection {
   }
 
   private func prepareSession() throws {
-    // Every commit is on disk before it is acknowledged, whatever the server's default is. The server
-    // too is to notice when this program is gone without a word, and its locks with it.
+    // Every commit is on disk before it is acknowledged, whatever the server's default is. The
+    // server too detects a dead client within half a minute, and releases its locks.
     try execute(
       """
       SET synchronous_commit = on; SET standard_conforming_strings = on;
@@ -158,8 +158,8 @@ package final class PostgreSQLConnection: SQLConnection {
     try begin { try execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY") }
   }
 
-  /// Runs statements that are each a transaction by itself; once more when the connection turns out to
-  /// have been lost.
+  /// Runs statements that are each a transaction by itself. It repeats them once if the connection
+  /// turns out to be lost.
   package func withoutTransaction<Value>(_ body: () throws -> Value) throws -> Value {
     var isFirst = true
     while true {
@@ -173,7 +173,7 @@ package final class PostgreSQLConnection: SQLConnection {
     }
   }
 
-  /// Sees to it that there is a connection, and begins a transaction on it.
+  /// Connects where needed, and begins a transaction.
   package func begin<Result>(_ statement: () throws -> Result) throws -> Result {
     var isFirst = true
     while true {
@@ -181,15 +181,15 @@ package final class PostgreSQLConnection: SQLConnection {
       do {
         return try statement()
       } catch {
-        // It was lost while nothing was under way.
+        // The connection was lost while no transaction was under way.
         guard isFirst, isUnfit || PQstatus(handle) != CONNECTION_OK else { throw error }
         isFirst = false
       }
     }
   }
 
-  /// PostgreSQL answers a commit with another word when it has rolled back, because of a statement
-  /// that failed.
+  /// PostgreSQL answers a commit with another command tag if it has rolled back because of a failed
+  /// statement.
   package func commit() throws {
     let word: String
     if pipeline.isEmpty {
@@ -234,7 +234,7 @@ package final class PostgreSQLConnection: SQLConnection {
     do {
       try settle()
     } catch {
-      // What failed is undone as well.
+      // A rollback undoes the failed statement too.
       guard text.hasPrefix("ROLLBACK") else { throw error }
     }
     let statement = try prepared(text)
@@ -253,15 +253,15 @@ package final class PostgreSQLConnection: SQLConnection {
 
   package func noteInterruption() { cancelled = .now }
 
-  /// How statements of the session are cancelled; nil when it is lost.
+  /// The cancellation of this session's statements; nil if the session is lost.
   func cancellation() -> PostgreSQLCancellation? {
     let cancellation = knownCancellation ?? PostgreSQLCancellation(of: handle)
     knownCancellation = cancellation
     return cancellation
   }
 
-  /// Whether a statement was cancelled by word that was meant for one before: the first that is, for a
-  /// while after a read was given up.
+  /// Whether a statement was cancelled by a late cancellation of an earlier read. Only the first
+  /// statement after a cancelled read can be, within ``latestCancellation`` seconds.
   private func isCancelledByMistake() -> Bool {
     guard let cancelled, read?.isCancelled != true else { return false }
     self.cancelled = nil
@@ -297,7 +297,7 @@ package final class PostgreSQLConnection: SQLConnection {
     }
   }
 
-  /// What PostgreSQL says of a failure, by its SQLSTATE (appendix A of its manual).
+  /// Translates a failure by its SQLSTATE (appendix A of PostgreSQL's manual).
   package func failure(_ result: OpaquePointer?, _ statement: String) -> StoreError {
     let code =
       PQresultErrorField(result, Int32(UInt8(ascii: "C"))).map { String(cString: $0) } ?? ""
@@ -315,7 +315,7 @@ package final class PostgreSQLConnection: SQLConnection {
         .unreachable, "\(address) ended a transaction that stood still: \(reason)",
         statement: statement)
     case ("25006", _):
-      // Such as a server that is another's copy by now: the next connection may find the right one.
+      // The server may have become a standby; the next connection may find the primary.
       isUnfit = true
       return StoreError(
         .unreachable, "\(address) takes no writes: \(reason)", statement: statement)
@@ -332,7 +332,7 @@ package final class PostgreSQLConnection: SQLConnection {
       return error
     case (_, "XX"): return StoreError(.corrupt, reason, statement: statement)
     case (_, "08"), (_, "57"), ("", _):
-      // libpq does not count a connection as lost to which nothing can be sent any more.
+      // libpq does not count a connection as lost when it can no longer send on it.
       isUnfit = true
       return StoreError(
         .unreachable, "the connection to \(address) is lost: \(reason)", statement: statement)
@@ -346,11 +346,11 @@ package final class PostgreSQLConnection: SQLConnection {
 
   // MARK: The engine's own
 
-  /// PostgreSQL looks after its log by itself.
+  /// PostgreSQL copies its log by itself.
   package var loggedPages: Int { 0 }
   package func copyLog(isAlone: Bool) throws -> Int { 0 }
 
-  /// Texts are compared by their bytes, as everywhere else.
+  /// Texts are compared by their bytes, as in SQLite.
   package func definition(_ statement: String) -> String {
     statement.replacing("/*clustered*/", with: "").replacing("/*unlogged*/", with: "UNLOGGED")
       .replacing(/\bTEXT\b/, with: #"TEXT COLLATE "C""#)
@@ -362,7 +362,7 @@ package final class PostgreSQLConnection: SQLConnection {
     PQfinish(handle)
   }
 
-  /// Calls `body` with texts as C has lists of them, with a null at the end.
+  /// Calls `body` with the texts as a null-terminated array of C strings.
   private static func withTexts<Result>(
     _ texts: [String], _ body: (UnsafePointer<UnsafePointer<CChar>?>) -> Result
   ) -> Result {
@@ -370,7 +370,7 @@ package final class PostgreSQLConnection: SQLConnection {
     defer { for copy in copies { free(copy) } }
     var pointers: [UnsafePointer<CChar>?] = copies.map { UnsafePointer($0) }
     pointers.append(nil)
-    // With the null it is never empty, so there is memory.
+    // With the null, the array is never empty, so it has memory.
     return pointers.withUnsafeBufferPointer { body($0.baseAddress!) }
   }
 }

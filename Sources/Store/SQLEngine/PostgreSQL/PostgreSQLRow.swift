@@ -1,6 +1,6 @@
 import CPostgreSQL
 
-/// A row of a result of PostgreSQL's, in binary form.
+/// A row of a PostgreSQL result in binary format.
 final class PostgreSQLRow: SQLRow {
   private var result: OpaquePointer
   private var row: Int32 = 0
@@ -12,7 +12,7 @@ final class PostgreSQLRow: SQLRow {
     types = (0..<PQnfields(result)).map { PQftype(result, $0) }
   }
 
-  /// Goes to a row of a result that has the same columns.
+  /// Moves to a row of a result with the same columns.
   func stand(on row: Int32, of result: OpaquePointer) {
     self.row = row
     self.result = result
@@ -33,7 +33,7 @@ final class PostgreSQLRow: SQLRow {
     case PostgreSQLArguments.ObjectID.int8:
       return Int64(bigEndian: bytes.loadUnaligned(as: Int64.self))
     default:
-      // As with SQLite, what is no number counts as none; no statement of the store asks for it.
+      // As with SQLite, other types read as 0; no statement of the store reads them as numbers.
       return 0
     }
   }

@@ -1,26 +1,27 @@
 import Foundation
 import StoreModel
 
-/// A connection as the PostgreSQL server sees it, with the advisory lock of a server. It ends with the
+/// The server's session of a connection, with a Petrel server's advisory lock. It ends with the
 /// connection.
 package struct PostgreSQLSession {
-  /// What a lock is for, as the first half of its number; the other half is the schema's.
+  /// The first half of an advisory lock's number; the second half is the schema's.
   enum Lock: Int32 {
-    /// "PETR": held by each server as long as it has the store open, and by one who moves it alone.
+    /// "PETR": a shared lock of each server that has the store open, and an exclusive lock of a
+    /// program that moves it.
     case serving = 0x5045_5452
   }
 
-  /// How long to wait for a server that is about to end, in seconds, and between two looks, in
-  /// microseconds.
+  /// How long to wait for a server that is about to end, in seconds, and the pause between two
+  /// attempts, in microseconds.
   private static let patience = 2.0
   private static let pause: UInt32 = 20_000
 
   private let number: Int32
-  /// With this the number is unique: the system gives numbers of processes again.
+  /// Makes the process number unique, since the system reuses process numbers.
   private let began: String
   private let schema: Int64
 
-  /// - Parameter number: that of the server's process.
+  /// - Parameter number: the number of the server's process.
   package init(of connection: PostgreSQLConnection, number: Int32) throws {
     self.number = number
     let found = try connection.first(
@@ -37,8 +38,8 @@ package struct PostgreSQLSession {
     self.schema = schema
   }
 
-  /// Makes sure that nothing happens in a session that was lost: the server may not have noticed, and
-  /// still be at a transaction of it.
+  /// Waits until a lost session has ended. The server may not have detected the loss, and may still
+  /// execute a transaction of it.
   package func end(from connection: PostgreSQLConnection) throws {
     let deadline = ContinuousClock.now + .seconds(Self.patience)
     while try connection.first(
@@ -55,15 +56,15 @@ package struct PostgreSQLSession {
     }
   }
 
-  /// How a store is kept open.
+  /// How a program holds the store open.
   package enum Serving {
-    /// Beside other servers.
+    /// Together with other servers.
     case together
-    /// As by one who moves all of it: no server may be there.
+    /// Alone, while it moves the whole store.
     case alone
   }
 
-  /// Takes the lock of a server, or that of one who will have none.
+  /// Takes the shared or the exclusive lock.
   package func lock(_ connection: PostgreSQLConnection, for serving: Serving) throws {
     let function =
       switch serving {
@@ -87,7 +88,7 @@ package struct PostgreSQLSession {
     }
   }
 
-  /// Whether a server has the lock.
+  /// Whether any server holds the lock.
   package static func isServed(over connection: PostgreSQLConnection) throws -> Bool {
     try connection.first(
       """

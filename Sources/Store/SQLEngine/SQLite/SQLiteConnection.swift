@@ -5,7 +5,7 @@ import StoreModel
 
 /// A connection to an SQLite database.
 package final class SQLiteConnection: SQLConnection {
-  /// How a connection is set up.
+  /// The settings of a connection.
   package struct Settings {
     /// The page cache, in KiB.
     package var cacheKilobytes: Int
@@ -25,16 +25,16 @@ package final class SQLiteConnection: SQLConnection {
   private let handle: OpaquePointer
   private let busyTimeout: Int32
   private var statements: [String: SQLiteStatement] = [:]
-  /// Some of them by where their texts lie in memory.
+  /// Some of the prepared statements, by the addresses of their texts.
   private var recent = [(text: String, statement: SQLiteStatement)?](repeating: nil, count: 256)
 
-  /// Opens the file at `path`, or makes it; with nil, a database in memory.
+  /// Opens the file at `path`, or creates it; nil opens a database in memory.
   ///
   /// Each commit is synced to disk (`synchronous=FULL`) before it returns.
   ///
   /// - Parameters:
-  ///   - checkpointPages: Pages in the write-ahead log at which the connection's own commits copy it
-  ///     into the database; nil leaves that to others.
+  ///   - checkpointPages: pages in the write-ahead log at which the connection's own commits copy
+  ///     it into the database; nil leaves that to another connection.
   package init(
     path: String?, settings: Settings = Settings(), checkpointPages: Int? = nil
   ) throws {
@@ -78,17 +78,20 @@ package final class SQLiteConnection: SQLConnection {
     }
   }
 
-  /// Makes the file where there is none, for its user alone: SQLite would let all users read it. Its log
-  /// gets the same permissions. What goes wrong SQLite finds too, and tells.
+  /// Creates a missing file with permissions for its user alone, where SQLite would let all users
+  /// read it. Its log gets the same permissions. Errors are ignored, since SQLite meets and reports
+  /// them too.
   private static func makePrivateFile(_ path: String) {
     let descriptor = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
     if descriptor >= 0 { Glibc.close(descriptor) }
   }
 
-  /// Opens a file to look at it. Neither it nor its log is changed, and no statement can.
+  /// Opens a file for inspection. Neither it nor its log is changed, and no statement can change
+  /// them.
   ///
-  /// - Parameter isAlone: Whether nobody else uses the file and it has no log: then it is read as it
-  ///   is. Otherwise the log is read too, which needs the file for the log's index beside it.
+  /// - Parameter isAlone: whether no other connection uses the file and it has no log; then only
+  ///   the file is read. Otherwise the log is read too, which needs the log's index beside the
+  ///   file.
   package init(readingFileAt path: String, isAlone: Bool) throws {
     _ = Self.isConfigured
     var opened: OpaquePointer?
@@ -107,8 +110,8 @@ package final class SQLiteConnection: SQLConnection {
     sqlite3_keep_log_on_close(handle)
   }
 
-  /// Has each page of a file that is made leave room for its ``PageSeal``. It has no effect on one that is
-  /// there.
+  /// Reserves bytes for the ``PageSeal`` in each page of a new file. It has no effect on an
+  /// existing file.
   private func reserveRoomForSeals() {
     var room = Int32(PageSeal.bytes)
     sqlite3_file_control(handle, "main", SQLITE_FCNTL_RESERVE_BYTES, &room)
@@ -117,7 +120,7 @@ package final class SQLiteConnection: SQLConnection {
   /// Whether the pages of the file have seals.
   package var isSealed: Bool { file?.isSealed ?? false }
 
-  /// The file, as it is open; nil in memory.
+  /// The open file; nil for a database in memory.
   private var file: DatabaseFile? {
     var pointer: UnsafeMutablePointer<sqlite3_file>?
     guard sqlite3_db_filename(handle, "main").map({ $0.pointee != 0 }) ?? false,
@@ -127,10 +130,10 @@ package final class SQLiteConnection: SQLConnection {
     return pointer.map { DatabaseFile($0) }
   }
 
-  /// Takes down that the file is damaged, where it is.
+  /// Records damage of the file.
   package var damage: StoreDamage?
 
-  /// Another file may have taken the place of the one that was opened, before that was read first.
+  /// Another file may have replaced the opened one before the first read.
   private func checkPlace() throws {
     var hasMoved: Int32 = 0
     sqlite3_file_control(handle, "main", SQLITE_FCNTL_HAS_MOVED, &hasMoved)
@@ -139,13 +142,13 @@ package final class SQLiteConnection: SQLConnection {
     }
   }
 
-  /// Writes all that is in the database into a new file, whose pages have seals.
+  /// Writes the database's contents into a new file whose pages have seals.
   package func write(into path: String) throws {
     reserveRoomForSeals()
     try run("VACUUM INTO $1", [.text(path)])
   }
 
-  /// What to do when a file could not be opened, by the result of what failed. One that cannot be read at
+  /// Advice for a file that could not be opened, by SQLite's result. A file that cannot be read at
   /// the moment need not be damaged.
   private static func advice(after result: Int32) -> String {
     switch result & 0xFF {
@@ -156,7 +159,7 @@ package final class SQLiteConnection: SQLConnection {
     }
   }
 
-  /// Sees to it that all which the log holds is on the disk, whatever a process before this one met with.
+  /// Ensures that the whole log is on the disk, even if an earlier process failed to sync it.
   package func renewLog() throws {
     guard let name = sqlite3_db_filename(handle, "main"), name.pointee != 0 else { return }
     try beginWriting()
@@ -172,10 +175,10 @@ package final class SQLiteConnection: SQLConnection {
     return { sqlite3_interrupt(handle) }
   }
 
-  /// An interruption takes effect at once or never.
+  /// An interruption takes effect at once or never, so there is nothing to note.
   package func noteInterruption() {}
 
-  /// ``PageCache`` takes it for granted; a new file has it.
+  /// Checks the page size that ``PageCache`` requires; new files have it.
   private func checkPageSize() throws {
     let size = try first("PRAGMA page_size", []) { $0.integer(0) } ?? 0
     guard size == PageCache.pageSize else {
@@ -188,8 +191,8 @@ package final class SQLiteConnection: SQLConnection {
 
   deinit { close() }
 
-  /// Without statistics of its memory SQLite needs no lock for every allocation. It must be told
-  /// before it is used first, as of its page cache.
+  /// Without memory statistics, SQLite needs no lock for every allocation. This must be configured
+  /// before the first use of SQLite, like its page cache.
   static let isConfigured =
     sqlite3_config_without_memory_statistics() == SQLITE_OK && PageCache.isInstalled
 
@@ -197,7 +200,7 @@ package final class SQLiteConnection: SQLConnection {
 
   private var isClosed = false
 
-  /// The texts of the statements that are prepared.
+  /// The texts of the prepared statements.
   var statementTexts: [String] { Array(statements.keys) }
 
   package func beginWriting() throws {
@@ -233,8 +236,8 @@ package final class SQLiteConnection: SQLConnection {
   @discardableResult
   package func run(_ statement: String, _ arguments: borrowing SQLArguments) throws -> Int {
     let prepared = try self.statement(for: statement)
-    // What is bound points into this memory. It is not looked at after the reset: the next to run
-    // the statement binds every argument anew.
+    // Bound arguments point into this memory. They are not read after the reset: the next run binds
+    // every argument anew.
     return try arguments.memory.withUnsafeBytes { memory in
       defer { prepared.reset() }
       guard prepared.bind(arguments, in: memory) else { throw failure(statement) }
@@ -242,7 +245,7 @@ package final class SQLiteConnection: SQLConnection {
     }
   }
 
-  /// Steps to the end and returns how many rows were changed.
+  /// Steps to the end and returns the number of changed rows.
   private func finish(_ prepared: SQLiteStatement, _ text: String) throws -> Int {
     while true {
       switch sqlite3_step(prepared.pointer) {
@@ -259,7 +262,7 @@ package final class SQLiteConnection: SQLConnection {
     try read?.check()
     let prepared = try prepare(statement, arguments)
     defer { prepared.reset() }
-    // Once for all rows: it counts a reference.
+    // Once for all rows, since the conversion retains a reference.
     let row: any SQLRow = prepared
     while true {
       switch sqlite3_step(prepared.pointer) {
@@ -274,20 +277,20 @@ package final class SQLiteConnection: SQLConnection {
 
   package private(set) var loggedPages = 0
 
-  /// Has SQLite tell after each commit how long the log is, instead of copying it by itself.
+  /// Makes SQLite report the log's length after each commit, instead of copying the log by itself.
   private func countLoggedPages() {
     sqlite3_wal_hook(
       handle,
       { connection, _, _, pages in
         guard let connection else { return SQLITE_OK }
-        // The connection closes the handle, and with it the hook, before it goes.
+        // The connection closes the handle, and with it the hook, before it is freed.
         Unmanaged<SQLiteConnection>.fromOpaque(connection).takeUnretainedValue().loggedPages =
           Int(pages)
         return SQLITE_OK
       }, Unmanaged.passUnretained(self).toOpaque())
   }
 
-  /// How long those who read are waited for; they are through in less, but for great searches.
+  /// How long to wait for readers. Only large searches take longer.
   private static let patienceMilliseconds: Int32 = 10
 
   package func copyLog(isAlone: Bool) throws -> Int {
@@ -296,13 +299,13 @@ package final class SQLiteConnection: SQLConnection {
     var copied: Int32 = 0
     let mode = isAlone ? SQLITE_CHECKPOINT_RESTART : SQLITE_CHECKPOINT_PASSIVE
     let result = sqlite3_wal_checkpoint_v2(handle, nil, mode, nil, &copied)
-    // Busy is who reads longer; what could be copied was.
+    // Busy means that a reader took longer; the rest was copied.
     guard result == SQLITE_OK || result == SQLITE_BUSY else { throw failure("checkpoint") }
     return Int(max(0, copied))
   }
 
-  /// Copies the log into the file and cuts it off; false when somebody reads from it for longer than a
-  /// moment.
+  /// Copies the log into the file and truncates it; false if a connection reads from the log for
+  /// longer than `patienceMilliseconds`.
   package func eraseLog() throws -> Bool {
     try damage?.check()
     sqlite3_busy_timeout(handle, Self.patienceMilliseconds)
@@ -313,13 +316,13 @@ package final class SQLiteConnection: SQLConnection {
     return result == SQLITE_OK
   }
 
-  /// Copies the database as the transaction under way sees it into a file that is not there yet.
+  /// Copies the database, as the open transaction sees it, into a new file.
   ///
-  /// - Parameter report: takes how many pages are copied, and how many there are.
+  /// - Parameter report: gets the number of pages copied and the number of all pages.
   package func copy(to path: String, pagesAtOnce: Int, _ report: (Int, Int) -> Void) throws {
     var target: OpaquePointer?
     Self.makePrivateFile(path)
-    // What is under way when the process dies is of no use, so it needs no journal.
+    // If the process dies, the incomplete copy is useless, so it needs no journal.
     let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX
     defer { sqlite3_close_v2(target) }
     let system = isSealed ? GatheringFileSystem.name : nil
@@ -353,7 +356,8 @@ package final class SQLiteConnection: SQLConnection {
     for statement in statements.values { sqlite3_finalize(statement.pointer) }
     statements = [:]
     recent = []
-    // The last to close copies the log into the database, and what is damaged is left as it is.
+    // The last connection to close copies the log into the database. A damaged store is left as it
+    // is.
     if damage?.reason != nil { sqlite3_keep_log_on_close(handle) }
     sqlite3_close_v2(handle)
   }
@@ -368,8 +372,8 @@ package final class SQLiteConnection: SQLConnection {
     return statement
   }
 
-  /// Texts are constants, so that equal ones mostly lie at the same place. To compare a text with
-  /// itself costs nothing; to hash one, more than to bind its arguments.
+  /// Texts are constants, so equal texts mostly have the same address. Comparing addresses costs
+  /// nothing; hashing a text costs more than binding its arguments.
   private func statement(for text: String) throws -> SQLiteStatement {
     let place = text.utf8.withContiguousStorageIfAvailable { Int(bitPattern: $0.baseAddress) }
     let slot = ((place ?? 0) >> 4) % recent.count

@@ -1,9 +1,9 @@
 import CSQLite
 
-/// A prepared statement of SQLite, and the row it stands on.
+/// A prepared statement of SQLite with its current row.
 final class SQLiteStatement: SQLRow {
   let pointer: OpaquePointer
-  /// For each parameter of SQLite, which numbers them as they appear, the index of its argument.
+  /// The argument's index for each of SQLite's parameters, which SQLite numbers as they appear.
   private let argumentIndexes: [Int]
 
   init(_ pointer: OpaquePointer) {
@@ -14,9 +14,9 @@ final class SQLiteStatement: SQLRow {
     }
   }
 
-  /// Binds the arguments; false when SQLite refuses one.
+  /// Binds the arguments; false if SQLite refuses one.
   func bind(_ arguments: [SQLValue]) -> Bool {
-    // SQLite's mark for "copy the bytes now" is a function pointer of value -1.
+    // SQLite's constant for "copy the bytes now" is a function pointer of value -1.
     let copied = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
     for (parameter, argumentIndex) in argumentIndexes.enumerated() {
       guard arguments.indices.contains(argumentIndex) else { return false }
@@ -39,8 +39,8 @@ final class SQLiteStatement: SQLRow {
     return true
   }
 
-  /// Binds the arguments where they lie, without a copy: the statement may be stepped only as long as
-  /// `memory`, that of the arguments, is valid. False when SQLite refuses one.
+  /// Binds the arguments in place, without a copy: step the statement only while `memory`, the
+  /// arguments' memory, is valid. False if SQLite refuses one.
   func bind(_ arguments: borrowing SQLArguments, in memory: UnsafeRawBufferPointer) -> Bool {
     for (parameter, argumentIndex) in argumentIndexes.enumerated() {
       guard argumentIndex < arguments.count else { return false }
@@ -51,7 +51,7 @@ final class SQLiteStatement: SQLRow {
           sqlite3_bind_null(pointer, position)
         case .integer(let integer):
           sqlite3_bind_int64(pointer, position, integer)
-        // For a pointer to nothing SQLite would take null.
+        // SQLite would read a null pointer as a null value.
         case .text(let range) where range.isEmpty:
           sqlite3_bind_text(pointer, position, "", 0, nil)
         case .bytes(let range) where range.isEmpty:

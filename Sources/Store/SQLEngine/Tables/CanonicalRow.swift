@@ -1,4 +1,4 @@
-/// A row as bytes that are the same for every engine, for digests and for keys that are kept.
+/// An encoding of rows that is the same for every engine, for digests and for stored keys.
 package enum CanonicalRow {
   private static let null: UInt8 = 0
 
@@ -45,7 +45,7 @@ package enum CanonicalRow {
     return bytes
   }
 
-  /// Nil when the bytes are not those of values.
+  /// Nil if the bytes do not encode values.
   package static func values(of bytes: [UInt8]) -> [SQLValue]? {
     var rest = bytes[...]
     var values: [SQLValue] = []

@@ -1,17 +1,17 @@
-/// Gathers rows of one table, so that one statement inserts many: what it takes to start and to end a
-/// statement is a good part of what a row takes.
+/// Collects rows of one table so that one statement inserts many. Starting and ending a statement
+/// is a large part of the cost of a row.
 package struct RowInsertion {
-  /// The statements that insert rows of one kind. Texts are made once, for connections know a
-  /// statement by its text.
+  /// The statements that insert rows of one kind. Their texts are made once, since connections
+  /// identify a statement by its text.
   package struct Statements {
     fileprivate let together: String
     fileprivate let one: String
     fileprivate let argumentsEach: Int
 
     /// - Parameters:
-    ///   - head: all up to `VALUES`.
-    ///   - tail: all after the values.
-    ///   - row: the values of a row whose arguments are numbered on from the given number.
+    ///   - head: the text up to `VALUES`.
+    ///   - tail: the text after the values.
+    ///   - row: the values of a row whose arguments are numbered from the given number.
     package init(_ head: String, argumentsEach: Int, tail: String = "", row: (Int) -> String) {
       func statement(rows: Int) -> String {
         "\(head) VALUES "
@@ -34,7 +34,7 @@ package struct RowInsertion {
     self.statements = statements
   }
 
-  /// Takes in a row, and inserts those that are there when they are enough.
+  /// Adds a row, and inserts the collected rows when there are enough.
   package mutating func add(
     in connection: any SQLConnection, _ appendArguments: (inout SQLArguments) -> Void
   ) throws {
@@ -46,7 +46,7 @@ package struct RowInsertion {
     count = 0
   }
 
-  /// Inserts the rows that are left.
+  /// Inserts the remaining rows.
   package mutating func finish(in connection: any SQLConnection) throws {
     while count > 0 {
       try connection.runLater(statements.one, arguments)

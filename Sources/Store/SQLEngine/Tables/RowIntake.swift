@@ -1,13 +1,13 @@
 import Foundation
 import StoreModel
 
-/// Takes the rows of a table in, in the transaction that is under way.
+/// Inserts rows into a table in the open transaction.
 package protocol RowIntake {
   /// Starts with the first row of a transaction.
   mutating func begin() throws
   /// - Parameter row: of ``SQLTable/selection(follows:limit:)``.
   mutating func add(_ row: any SQLRow) throws
-  /// All rows are in the transaction when it returns.
+  /// When it returns, all rows are in the transaction.
   mutating func end() throws
 }
 
@@ -23,7 +23,7 @@ extension PostgreSQLConnection {
   }
 }
 
-/// By an insertion of each row, prepared once.
+/// Inserts each row by a prepared statement.
 struct InsertingIntake: RowIntake {
   private let connection: any SQLConnection
   private let table: SQLTable
@@ -59,10 +59,10 @@ struct InsertingIntake: RowIntake {
   mutating func end() throws {}
 }
 
-/// By PostgreSQL's `COPY` in its binary form (COPY, "Binary Format").
+/// Inserts rows by PostgreSQL's `COPY` in its binary format (COPY, "Binary Format").
 struct CopyingIntake: RowIntake {
   private static let signature = Array("PGCOPY\n".utf8) + [0xFF] + Array("\r\n".utf8) + [0]
-  /// Bytes that are given to libpq at once.
+  /// Bytes passed to libpq at once.
   private static let piece = 64 << 10
 
   private let connection: PostgreSQLConnection
@@ -78,7 +78,7 @@ struct CopyingIntake: RowIntake {
 
   mutating func begin() throws {
     try connection.beginCopy(statement)
-    // No flags, and nothing more in the header.
+    // No flags and no header extension.
     bytes = Self.signature + [0, 0, 0, 0, 0, 0, 0, 0]
   }
 

@@ -1,13 +1,13 @@
 import StoreModel
 
-/// A table, as the engine's catalog has it.
+/// A table as described by the engine's catalog.
 package struct SQLTable: Equatable {
   package enum Kind: UInt8, Equatable {
     case integer = 1
     case text = 2
     case bytes = 3
 
-    /// - Parameter name: what an engine calls the type of a column.
+    /// - Parameter name: the engine's name of a column's type.
     package init?(engineName name: String) {
       switch name.uppercased() {
       case "BIGINT": self = .integer
@@ -24,7 +24,7 @@ package struct SQLTable: Equatable {
   }
 
   package var name: String
-  /// Those of the primary key first, in its order, then the others by name.
+  /// The columns of the primary key in its order, then the others by name.
   package var columns: [Column]
   package var keyCount: Int
 
@@ -33,11 +33,11 @@ package struct SQLTable: Equatable {
   /// The names of all columns, for statements.
   var columnList: String { columns.map(\.name).joined(separator: ", ") }
 
-  /// All rows in the order of the primary key.
+  /// A query for all rows in the order of the primary key.
   ///
   /// - Parameters:
-  ///   - follows: whether only those after a key that the arguments tell.
-  ///   - limit: how many at most.
+  ///   - follows: whether to select only rows after the key in the arguments.
+  ///   - limit: the most rows.
   package func selection(follows: Bool = false, limit: Int? = nil) -> String {
     let keyList = key.map(\.name).joined(separator: ", ")
     var statement = "SELECT \(columnList) FROM \(name)"
@@ -86,7 +86,7 @@ extension SQLValue {
 // MARK: The catalog
 
 extension SQLTable {
-  /// The names of all tables that a connection's store has, whoever made them, in order.
+  /// The names of all tables in a connection's store in order, Petrel's or not.
   package static func names(_ connection: any SQLConnection) throws -> [String] {
     let statement =
       connection.kind == .postgreSQL
@@ -103,7 +103,7 @@ extension SQLTable {
 
   /// Reads a table's definition.
   ///
-  /// - Throws: when it has no primary key, or a column of a type that stores do not have.
+  /// - Throws: if the table has no primary key, or a column of a type that stores do not use.
   package init(named name: String, in connection: any SQLConnection) throws {
     let isPostgreSQL = connection.kind == .postgreSQL
     var types: [String: Kind] = [:]
@@ -133,7 +133,7 @@ extension SQLTable {
       }, keyCount: key.count)
   }
 
-  /// The columns of a table's primary key, in its order; none when it has no such key.
+  /// The columns of a table's primary key in its order; empty if it has none.
   package static func primaryKey(
     ofTable name: String, in connection: any SQLConnection
   ) throws -> [String] {

@@ -1,7 +1,8 @@
 /// Reports damage to the files of a store.
 public protocol DamageReporting: Sendable {
   /// A description of the damage to the store; nil if none is known. Once it is set, the store
-  /// neither reads nor writes: every call throws ``StoreError/Code/corrupt``.
+  /// neither reads nor writes: every call throws ``StoreError/Code/corrupt``, or
+  /// ``StoreError/Code/diskFailed`` after a failed sync.
   var damage: String? { get }
   /// Sets the handler that is called once when damage is found, by Petrel or by the PostgreSQL
   /// server.

@@ -1,17 +1,16 @@
-/// When the write-ahead log is copied into the database, and when its writer waits for that, as a
-/// value.
+/// Decides when the write-ahead log is copied into the database, and when the writer waits for
+/// that. A value without I/O.
 ///
-/// SQLite begins the log anew only when all of it was copied and nobody reads from it. A pass beside
-/// the writer copies what was committed when it began, and leaves what is committed meanwhile. So a
-/// run takes some passes beside the writer, each with less to do than the one before, and then one
-/// alone, for which the writer stands still: it copies the rest, and waits a little for those who
-/// read. The writer also stands still when the log reaches its limit before the run is over: copying
-/// did not keep up with it.
+/// SQLite restarts the log only after all of it was copied and while no connection reads from it. A
+/// pass beside the writer copies what was committed when the pass began. So a run takes some passes
+/// beside the writer, each with less to do than the one before. The last pass runs alone, while the
+/// writer waits: it copies the rest, and waits a little for readers. The writer also waits when the
+/// log reaches its limit before the run is over, because copying did not keep up.
 ///
-/// No pass begins when all is copied. The next commit may then begin the log anew, which SQLite up to
-/// 3.51.2 does not notice while it begins a pass: of what is committed later some would never be
-/// copied, and be lost (https://sqlite.org/wal.html#walresetbug). As long as something is left, no
-/// commit can begin the log anew.
+/// No pass begins when all is copied. The next commit may then restart the log while a pass begins,
+/// which SQLite up to 3.51.2 does not detect: some later commits would never be copied, and would
+/// be lost (https://sqlite.org/wal.html#walresetbug). As long as something is left, no commit can
+/// restart the log.
 package struct CheckpointSchedule {
   enum Pass: Hashable {
     case besideWriter
@@ -24,23 +23,23 @@ package struct CheckpointSchedule {
   package let limit: Int
   /// Pages in the log after the last commit.
   package private(set) var loggedPages = 0
-  /// How many of them are in the database, as far as is known.
+  /// How many of those pages are in the database, as far as is known.
   private var copiedPages = 0
   /// Pages at which the next run begins.
   private var due: Int
-  /// Passes beside the writer in the run that is under way; nil between runs.
+  /// Passes beside the writer in the current run; nil between runs.
   private var passes: Int?
   private var current: Pass?
-  /// The log began anew while the current pass went on.
+  /// The log was restarted during the current pass.
   private var isOutdated = false
   private(set) var isWriting = false
-  /// What is known of the log may be outdated until the transaction under way has ended: it may have
-  /// begun the log anew already.
+  /// Whether `loggedPages` and `copiedPages` may be outdated until the transaction under way ends:
+  /// it may have restarted the log already.
   private var awaitsCommit = false
 
   private static let passLimit = 4
-  /// The part of `start` that is worth a pass beside the writer; and that a log that could not begin
-  /// anew grows by until the next attempt.
+  /// The fraction of `start` that is worth a pass beside the writer. A log that could not restart
+  /// grows by this much before the next attempt.
   private static let parts = 16
 
   package init(start: Int, limit: Int) {
@@ -61,7 +60,7 @@ package struct CheckpointSchedule {
     isWriting = true
   }
 
-  /// The writer has committed, or has given up a transaction; the log has so many pages.
+  /// The writer has committed or rolled back; the log has `pages` pages.
   package mutating func commit(loggedPages pages: Int) {
     isWriting = false
     awaitsCommit = false
@@ -73,15 +72,15 @@ package struct CheckpointSchedule {
     loggedPages = pages
   }
 
-  /// Whether ``next()`` has a pass, or one alone waits for the writer.
+  /// Whether ``next()`` has a pass, or a pass alone waits for the writer.
   package var isDue: Bool { current == .alone || (current == nil && !awaitsCommit && hasMore) }
 
   private var rest: Int { loggedPages - copiedPages }
 
   private var hasMore: Bool { rest > 0 && (passes != nil || loggedPages >= due) }
 
-  /// The pass that is to be made now, nil when there is none. One alone begins when the writer has
-  /// ended the transaction that it may be in.
+  /// The pass to make now; nil if there is none. A pass alone begins when the writer has ended its
+  /// transaction.
   mutating func next() -> Pass? {
     guard current == nil, !awaitsCommit, hasMore else { return nil }
     let made = passes ?? 0
@@ -92,14 +91,14 @@ package struct CheckpointSchedule {
     return current
   }
 
-  /// The pass is over; so many pages of the log are in the database now, nil when it failed.
+  /// The pass is over; `pages` pages of the log are now in the database, nil if the pass failed.
   ///
-  /// Where the log cannot begin anew, because somebody reads from it or the disk fails, another run
-  /// is made when it has grown by some more.
+  /// If the log cannot restart because a connection reads from it or the disk fails, another run is
+  /// made when the log has grown by `part`.
   package mutating func end(copiedPages pages: Int?) {
     if let pages, !isOutdated { copiedPages = pages }
     awaitsCommit = isWriting
-    // It may have copied a commit that the writer has not told of yet.
+    // The pass may have copied a commit that the writer has not reported yet.
     if current == .alone || pages == nil || rest <= 0 {
       passes = nil
       due = max(start, loggedPages + part)

@@ -1,8 +1,8 @@
 import Foundation
 import KillPoints
 
-/// The thread that copies the write-ahead log into the database, so that nobody who saves waits for
-/// it, and the gate through which the writer goes to each transaction. ``CheckpointSchedule`` decides.
+/// The thread that copies the write-ahead log into the database, so that saves do not wait for it,
+/// and the gate before each transaction of the writer. ``CheckpointSchedule`` decides.
 package final class Checkpointer: @unchecked Sendable {
   // All state is guarded by the condition.
   private let condition = NSCondition()
@@ -10,23 +10,23 @@ package final class Checkpointer: @unchecked Sendable {
   private var isClosed = false
   private var passes = 0
   private var failedPasses = 0
-  /// The thread has ended, and nobody needs to wait for it.
+  /// The thread has ended, so the writer no longer waits for it.
   private var isOver = false
 
   package init(_ schedule: CheckpointSchedule) {
     self.schedule = schedule
   }
 
-  /// How many passes there were, and how many of them failed.
+  /// The number of passes, and how many of them failed.
   package var passCounts: (all: Int, failed: Int) {
     condition.lock()
     defer { condition.unlock() }
     return (passes, failedPasses)
   }
 
-  /// Does one transaction of the writer, as soon as that may begin.
+  /// Runs one transaction of the writer as soon as it may begin.
   ///
-  /// - Parameter body: answers how many pages the log has afterwards.
+  /// - Parameter body: returns the log's number of pages afterwards.
   package func writing(_ body: () -> Int) {
     condition.lock()
     while schedule.holdsWriter && !isOver { condition.wait() }
@@ -39,10 +39,10 @@ package final class Checkpointer: @unchecked Sendable {
     condition.unlock()
   }
 
-  /// Copies whenever it is time, until the store is closed.
+  /// Copies the log when a pass is due, until the store is closed.
   package func work(over connection: any SQLConnection) {
     while let pass = nextPass() {
-      // What fails is tried again when the log has grown; it holds all that was committed.
+      // A failed pass is repeated when the log has grown; the log holds all commits.
       KillPoint.beforeCheckpoint.reach()
       let copied = try? connection.copyLog(isAlone: pass == .alone)
       KillPoint.afterCheckpoint.reach()
@@ -55,7 +55,7 @@ package final class Checkpointer: @unchecked Sendable {
     }
   }
 
-  /// Lets the pass that is under way be the last.
+  /// Ends the thread after the pass under way.
   package func close() {
     condition.lock()
     isClosed = true
@@ -63,8 +63,7 @@ package final class Checkpointer: @unchecked Sendable {
     condition.unlock()
   }
 
-  /// Waits for the next pass, and for the writer where it must stand still; nil when there is none
-  /// any more.
+  /// Waits for the next pass, and for the writer if the pass runs alone; nil after the end.
   private func nextPass() -> CheckpointSchedule.Pass? {
     condition.lock()
     defer { condition.unlock() }

@@ -1,19 +1,19 @@
 import CSQLite
 
-/// The memory that SQLite gives for an open write-ahead log: the methods, where SQLite looks for
-/// them, the log, and the file of the system.
+/// SQLite's memory for an open write-ahead log: the methods, where SQLite looks for them, then the
+/// log, then the system's file.
 struct LogFile {
   private let start: UnsafeMutableRawPointer
 
   private static let logOffset = MemoryLayout<sqlite3_file>.stride
-  /// Aligned for whatever the system's file holds.
+  /// Aligned for any content of the system's file.
   static let systemFileOffset = 32
 
   init(at file: UnsafeMutablePointer<sqlite3_file>) {
     start = UnsafeMutableRawPointer(file)
   }
 
-  /// The memory for the file of the system.
+  /// The memory of the system's file.
   private var systemFile: UnsafeMutablePointer<sqlite3_file> {
     (start + Self.systemFileOffset).assumingMemoryBound(to: sqlite3_file.self)
   }
@@ -23,23 +23,23 @@ struct LogFile {
   }
 
   private var reference: Unmanaged<SealedLog> {
-    // Set by `open` before SQLite knows the methods, and read by these alone.
+    // `open` sets the pointer before SQLite knows the methods; only the methods read it.
     .fromOpaque(start.load(fromByteOffset: Self.logOffset, as: UnsafeRawPointer.self))
   }
 
-  /// Opens the file of the system, and puts the log before it.
+  /// Opens the system's file, and puts the log before it.
   func open(
     of database: DatabaseFile?, _ open: (UnsafeMutablePointer<sqlite3_file>) -> Int32
   ) -> Int32 {
-    // Without methods SQLite does not close what was not opened.
+    // Without methods, SQLite does not close a file that was not opened.
     base.pointee.pMethods = nil
     let result = open(systemFile)
     guard result == SQLITE_OK else {
       if let methods = systemFile.pointee.pMethods { _ = methods.pointee.xClose(systemFile) }
       return result
     }
-    // A process that was killed may have left a commit that it had not synced. Whoever opens the log takes
-    // it for made: so it has to be on the disk before others follow it.
+    // A killed process may have left a commit without a sync. Whoever opens the log reads it as
+    // committed, so it must be on the disk before other commits follow it.
     let synced = systemFile.pointee.pMethods.pointee.xSync(systemFile, SQLITE_SYNC_FULL)
     guard synced == SQLITE_OK else {
       _ = systemFile.pointee.pMethods.pointee.xClose(systemFile)
@@ -65,7 +65,8 @@ struct LogFile {
 
   // Written once, before it is read.
   nonisolated(unsafe) private static let methods: UnsafeMutablePointer<sqlite3_io_methods> = {
-    // SQLite calls them with the file that it gave to `open`, so that it is there.
+    // SQLite calls these methods with the file that it passed to `open`, so the pointer is not
+    // null.
     var methods = sqlite3_io_methods()
     methods.iVersion = 1
     methods.xClose = { LogFile(at: $0!).close() }

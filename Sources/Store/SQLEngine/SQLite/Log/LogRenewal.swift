@@ -1,18 +1,19 @@
 import Foundation
 import StoreModel
 
-/// Writes a write-ahead log anew where it lies, with the same bytes, and waits until they are on the disk.
+/// Rewrites a write-ahead log in place with the same bytes, and syncs it.
 ///
-/// A process that was killed, or whose disk failed, may have left something in the log that never reached
-/// the disk: the kernel tells of a sync that failed once, takes the pages for written from then on, and
-/// gives them to whoever reads until it needs their memory. A later sync then has nothing to do. Only what is
-/// written again is sure (Rebello et al., "Can Applications Recover from fsync Failures?", 2020).
+/// A killed process, or one whose disk failed, may have left pages in the log that never reached
+/// the disk. After a failed `fsync`, Linux reports the error once and marks the pages clean. It
+/// serves them to readers until it needs their memory, and a later `fsync` has nothing to write.
+/// Only rewritten data is safe (Rebello et al., "Can Applications Recover from fsync Failures?",
+/// 2020).
 enum LogRenewal {
   private static let pieceBytes = 1 << 20
 
-  /// Nobody may write to the log meanwhile.
+  /// No connection may write to the log meanwhile.
   ///
-  /// - Throws: ``StoreError/Code/cannotOpen`` when the disk fails.
+  /// - Throws: ``StoreError/Code/cannotOpen`` if the disk fails.
   static func renew(logAt path: String) throws {
     let descriptor = open(path, O_RDWR | O_CLOEXEC)
     guard descriptor >= 0 else {

@@ -3,20 +3,20 @@ import CSQLite
 import Foundation
 import StoreModel
 
-/// What a write-ahead log holds that nobody writes to, and whether something of it is damaged
+/// The contents of a write-ahead log that no connection writes to, and a check for damage
 /// (https://sqlite.org/fileformat2.html#the_write_ahead_log).
 ///
-/// SQLite takes a log to end before the first frame that does not match its checksum, as frames are
-/// that were being written when the power went. What was committed after a damaged one would be gone
-/// without a word. So what lies behind such a frame is looked at: each commit waits for the one before
-/// to be on the disk, so that two commits that follow from each other show that all up to the first was
-/// whole once; and the log's index, where a process left one, knows how far the log had got.
+/// SQLite ends a log before the first frame that does not match its checksum, such as a frame that
+/// was being written when the power failed. Commits after a damaged frame would be lost silently.
+/// So the scan also reads the frames after the first mismatch. Each commit waits until the one
+/// before it is on the disk, so two consecutive commits there prove that everything up to the first
+/// was once complete. The log's index, if a process left one, says how far the log was committed.
 package struct LogScan {
-  /// The pages in the frames that count.
+  /// The pages in valid frames.
   package private(set) var pages: Set<UInt32> = []
-  /// How many pages the database has after the last commit; nil when none counts.
+  /// The number of pages in the database after the last commit; nil if no frame is valid.
   package private(set) var databasePages: UInt32?
-  /// What is damaged, for people; nil when nothing is.
+  /// The damage, for people; nil if there is none.
   package private(set) var fault: String?
 
   private struct Frame {
@@ -24,7 +24,7 @@ package struct LogScan {
     var databasePages: UInt32
     var salts: UInt64
     var sums: Sums
-    /// The sums that the frame should have, after those before it.
+    /// The checksums that the frame should have, computed from the frames before it.
     var counted: Sums
     var isSealIntact: Bool
   }
@@ -42,8 +42,8 @@ package struct LogScan {
     byteCount: SealedLog.frameBytes, alignment: 16)
 
   /// - Parameters:
-  ///   - path: the store's file, not the log's.
-  ///   - isSealed: whether its pages have checksums.
+  ///   - path: the path of the store's file, not the log's.
+  ///   - isSealed: whether the store's pages have checksums.
   package init(besideStoreAt path: String, isSealed: Bool) throws {
     self.path = path + "-wal"
     self.isSealed = isSealed
@@ -64,7 +64,7 @@ package struct LogScan {
     let stored = Sums(first: word(24), second: word(28))
     let salts = UInt64(word(16)) << 32 | UInt64(word(20))
     guard magic & ~1 == 0x377F_0682, sums == stored else {
-      // One that was begun and not finished has nothing behind it.
+      // An unfinished header has no frames after it.
       if frames > 0 { fault = "the header of '\(path)' does not match its checksum" }
       return
     }
@@ -78,8 +78,8 @@ package struct LogScan {
     var number = 1
     while number <= frames {
       let frame = try frame(number, after: before, in: file)
-      // A write that was torn may have left the end of an older page, which SQLite's checksum need not
-      // notice.
+      // A torn write may have left the end of an older page, which SQLite's checksum need not
+      // detect.
       guard frame.salts == salts, frame.sums == frame.counted, frame.page > 0,
         !isSealed || frame.isSealIntact
       else { break }
@@ -104,12 +104,12 @@ package struct LogScan {
     if number <= frames { try lookBehind(number, in: file, frames, salts) }
   }
 
-  /// Looks whether what comes after a frame that does not count had been committed.
+  /// Checks whether frames after an invalid frame had been committed.
   private mutating func lookBehind(
     _ broken: Int, in file: SystemFile, _ frames: Int, _ salts: UInt64
   ) throws {
-    // Commits in a row of frames that follow from each other. Those that were broken off, and that later
-    // ones were written over in part, leave rows with one commit at most.
+    // The commits in a run of consecutive frames. An aborted transaction that later ones partly
+    // overwrote leaves runs with at most one commit.
     var commits = 0
     var before = Sums()
     for number in broken...frames {
@@ -151,12 +151,12 @@ package struct LogScan {
     petrel_log_checksum(bytes, count, beginsWithHighestByte ? 1 : 0, &sums.first, &sums.second)
   }
 
-  /// How many frames had been committed when the index of this log was written last
-  /// (https://sqlite.org/walformat.html#the_wal_index_file_format); 0 when nothing shows it.
+  /// The number of frames that were committed when the index of this log was last written
+  /// (https://sqlite.org/walformat.html#the_wal_index_file_format); 0 if that is unknown.
   private func committedFrames(withSalts salts: UInt64) -> Int {
     let header = 48
     guard isIndexOfThisBoot, let handle = FileHandle(forReadingAtPath: indexPath),
-      // An index that cannot be read says nothing; then the log itself is read.
+      // An unreadable index is ignored; the log itself is still checked.
       let bytes = try? handle.read(upToCount: 2 * header), bytes.count == 2 * header,
       bytes.prefix(header) == bytes.suffix(header)
     else { return 0 }
@@ -176,8 +176,8 @@ package struct LogScan {
     }
   }
 
-  /// Whether the machine has been up since the index was made. What came to the disk of one from before may
-  /// know of more than what came there of the log.
+  /// Whether the index was made since the machine started. An older index may have reached the disk
+  /// with commits whose frames did not.
   private var isIndexOfThisBoot: Bool {
     var information = stat()
     var up = timespec()

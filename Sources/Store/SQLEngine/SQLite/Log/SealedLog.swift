@@ -1,9 +1,9 @@
 import CSQLite
 
-/// The write-ahead log of one connection: pages get their ``PageSeal`` on the way into it, and have to
-/// show it when they are read, where those of the database have one.
+/// The write-ahead log of one connection. If the database's pages have a ``PageSeal``, each page
+/// gets one when it is written to the log, and the seal is checked when the page is read.
 ///
-/// SQLite itself looks at the checksums of a log only when it reads it anew after a crash.
+/// SQLite itself checks the checksums of a log only when it recovers after a crash.
 final class SealedLog {
   /// Bytes at the log's beginning, and before each page in it
   /// (https://sqlite.org/fileformat2.html#the_write_ahead_log).
@@ -13,14 +13,14 @@ final class SealedLog {
 
   let buffer: WriteAheadLogBuffer
   private let database: DatabaseFile?
-  /// Room for a page with what stands before it.
+  /// Memory for a page with its frame header.
   private let scratch: UnsafeMutableRawPointer
-  /// The last page that was announced, and where what announced it ended.
+  /// The page of the last frame header that was written, and the offset after it.
   private var announced = (page: UInt32(0), end: sqlite3_int64(-1))
 
   /// - Parameters:
   ///   - file: the open file; it is not closed with the log.
-  ///   - database: the log's; it is open for longer.
+  ///   - database: the log's database; it stays open longer.
   init(over file: UnsafeMutablePointer<sqlite3_file>, of database: DatabaseFile?) {
     buffer = WriteAheadLogBuffer(over: file)
     self.database = database
@@ -29,7 +29,8 @@ final class SealedLog {
 
   deinit { scratch.deallocate() }
 
-  /// Behind the eight bytes that make up for what stands before it, a page lies where words may.
+  /// The frame starts eight bytes into the memory, so that the page after its header is aligned to
+  /// words.
   private var frame: UnsafeMutableRawPointer { scratch + 8 }
   private var page: UnsafeMutableRawPointer { frame + Self.frameHeaderBytes }
 
@@ -42,9 +43,9 @@ final class SealedLog {
     count == frameBytes && (Int(offset) - headerBytes) % frameBytes == 0
   }
 
-  /// Has SQLite, which reads whole frames when it looks how far a log goes, take it to end before one that
-  /// was being written when the power went. Its own checksum is the same with any seal: so of a page whose
-  /// last sector is still that of another version it may find nothing wrong.
+  /// Makes SQLite end the log before a torn frame, by clearing its header; SQLite reads whole
+  /// frames only in recovery. The seal does not change SQLite's own checksum. So SQLite's checksum
+  /// may not detect a page whose last sector is still that of another version.
   private func endLog(atTornFrame frame: UnsafeMutableRawPointer) {
     page.copyMemory(from: frame + Self.frameHeaderBytes, byteCount: PageCache.pageSize)
     guard !PageSeal.isIntact(page, number: Self.pageNumber(in: frame)) else { return }
@@ -64,7 +65,7 @@ final class SealedLog {
       return buffer.write(bytes, at: offset)
     }
     if announced.end != offset {
-      // It takes the place of another version of itself.
+      // The write replaces an earlier version of the page in its frame.
       let result = buffer.flushed { [scratch] in
         SQLiteResult.ofRead(
           $0.xRead(

@@ -1,28 +1,28 @@
 import CSQLite
 import Foundation
 
-/// Gathers what SQLite appends to a write-ahead log, so that it reaches the file in few large writes.
+/// Collects SQLite's appends to a write-ahead log, so that they reach the file in few large writes.
 ///
-/// SQLite writes the head of each page and its content by system calls of their own, thousands for a
-/// commit of many records. Nobody needs them in the file before the commit is synced: other
-/// connections look at a page of the log after the commit alone, which with `synchronous=FULL` comes
-/// after the sync, and this one asks its own buffer first. So everything is written before a sync, a
-/// read, a truncation, a look at the size and the end; in the order in which it came.
+/// SQLite writes each page's header and content with separate system calls, thousands for a commit
+/// of many records. The bytes are not needed in the file before the commit is synced. Other
+/// connections read a page of the log only after the commit, which with `synchronous=FULL` comes
+/// after the sync, and this connection reads its own buffer first. So everything is written before
+/// a sync, a read, a truncation, a query of the size and the close, in the order of the appends.
 ///
-/// A write that fails is told of by the call that makes it happen, the sync of the commit at the
-/// latest, and what it held is dropped, as SQLite then takes the commit back.
+/// The call that causes a write reports its failure, the sync of the commit at the latest. The
+/// buffer then drops its bytes, and SQLite rolls the commit back.
 ///
-/// It belongs to one connection, and like that is used by one thread at a time.
+/// The buffer belongs to one connection, and like the connection is used by one thread at a time.
 final class WriteAheadLogBuffer {
-  /// Bytes that are kept at most, some 31 pages: SQLite's file system writes no more at a time, and
-  /// takes of a larger number the lower 17 bits.
+  /// The buffer's size in bytes, some 31 pages. SQLite's file system writes no more at a time: of a
+  /// larger number it takes the lower 17 bits.
   static let capacity = 0x1FFFF
 
   private let file: UnsafeMutablePointer<sqlite3_file>
-  /// Made by the first write: connections that read have none.
+  /// Allocated by the first write: reading connections need none.
   private var memory: UnsafeMutableRawBufferPointer?
   private var count = 0
-  /// Where in the file the first byte belongs.
+  /// The file offset of the first byte.
   private var start: sqlite3_int64 = 0
 
   /// - Parameter file: the open file; it is not closed with the buffer.
@@ -32,7 +32,8 @@ final class WriteAheadLogBuffer {
 
   deinit { memory?.deallocate() }
 
-  /// Takes bytes for a place in the file; returns a result code of SQLite, as all of these do.
+  /// Appends bytes for an offset in the file. Returns a result code of SQLite, like the other
+  /// methods.
   func write(_ bytes: UnsafeRawBufferPointer, at offset: sqlite3_int64) -> Int32 {
     if offset != start + Int64(count) {
       let result = flush()
@@ -56,7 +57,7 @@ final class WriteAheadLogBuffer {
     return SQLITE_OK
   }
 
-  /// Writes to the file what was gathered.
+  /// Writes the collected bytes to the file.
   func flush() -> Int32 {
     guard count > 0, let memory else { return SQLITE_OK }
     let (place, length) = (start, count)
@@ -65,7 +66,7 @@ final class WriteAheadLogBuffer {
     return methods.xWrite(file, memory.baseAddress, Int32(length), place)
   }
 
-  /// Does something with the file after all of it was written.
+  /// Flushes, then calls `body` with the file.
   func flushed(
     _ body: (sqlite3_io_methods, UnsafeMutablePointer<sqlite3_file>) -> Int32
   ) -> Int32 {

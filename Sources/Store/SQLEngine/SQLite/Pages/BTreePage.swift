@@ -1,22 +1,24 @@
 import Glibc
 
-/// A page of a table or an index, whose cells lie at its end, their places at its beginning, and between
-/// them bytes that mean nothing (https://sqlite.org/fileformat2.html, section 1.6).
+/// A page of a table or an index. Its cell pointers are at the beginning, its cells at the end, and
+/// unused bytes between them (https://sqlite.org/fileformat2.html, section 1.6).
 ///
-/// When cells move to another page or within theirs, SQLite leaves copies of them in those bytes. With
-/// `secure_delete` it overwrites all else that it deletes: cells, and pages that become free.
+/// When SQLite moves cells to another page or within a page, it leaves copies of them in the unused
+/// bytes. With `secure_delete` it overwrites everything else that it deletes: cells, and freed
+/// pages.
 enum BTreePage {
-  /// The greatest number of a page in a store's file, which then has 128 GiB. Other pages than those of
-  /// b-trees begin with the number of a page; up to this one, none begins with the byte of a b-tree's.
+  /// The greatest page number in a store's file, which is then 128 GiB large. Pages outside of
+  /// b-trees begin with a page number. Up to this number, that page number's first byte differs
+  /// from the type byte of a b-tree page.
   static let greatestNumber = 0x1FF_FFFF
 
   private static let types: Set<UInt8> = [2, 5, 10, 13]
-  /// The types of pages whose header ends with the number of one more page.
+  /// The types of pages whose header ends with a further page number.
   private static let interiorTypes: Set<UInt8> = [2, 5]
-  /// The bytes of the file's header, with which its first page begins.
+  /// The size of the file header at the start of the first page.
   private static let fileHeaderBytes = 100
 
-  /// Where a page has bytes that mean nothing and are not zeros; nil where it has none.
+  /// The range of unused bytes if they are not all zeros; otherwise nil.
   static func remains(on page: UnsafeRawPointer, number: UInt32) -> Range<Int>? {
     guard let gap = gap(of: page, number: number), !gap.isEmpty else { return nil }
     let start = page + gap.lowerBound
@@ -25,7 +27,7 @@ enum BTreePage {
     return isZero ? nil : gap
   }
 
-  /// Where the bytes between the places and the cells are; nil when the page is none of a b-tree.
+  /// The range between the cell pointers and the cells; nil if the page is not a b-tree page.
   static func gap(of page: UnsafeRawPointer, number: UInt32) -> Range<Int>? {
     let header = number == 1 ? fileHeaderBytes : 0
     func byte(_ place: Int) -> UInt8 { page.load(fromByteOffset: header + place, as: UInt8.self) }
@@ -34,7 +36,7 @@ enum BTreePage {
     guard types.contains(type) else { return nil }
     let places = header + (interiorTypes.contains(type) ? 12 : 8)
     let start = places + 2 * word(3)
-    // 0 would be 65,536, which no page here has.
+    // 0 means 65,536, which cannot occur with this page size.
     let end = word(5)
     guard start <= end, end <= PageCache.pageSize - PageSeal.bytes else { return nil }
     return start..<end

@@ -1,24 +1,24 @@
 import CSQLite
 import Foundation
 
-/// An open database as SQLite's own file system opened it, but that each page gets its ``PageSeal`` when
-/// it is written, and has to show it when it is read. A page that is damaged goes no further: neither
-/// is it read, nor does the write-ahead log give it to the database. Bytes of a page that mean nothing any
-/// more do not come into the file (``BTreePage``).
+/// An open database file of SQLite's own file system, with a ``PageSeal`` on each page. The seal is
+/// written with the page and checked when the page is read. A damaged page is neither returned by a
+/// read nor copied from the write-ahead log into the database. Unused bytes of a page are cleared
+/// before it is written (``BTreePage``).
 ///
-/// Pages are never mapped, for whoever looks at mapped memory does not learn that the disk failed or
-/// gave something else than before: each comes by a read, and is looked at before SQLite has it.
+/// Pages are never memory-mapped, because a reader of mapped memory does not learn of disk errors
+/// or changed data. Each page is read and checked before SQLite gets it.
 ///
-/// A file has seals on all of its pages or on none, for as long as it exists.
+/// A file has seals on all of its pages or on none, as long as it exists.
 package struct DatabaseFile {
   private struct State {
     let system: UnsafePointer<sqlite3_io_methods>
     let methods: UnsafeMutablePointer<sqlite3_io_methods>
     let path: String
     let isSealed: Bool
-    /// Room for some pages.
+    /// Memory for some pages.
     let scratch: UnsafeMutableRawPointer
-    /// What is written comes from the write-ahead log, and has its seal.
+    /// Whether writes come from the write-ahead log and have their seals.
     var isCopyingLog = false
     var ahead = ReadingAhead()
     var damage: PageDamage?
@@ -27,17 +27,17 @@ package struct DatabaseFile {
 
   private let file: UnsafeMutablePointer<sqlite3_file>
 
-  /// A file that ``wrap(_:path:)`` has put methods before.
+  /// A file whose methods ``wrap(_:path:)`` has replaced.
   package init(_ file: UnsafeMutablePointer<sqlite3_file>) {
     self.file = file
   }
 
-  /// Puts methods before those of a file that the system has just opened.
+  /// Replaces the methods of a file that the system has just opened.
   static func wrap(_ file: UnsafeMutablePointer<sqlite3_file>, path: String) {
     guard let system = file.pointee.pMethods else { return }
     let methods = UnsafeMutablePointer<sqlite3_io_methods>.allocate(capacity: 1)
     methods.initialize(to: system.pointee)
-    // SQLite calls them with the file that it gave to be opened, and never without one.
+    // SQLite calls these methods with the file that it asked to open, so the pointer is not null.
     methods.pointee.xClose = { DatabaseFile($0!).close() }
     methods.pointee.xRead = { DatabaseFile($0!).read($1!, $2, at: $3) }
     methods.pointee.xWrite = { DatabaseFile($0!).write($1!, $2, at: $3) }
@@ -58,7 +58,7 @@ package struct DatabaseFile {
     file.pointee.pMethods = UnsafePointer(methods)
   }
 
-  /// Behind the memory for the system's file, where there is room for a log's buffer too.
+  /// The memory after the system's file, which holds the pointer to the state.
   private var place: UnsafeMutableRawPointer {
     UnsafeMutableRawPointer(file) + GatheringFileSystem.systemFileBytes
   }
@@ -82,20 +82,20 @@ package struct DatabaseFile {
 
   package var isSealed: Bool { state.pointee.isSealed }
 
-  /// The damage that was met last.
+  /// The last damage found.
   package var damage: PageDamage? { state.pointee.damage }
 
-  /// Takes down that a page is damaged; returns the result for SQLite.
+  /// Records the damage of a page; returns SQLite's result code.
   package func refuse(_ page: UInt32, isInLog: Bool, _ kind: PageDamage.Kind = .changed) -> Int32 {
     state.pointee.damage = PageDamage(
       path: state.pointee.path, page: page, isInLog: isInLog, kind: kind)
     return SQLiteResult.wrongData
   }
 
-  /// Pages at the beginning that are asked whether the file's have seals.
+  /// The number of pages at the beginning that decide whether the file has seals.
   private static let witnesses = 16
 
-  /// Whether the pages of a file that can be read have seals.
+  /// Whether a file can be read and its pages have seals.
   package static func isSealed(fileAt path: String) -> Bool {
     guard let file = SystemFile(path), file.size > 0 else { return false }
     let page = UnsafeMutableRawPointer.allocate(byteCount: PageCache.pageSize, alignment: 16)
@@ -103,7 +103,7 @@ package struct DatabaseFile {
     return isSealed(using: page) { number in
       let offset = (number - 1) * PageCache.pageSize
       guard offset < file.size else { return false }
-      // A page that cannot be read is not sealed.
+      // An unreadable page counts as not sealed.
       return (try? file.read(page, count: PageCache.pageSize, at: offset)) != nil
     }
   }
@@ -121,10 +121,10 @@ package struct DatabaseFile {
     }
   }
 
-  /// Whether a file's pages have seals. The byte that says so may be damaged itself: then other pages
-  /// show it.
+  /// Whether a file's pages have seals. The byte in the header that says so may be damaged itself;
+  /// then other pages decide.
   ///
-  /// - Parameter read: reads the page of this number; false when there is none.
+  /// - Parameter read: reads the page of this number; false if there is none.
   private static func isSealed(
     using page: UnsafeMutableRawPointer, _ read: (Int) -> Bool
   ) -> Bool {
@@ -140,7 +140,7 @@ package struct DatabaseFile {
     return false
   }
 
-  /// The byte of the first page that says how much room is left at the end of each.
+  /// The offset in the first page of the number of reserved bytes at the end of each page.
   static let reservePlace = 20
 
   // MARK: Reading and writing
@@ -155,7 +155,7 @@ package struct DatabaseFile {
       return SQLiteResult.ofRead(system.pointee.xRead(file, bytes, count, offset))
     }
     if let piece = state.pointee.ahead.piece(from: Int(offset)) {
-      // What comes of it is of no interest.
+      // The result does not matter: the read only fills the system's cache.
       _ = system.pointee.xRead(
         file, state.pointee.scratch, Int32(ReadingAhead.pieceBytes), Int64(piece))
     }
@@ -187,7 +187,7 @@ package struct DatabaseFile {
     let sealed = state.pointee.scratch
     sealed.copyMemory(from: bytes, byteCount: Int(count))
     if let remains { memset(sealed + remains.lowerBound, 0, remains.count) }
-    // Without room for it the seal would take that of contents.
+    // Without reserved bytes, the seal would overwrite contents.
     guard
       page > 1 || sealed.load(fromByteOffset: Self.reservePlace, as: UInt8.self) == PageSeal.bytes
     else { return SQLITE_IOERR }
@@ -195,8 +195,8 @@ package struct DatabaseFile {
     return system.pointee.xWrite(file, sealed, count, offset)
   }
 
-  /// Whether a sync failed. The kernel may have dropped what was to be synced, and then neither tells it
-  /// again nor writes it; and a part of the log that was copied before no later copying repeats.
+  /// Whether a sync failed. Linux may have marked the pages clean, and then a later sync neither
+  /// reports nor writes them. Log pages that were copied before are not copied again.
   var hasFailedSync: Bool { state.pointee.hasFailedSync }
 
   var unsyncedReason: String {

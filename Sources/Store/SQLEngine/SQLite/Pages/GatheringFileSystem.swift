@@ -1,13 +1,13 @@
 import CSQLite
 import Foundation
 
-/// The file system of SQLite's own, but for databases, whose pages have checksums (``DatabaseFile``), and
-/// for write-ahead logs, in which they have them too (``SealedLog``), and which are written through a
-/// ``WriteAheadLogBuffer`` (https://sqlite.org/vfs.html).
+/// SQLite's own file system with two additions: checksums on the pages of databases
+/// (``DatabaseFile``) and write-ahead logs (``SealedLog``), and a ``WriteAheadLogBuffer`` before
+/// each log (https://sqlite.org/vfs.html).
 ///
-/// It is for connections with `synchronous=FULL` alone.
+/// Only for connections with `synchronous=FULL`.
 enum GatheringFileSystem {
-  /// Under this name connections ask for it; nil when SQLite refused it.
+  /// The name by which connections select it; nil if SQLite refused it.
   static let name: String? = {
     guard let system else { return nil }
     // Neither is ever freed: SQLite keeps both until the process ends.
@@ -34,13 +34,13 @@ enum GatheringFileSystem {
     return "petrel"
   }()
 
-  /// SQLite's own, which never changes once it is there.
+  /// SQLite's own file system, which never changes after initialization.
   nonisolated(unsafe) static let system: UnsafeMutablePointer<sqlite3_vfs>? = {
-    // To ask for it is to use SQLite.
+    // Asking for the file system initializes SQLite.
     _ = SQLiteConnection.isConfigured
     return sqlite3_vfs_find(nil)
   }()
 
-  /// The memory of a file of the system, up to where a pointer may lie.
+  /// The size of the memory of a system file, rounded up to a pointer's alignment.
   static let systemFileBytes = ((system.map { Int($0.pointee.szOsFile) } ?? 0) + 7) / 8 * 8
 }

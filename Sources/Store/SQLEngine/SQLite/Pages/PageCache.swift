@@ -1,17 +1,18 @@
 import CSQLite
 
-/// SQLite's own page cache, but for one number (https://sqlite.org/c3ref/pcache_methods2.html).
+/// SQLite's own page cache with one page number replaced
+/// (https://sqlite.org/c3ref/pcache_methods2.html).
 ///
-/// When SQLite puts pages of a tree in another order, it gives them for a moment the number of the
-/// page that is never used, that of the byte where files are locked. The cache remembers the greatest
-/// number that it saw, and looks through all of its pages at the next commit for those behind the
-/// database's end: a millisecond for 256 MB, at each commit of a database of less than a gigabyte.
-/// Under the number 0, which no page has, it need not.
+/// When SQLite reorders the pages of a tree, it gives them for a moment the number of the locking
+/// page, which is never used. The cache remembers the greatest number that it saw. At the next
+/// commit it searches all its pages for numbers after the database's end: a millisecond for 256 MB,
+/// at each commit of a database of less than a gigabyte. With the number 0, which no page has, it
+/// does not search.
 package enum PageCache {
   /// Pages must have this size, in bytes, for the number to be right.
   package static let pageSize = 4_096
 
-  /// Whether SQLite uses it. It must be asked before SQLite is used first.
+  /// Whether SQLite uses the replaced cache. Must be evaluated before the first use of SQLite.
   static let isInstalled: Bool = {
     guard var methods = system, methods.xRekey != nil else { return false }
     methods.xRekey = { cache, page, old, new in
@@ -20,7 +21,7 @@ package enum PageCache {
     return sqlite3_config_write_page_cache(&methods) == SQLITE_OK
   }()
 
-  /// SQLite's own, which never changes once it is there.
+  /// SQLite's own page cache, which never changes after initialization.
   nonisolated(unsafe) private static let system: sqlite3_pcache_methods2? = {
     var methods = sqlite3_pcache_methods2()
     return sqlite3_config_read_page_cache(&methods) == SQLITE_OK ? methods : nil

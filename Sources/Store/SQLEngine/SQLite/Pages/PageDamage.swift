@@ -1,4 +1,4 @@
-/// A page of a store that is not what was written.
+/// A page of a store that differs from what was written.
 public struct PageDamage: Sendable, Hashable, CustomStringConvertible {
   public enum Kind: Sendable, Hashable {
     /// It does not match its checksum.
@@ -11,7 +11,7 @@ public struct PageDamage: Sendable, Hashable, CustomStringConvertible {
   public var path: String
   /// The page's number, counted from 1.
   public var page: UInt32
-  /// Whether it is damaged in the write-ahead log.
+  /// Whether the damaged page is in the write-ahead log.
   public var isInLog: Bool
   public var kind: Kind
 
@@ -23,7 +23,7 @@ public struct PageDamage: Sendable, Hashable, CustomStringConvertible {
     }
   }
 
-  /// What is to be done, whichever page it is.
+  /// Advice to the administrator, the same for every page.
   package static let advice =
     "nothing is served from a damaged store: stop the server, keep all of the store's files, and "
     + "'petrel restore' a backup elsewhere; 'petrel doctor --deep' tells what is damaged"

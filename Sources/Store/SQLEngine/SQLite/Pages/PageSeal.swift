@@ -1,30 +1,31 @@
 import CPageChecksum
 
-/// What the last bytes of each page of a store's file hold, in the room that SQLite leaves where it is
-/// asked to (https://sqlite.org/fileformat.html, section 1.3.4): a checksum over the rest of the page
-/// with the page's number, and a counterweight.
+/// The last bytes of each page of a store's file, which SQLite reserves on request
+/// (https://sqlite.org/fileformat.html, section 1.3.4): a checksum of the rest of the page and of
+/// its number, and a counterweight.
 ///
-/// The checksum is put in on the page's way to the write-ahead log, when SQLite has counted its own
-/// checksum of the frame already. That is a sum of the page's words, of which the last two can make
-/// good for what the two before them changed: so SQLite's stays right.
+/// The checksum is added on the page's way to the write-ahead log, after SQLite has computed its
+/// own checksum of the frame. SQLite's checksum is a sum of the page's words. The counterweight in
+/// the last two words offsets the change of the two words before them, so SQLite's checksum stays
+/// valid.
 package enum PageSeal {
   /// Bytes at the end of each page.
   package static let bytes = 16
-  /// Where in a page they begin.
+  /// The offset of these bytes in a page.
   private static let start = PageCache.pageSize - bytes
 
   private static func checksum(of page: UnsafeRawPointer, number: UInt32) -> UInt64 {
     petrel_checksum(page, start, UInt64(number))
   }
 
-  /// Puts the seal onto a page, in the place of other bytes.
+  /// Writes the seal over the last bytes of a page.
   package static func put(on page: UnsafeMutableRawPointer, number: UInt32) {
     let checksum = checksum(of: page, number: number)
     let end = page + start
     let words = end.loadUnaligned(as: (UInt32, UInt32, UInt32, UInt32).self)
     let first = UInt32(truncatingIfNeeded: checksum)
     let second = UInt32(truncatingIfNeeded: checksum >> 32)
-    // How far the two running sums are off after the checksum.
+    // The differences in the two running sums after the checksum.
     let firstGap = first &- words.0
     let secondGap = (second &- words.1) &+ firstGap
     end.storeBytes(of: first, as: UInt32.self)
@@ -33,7 +34,7 @@ package enum PageSeal {
     end.storeBytes(of: words.3 &- secondGap, toByteOffset: 12, as: UInt32.self)
   }
 
-  /// Whether a page is as it was when the seal was put on it, and in its place.
+  /// Whether the page is unchanged since it was sealed, and has this number.
   package static func isIntact(_ page: UnsafeRawPointer, number: UInt32) -> Bool {
     page.loadUnaligned(fromByteOffset: start, as: UInt64.self)
       == checksum(of: page, number: number)

@@ -1,18 +1,18 @@
-/// Which pages of a file are to be read with the first one that is looked at.
+/// Decides which pages of a file are read together with the first one that is needed.
 ///
-/// To get a page and its few neighbours from a disk takes as long as to get the page. Where somebody
-/// goes through the file in order, Linux itself reads ever more of it ahead.
+/// Reading a page with a few neighbours takes a disk as long as reading the page alone. For
+/// sequential reads, Linux itself reads ahead.
 ///
 /// - Complexity: constant time. A bit for each ``pieceBytes`` of the file.
 struct ReadingAhead {
-  /// What is read together.
+  /// The size of a piece that is read together.
   static let pieceBytes = 16 << 10
 
-  /// A bit for each piece that was asked for.
+  /// A bit for each piece that was already requested.
   private var words: [UInt64] = []
 
-  /// - Parameter offset: of a page in the file that is about to be looked at.
-  /// - Returns: where the piece begins that the page is in; nil when it was asked for before.
+  /// - Parameter offset: the file offset of a page that is about to be read.
+  /// - Returns: the start of the page's piece; nil if the piece was requested before.
   @inline(__always)
   mutating func piece(from offset: Int) -> Int? {
     let piece = offset / Self.pieceBytes

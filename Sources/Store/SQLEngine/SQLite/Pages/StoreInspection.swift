@@ -2,43 +2,43 @@ import CSQLite
 import Foundation
 import StoreModel
 
-/// A look at the checksums of a store's file and its log as they lie on the disk, before anybody uses
-/// them; what there was no time for can be looked at later, while the store is in use.
+/// A check of the checksums of a store's file and log on the disk, before the store is used. If the
+/// time limit ends it, the rest can be checked later, while the store is in use.
 package struct StoreInspection {
-  /// What is damaged, ten lines at most.
+  /// The damage found, at most ten lines.
   package private(set) var faults: [String] = []
-  /// Whether the pages have checksums. Of others only the log is looked at.
+  /// Whether the pages have checksums. Without them, only the log is checked.
   package private(set) var isSealed = false
-  /// Whether all pages were looked at.
+  /// Whether all pages were checked.
   package var isComplete: Bool { next > pages }
 
   private let path: String
-  /// The pages that the database has, those that lie in the log, and the next that is to be looked at.
+  /// The number of pages in the database, those in the log, and the next page to check.
   private var pages = 0
   private var logged: Set<UInt32> = []
   private var next = 1
 
   private static let faultLimit = 10
-  /// A page may be written at the moment it is looked at: only what is wrong each time is damaged.
+  /// A page may be written while it is read: only a page that fails every attempt is damaged.
   private static let attempts = 20
   private static let pause: UInt32 = 100_000
 
-  /// Looks at a store that no server has open. Other programs may write to it for a moment.
+  /// Checks a store that no server has open. Other programs may write to it for a moment.
   ///
-  /// - Parameter limit: how long pages are looked at.
-  /// - Throws: ``StoreError/Code/cannotOpen`` when the file cannot be read.
+  /// - Parameter limit: how long to check pages.
+  /// - Throws: ``StoreError/Code/cannotOpen`` if the file cannot be read.
   package init(ofStoreAt path: String, within limit: Duration) throws {
     var found: StoreInspection
     var times: [Int]
     repeat {
       times = Self.times(of: path)
       found = try StoreInspection(at: path, within: limit)
-      // What changed while it was looked at was not damaged.
+      // A file that changed during the check is checked again.
     } while !found.faults.isEmpty && Self.times(of: path) != times
     self = found
   }
 
-  /// When the store and its log were written to last.
+  /// The modification times of the store and its log.
   private static func times(of path: String) -> [Int] {
     [path, path + "-wal"].flatMap { file in
       var information = stat()
@@ -67,9 +67,9 @@ package struct StoreInspection {
     let counted = header[28..<32].reduce(0) { $0 << 8 | Int($1) }
     pages = max(
       log.databasePages.map(Int.init) ?? counted,
-      // The number of pages may be what is damaged.
+      // The number of pages in the header may itself be damaged.
       log.databasePages == nil ? file.size / PageCache.pageSize : 0)
-    // SQLite first takes back what was being written to the file itself, when it is opened.
+    // When SQLite opens the file, it first rolls back the journal.
     if let journal = SystemFile(path + "-journal", flags: SQLITE_OPEN_MAIN_JOURNAL),
       journal.size > 0
     {
@@ -78,7 +78,7 @@ package struct StoreInspection {
     try look(at: file, until: .now + limit)
   }
 
-  /// - Throws: ``StoreError/Code/corrupt`` when something is damaged.
+  /// - Throws: ``StoreError/Code/corrupt`` if damage was found.
   package func check() throws {
     guard let fault = faults.first else { return }
     throw StoreError(.corrupt, "\(fault): \(PageDamage.advice)")
@@ -99,7 +99,7 @@ package struct StoreInspection {
     }
   }
 
-  /// The next pages to be looked at.
+  /// The next pages to check.
   private mutating func step() -> Range<Int> {
     let first = next
     next = min(pages + 1, first + SystemFile.greatestRead / PageCache.pageSize)
@@ -121,12 +121,12 @@ package struct StoreInspection {
     }
   }
 
-  /// Looks at the rest slowly, beside those who use the store.
+  /// Checks the rest slowly, while the store is in use.
   ///
   /// - Parameters:
-  ///   - pause: between two looks at some 30 pages, in microseconds.
-  ///   - isOver: asked between them.
-  /// - Returns: the first page that is damaged; nil when there is none.
+  ///   - pause: microseconds between two reads of some 30 pages.
+  ///   - isOver: called between them; true ends the check.
+  /// - Returns: the first damaged page; nil if there is none.
   package mutating func lookAtRest(
     pausing pause: UInt32, unless isOver: () -> Bool
   ) throws -> PageDamage? {

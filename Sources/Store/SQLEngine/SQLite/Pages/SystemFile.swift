@@ -1,19 +1,19 @@
 import CSQLite
 import StoreModel
 
-/// A file beside SQLite's back, opened through SQLite's file system: were it closed in another way, the
-/// locks would go that connections of this process have on it.
+/// A file opened through SQLite's file system but outside of its connections. Closing it in another
+/// way would release the locks of this process's connections on it.
 package final class SystemFile {
   private let pointer: UnsafeMutablePointer<sqlite3_file>
   private let name: UnsafeMutablePointer<CChar>
 
-  /// Bytes that are read at once at most: SQLite's file system knows no larger number.
+  /// The most bytes read at once: a limit of SQLite's file system.
   package static let greatestRead = 31 * PageCache.pageSize
 
-  /// Opens a file to read it; nil when there is none that can be read.
+  /// Opens a file for reading; nil if there is none that can be read.
   package init?(_ path: String, flags: Int32 = SQLITE_OPEN_MAIN_DB) {
     guard let system = GatheringFileSystem.system else { return nil }
-    // Behind a name SQLite's looks for parameters, up to another zero.
+    // SQLite looks for URI parameters after the name, up to another zero.
     let bytes = Array(path.utf8CString) + [0, 0, 0]
     name = .allocate(capacity: bytes.count)
     name.initialize(from: bytes, count: bytes.count)
@@ -29,7 +29,7 @@ package final class SystemFile {
   }
 
   deinit {
-    // One that could not be opened has no methods.
+    // A file that could not be opened has no methods.
     if let methods = pointer.pointee.pMethods { _ = methods.pointee.xClose(pointer) }
     name.deallocate()
     UnsafeMutableRawPointer(pointer).deallocate()
@@ -41,9 +41,9 @@ package final class SystemFile {
     return result == SQLITE_OK ? Int(size) : 0
   }
 
-  /// Reads so many bytes; beyond the end they are 0.
+  /// Reads `count` bytes; bytes after the end read as 0.
   ///
-  /// - Throws: ``StoreError/Code/cannotOpen`` when the disk does not give them.
+  /// - Throws: ``StoreError/Code/cannotOpen`` if the disk fails.
   package func read(_ buffer: UnsafeMutableRawPointer, count: Int, at offset: Int) throws {
     let result = pointer.pointee.pMethods.pointee.xRead(
       pointer, buffer, Int32(count), Int64(offset))
