@@ -38,7 +38,7 @@ extension AccountService {
     }
     return try await transactions.write(locking: .reference) { transaction in
       let users = UserTable(transaction: transaction)
-      // Another sign-in of the same person may have come first.
+      // A concurrent sign-in of the same person may have created the user.
       if let known = try users.user(boundTo: identity) {
         try UserDeletionTable(transaction: transaction).refuseDeleted(known.userRecordName)
         return known

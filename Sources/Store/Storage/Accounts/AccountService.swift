@@ -1,7 +1,7 @@
 import CloudKitModel
 import StoreModel
 
-/// The accounts of users: sign-in, sessions, and who may discover whom.
+/// The accounts of users: sign-in, sessions and discovery.
 struct AccountService: AccountStore, SignInStore, SessionStore, DiscoveryStore {
   let transactions: Transactions
 

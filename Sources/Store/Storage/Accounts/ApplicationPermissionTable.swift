@@ -2,7 +2,7 @@ import CloudKitModel
 import SQLEngine
 import StoreModel
 
-/// What users permit apps to do.
+/// The permissions that users granted to apps or refused.
 struct ApplicationPermissionTable {
   let transaction: StoreTransaction
 
@@ -17,7 +17,7 @@ struct ApplicationPermissionTable {
     """
   ]
 
-  /// What a user has permitted or refused in a container's environment.
+  /// A user's decisions in a container's environment.
   func statuses(
     of userRecordName: String, container: String, environment: ContainerEnvironment
   ) throws -> [ApplicationPermission: ApplicationPermission.Status] {
@@ -40,7 +40,7 @@ struct ApplicationPermissionTable {
     return statuses
   }
 
-  /// What a user has permitted or refused in all containers.
+  /// A user's decisions in all containers.
   func permissions(of userRecordName: String) throws -> [UserHoldings.Permission] {
     try connection.rows(
       """

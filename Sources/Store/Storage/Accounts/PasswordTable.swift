@@ -25,14 +25,14 @@ struct PasswordTable {
     ) { $0.text(0) }
   }
 
-  /// When a user's password was changed last; nil when the user has none.
+  /// When a user's password was last changed; nil if the user has none.
   func changed(of userRecordName: String) throws -> Timestamp? {
     try connection.first(
       "SELECT changed FROM user_passwords WHERE user_record_name = $1", [.text(userRecordName)]
     ) { Timestamp(milliseconds: $0.integer(0)) }
   }
 
-  /// Keeps a hash; false when there is no user of this name.
+  /// Stores a hash; false if there is no user of this name.
   func setHash(
     _ hash: String, ofUserNamed name: String, at timestamp: Timestamp
   ) throws -> Bool {

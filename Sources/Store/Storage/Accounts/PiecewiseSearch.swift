@@ -1,22 +1,23 @@
-/// A search through rows in pieces, so that no more of them are in memory than a piece has, and no more
-/// are looked at than a call may.
+/// A search through rows in pieces, which bounds the rows in memory and the rows read by one call.
 ///
-/// - Complexity: at most ``budget`` rows are read, whatever is wanted of them.
+/// - Complexity: at most ``budget`` rows are read, whatever the search matches.
 struct PiecewiseSearch {
-  /// Rows that are looked at.
+  /// The most rows read.
   var budget: Int
-  /// Rows that are read at once.
+  /// The number of rows read at once.
   var pieceSize: Int
-  /// How many of what is wanted are found at most.
+  /// The most matches returned.
   var limit: Int
 
-  /// Walks through rows in their order.
+  /// Visits rows in their order.
   ///
   /// - Parameters:
-  ///   - place: behind which the walk begins; what `place` tells of a row.
-  ///   - read: the next rows behind a place, as many as it is asked for unless there are no more.
-  ///   - wanted: what is found in a row; nil for a row that is passed over.
-  /// - Returns: what was found, and behind which place the search goes on; nil at the end of the rows.
+  ///   - start: the position after which the walk begins.
+  ///   - read: returns the next rows after a position, as many as requested unless there are no
+  ///     more.
+  ///   - place: returns the position of a row.
+  ///   - wanted: returns the match in a row; nil skips the row.
+  /// - Returns: the matches, and the position after which the search continues; nil at the end.
   func walk<Row, Place, Found>(
     from start: Place, read: (Place, Int) throws -> [Row], place: (Row) -> Place,
     wanted: (Row) throws -> Found?

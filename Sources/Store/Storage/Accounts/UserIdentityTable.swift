@@ -28,7 +28,7 @@ struct UserIdentityTable {
       ])
   }
 
-  /// In the order in which they were bound.
+  /// A user's identities in the order in which they were bound.
   func identities(of userRecordName: String) throws -> [UserHoldings.Identity] {
     try connection.rows(
       """

@@ -2,7 +2,7 @@ import CloudKitModel
 import SQLEngine
 import StoreModel
 
-// MARK: Users who permit it to be found in a container's environment
+// MARK: Users who permit discovery in a container's environment
 
 extension UserTable {
   private static let discoverable =
@@ -35,7 +35,7 @@ extension UserTable {
     return nil
   }
 
-  /// In the order of their record names.
+  /// Discoverable users in the order of their record names.
   func discoverableUsers(
     container: String, environment: ContainerEnvironment, limit: Int
   ) throws -> [User] {
@@ -44,18 +44,18 @@ extension UserTable {
       Self.discoverability(container, environment) + [.integer(Int64(limit))], User.init(row:))
   }
 
-  /// The statements that may find the user, with what each looks for. What is no address or number
-  /// finds nobody.
+  /// The statements that may find the user, each with its argument. An invalid address or number
+  /// finds no user.
   private static func searches(for lookup: UserLookup) -> [(String, String)] {
     var searches: [(String, String)] = []
     if let name = lookup.userRecordName {
       searches.append((discoverable + " AND users.user_record_name = $5", name))
     }
-    // An address that no user can have finds nobody.
+    // An invalid address finds no user.
     if let email = lookup.emailAddress.flatMap({ try? UserLookup.canonicalEmailAddress($0) }) {
       searches.append((discoverable + " AND users.email = $5", email))
     }
-    // A number that no user can have finds nobody.
+    // An invalid number finds no user.
     if let phone = lookup.phoneNumber.flatMap({ try? UserLookup.canonicalPhoneNumber($0) }) {
       searches.append((discoverable + " AND users.phone = $5", phone))
     }

@@ -45,7 +45,7 @@ struct UserTable {
     try connection.rows(User.selection + " ORDER BY users.name", [], User.init(row:))
   }
 
-  /// A page of the users whose names begin alike, in the order of their names.
+  /// A page of the users whose names begin with `prefix`, in the order of their names.
   func users(beginningWith prefix: String, after last: String?, limit: Int) throws -> [User] {
     try connection.rows(
       User.selection
@@ -66,9 +66,9 @@ struct UserTable {
 
   // MARK: Writing
 
-  /// Makes an account; without a name its user record name stands in for it.
+  /// Creates an account. Without a name, its user record name is used.
   ///
-  /// - Throws: ``StoreError/Code/exists`` when another user has the name or an address.
+  /// - Throws: ``StoreError/Code/exists`` if another user has the name or an address.
   func add(named name: String?, profile: UserProfile, at timestamp: Timestamp) throws -> User {
     let userRecordName =
       "_" + transaction.context.makeUUID().uuidString.lowercased().filter { $0 != "-" }
@@ -93,7 +93,7 @@ struct UserTable {
     return user
   }
 
-  /// Makes an account with so much of the name and the addresses as no other user has.
+  /// Creates an account without the parts of the name and addresses that another user has.
   func add(proposing name: String, profile: UserProfile, at timestamp: Timestamp) throws -> User {
     let isEmailTaken = try isTaken(
       "SELECT 1 FROM users WHERE email = $1", profile.emailAddress)
@@ -115,7 +115,7 @@ struct UserTable {
     return try connection.first(statement, [.text(value)]) { _ in true } ?? false
   }
 
-  /// What a new user has in common with one who is there already.
+  /// The error that names what a new user has in common with an existing one.
   private func conflict(of user: User) throws -> StoreError {
     if try isNameTaken(user.name) {
       return StoreError(

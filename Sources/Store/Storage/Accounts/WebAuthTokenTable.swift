@@ -2,7 +2,7 @@ import CloudKitModel
 import SQLEngine
 import StoreModel
 
-/// The users' web auth tokens, of which those of a session give way to successors.
+/// The users' web auth tokens. Tokens of a session are replaced by successors.
 struct WebAuthTokenTable {
   let transaction: StoreTransaction
 
@@ -27,7 +27,7 @@ struct WebAuthTokenTable {
       """, [.bytes(hash)], WebAuthToken.init(row:))
   }
 
-  /// What a user has of tokens that have not expired; those that last longest come first.
+  /// A user's unexpired tokens; those that expire last come first.
   func tokens(of userRecordName: String, at timestamp: Timestamp) throws -> [UserHoldings.Token] {
     try connection.rows(
       """
@@ -67,13 +67,14 @@ struct WebAuthTokenTable {
       ])
   }
 
-  /// Notes what a request with a session's token leads to.
+  /// Records a request with a session's token: adds the token's successor and shortens the life of
+  /// older tokens.
   ///
   /// - Parameters:
   ///   - successor: a token that is added to the session.
-  ///   - olderExpire: not nil when this is the first request with the token, which is then marked
-  ///     as used: when the session's older tokens expire, unless they do so before.
-  /// - Returns: false, and nothing is done, when there is no such token of a session any more.
+  ///   - olderExpire: not nil for the first request with the token, which is then marked as used.
+  ///     The session's older tokens expire at this time, or earlier if they would have.
+  /// - Returns: false, without a write, if the session has no such token any more.
   func rotate(
     tokenWithHash hash: [UInt8], successor: WebAuthToken?, olderExpire: Timestamp?
   ) throws -> Bool {
@@ -96,8 +97,8 @@ struct WebAuthTokenTable {
 
   /// Ends a user's sessions.
   ///
-  /// - Parameter everywhere: whether the user's other tokens and browsers go, too.
-  /// - Returns: how many sessions there were, with the other tokens that go.
+  /// - Parameter everywhere: whether to remove the user's other tokens and browsers too.
+  /// - Returns: the number of ended sessions, including the other tokens removed.
   func endSessions(
     of userRecordName: String, everywhere: Bool, at timestamp: Timestamp,
     ordering orders: inout [DeliveryOrder]

@@ -1,14 +1,14 @@
 import CloudKitModel
 import StoreModel
 
-/// What those who run the server look through: databases, users, devices, subscriptions and pushes.
+/// The administrators' lists: databases, users, devices, subscriptions and pushes.
 struct AdministrationService: AdministrationStore {
   let transactions: Transactions
 
   func places() async throws -> [ContainerPlace] {
     try await transactions.read { transaction in
       var places: Set<ContainerPlace> = []
-      // From one to the next by the index: there may be a million databases.
+      // The query goes from one to the next by the index: there may be a million databases.
       for next in [
         DatabaseTable(transaction: transaction).place,
         RecordTypeTable(transaction: transaction).place,

@@ -2,8 +2,8 @@ import CloudKitModel
 import SQLEngine
 import StoreModel
 
-/// API tokens: a small table that every node knows. Those that are revoked stay, for a container that once
-/// asked for a token goes on asking.
+/// API tokens: a small table, replicated to every node. Revoked tokens stay, because a container
+/// that once required a token continues to require one.
 struct APITokenTable {
   let transaction: StoreTransaction
 
@@ -48,7 +48,7 @@ struct APITokenTable {
       ])
   }
 
-  /// False when there is no such token that is not revoked.
+  /// False if there is no valid token with this hash.
   func revoke(tokenWithHash hash: [UInt8], at timestamp: Timestamp) throws -> Bool {
     try connection.run(
       "UPDATE api_tokens SET revoked = $2 WHERE hash = $1 AND revoked IS NULL",

@@ -2,7 +2,7 @@ import CloudKitModel
 import SQLEngine
 import StoreModel
 
-/// The keys of those who run the server, and their sessions at the console.
+/// The keys of administrators and their sessions in the console.
 struct AdminAccessService: AdminKeyStore, ConsoleSessionStore {
   let transactions: Transactions
 

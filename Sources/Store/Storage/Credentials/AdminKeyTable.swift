@@ -2,7 +2,7 @@ import CloudKitModel
 import SQLEngine
 import StoreModel
 
-/// Keys of those who run the server. A small table that every node knows.
+/// The keys of administrators: a small table, replicated to every node.
 struct AdminKeyTable {
   let transaction: StoreTransaction
 
@@ -30,7 +30,7 @@ struct AdminKeyTable {
       ])
   }
 
-  /// False when there is no such key that is not revoked.
+  /// False if there is no valid key with this hash.
   func revoke(keyWithHash hash: [UInt8], at timestamp: Timestamp) throws -> Bool {
     try connection.run(
       "UPDATE admin_keys SET revoked = $2 WHERE hash = $1 AND revoked IS NULL",
@@ -39,7 +39,7 @@ struct AdminKeyTable {
 }
 
 extension AdminKey {
-  /// Reads the row's first columns: hash, label, when it was made, and when it was revoked.
+  /// Reads the row's first columns: hash, label, creation time, and revocation time.
   init(row: any SQLRow) {
     self.init(
       hash: row.bytes(0), label: row.text(1), created: Timestamp(milliseconds: row.integer(2)),

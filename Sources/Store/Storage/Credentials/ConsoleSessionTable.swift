@@ -2,7 +2,7 @@ import CloudKitModel
 import SQLEngine
 import StoreModel
 
-/// The browsers that showed an admin key. A small table that every node knows.
+/// The console's sessions: a small table, replicated to every node.
 struct ConsoleSessionTable {
   let transaction: StoreTransaction
 
@@ -17,7 +17,7 @@ struct ConsoleSessionTable {
     "CREATE INDEX console_sessions_by_key ON console_sessions (key_hash, expires)",
   ]
 
-  /// A session that has not expired, with its key, which is not revoked.
+  /// An unexpired session with its key, which is not revoked.
   func consoleSession(
     withHash hash: [UInt8], at timestamp: Timestamp
   ) throws -> (session: ConsoleSession, key: AdminKey)? {
@@ -38,8 +38,8 @@ struct ConsoleSessionTable {
     }
   }
 
-  /// Adds a session; false when its key is revoked. Of more sessions of a key than may be, those go that
-  /// end first.
+  /// Adds a session; false if its key is revoked. If a key has too many sessions, those that expire
+  /// first are removed.
   func add(_ console: ConsoleSession) throws -> Bool {
     let added = try connection.run(
       """

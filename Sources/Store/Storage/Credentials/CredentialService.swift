@@ -2,7 +2,7 @@ import CloudKitModel
 import SQLEngine
 import StoreModel
 
-/// API tokens and server-to-server keys, and the signatures that were made with these.
+/// API tokens, server-to-server keys, and the used signatures of these keys.
 struct CredentialService: CredentialStore, SignatureStore {
   let transactions: Transactions
 

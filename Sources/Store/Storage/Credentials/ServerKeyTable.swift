@@ -2,7 +2,7 @@ import CloudKitModel
 import SQLEngine
 import StoreModel
 
-/// Server-to-server keys: a small table that every node knows. Those that are revoked stay.
+/// Server-to-server keys: a small table, replicated to every node. Revoked keys stay.
 struct ServerKeyTable {
   let transaction: StoreTransaction
 
@@ -30,7 +30,7 @@ struct ServerKeyTable {
       ServerKey.init(row:))
   }
 
-  /// - Throws: ``StoreError/Code/exists`` when the container has the public key already.
+  /// - Throws: ``StoreError/Code/exists`` if the container already has the public key.
   func add(_ key: ServerKey) throws {
     let added = try connection.run(
       """
@@ -51,8 +51,7 @@ struct ServerKeyTable {
     }
   }
 
-  /// Revokes a key, and answers as which user it acted; nil when there is no such key that is not
-  /// revoked.
+  /// Revokes a key and returns its user record name; nil if there is no valid key with this ID.
   func revoke(_ keyID: String, at timestamp: Timestamp) throws -> String? {
     try connection.first(
       """

@@ -2,7 +2,7 @@ import CloudKitModel
 import SQLEngine
 import StoreModel
 
-/// The signatures of server-to-server keys that were used, so that none is used twice.
+/// The used signatures of server-to-server keys, so that each is accepted once.
 struct TakenSignatureTable {
   let transaction: StoreTransaction
 
@@ -17,7 +17,7 @@ struct TakenSignatureTable {
     "CREATE INDEX taken_signatures_by_end ON taken_signatures (expires)",
   ]
 
-  /// False when the signature was taken before.
+  /// False if the signature was used before.
   func take(_ signature: [UInt8], ofKey keyID: String, until expires: Timestamp) throws -> Bool {
     try connection.run(
       """
@@ -26,7 +26,7 @@ struct TakenSignatureTable {
       """, [.text(keyID), .bytes(signature), .integer(expires.milliseconds)]) == 1
   }
 
-  /// Forgets some of the signatures whose time is up; whether there may be more.
+  /// Deletes a batch of expired signatures; returns whether there may be more.
   func trim(at now: Int64) throws -> Bool {
     try connection.run(
       """
