@@ -5,8 +5,8 @@ import Glibc
 import SQLEngine
 import StoreModel
 
-/// The file system's part in keeping assets. Its calls block, so they run on a queue of their own;
-/// each request has at most one of them under way.
+/// File operations on assets. The calls block, so they run on a queue of their own. Each request
+/// has at most one of them under way.
 package enum AssetFiles {
   private static let queue = DispatchQueue(label: "petrel.assets", attributes: .concurrent)
 
@@ -23,13 +23,13 @@ package enum AssetFiles {
       .assetFailed, "the file \(path) cannot \(action): \(String(cString: strerror(errno)))")
   }
 
-  /// Writes a file that is not there yet, for its user alone. None is left when it cannot be.
+  /// Creates a file that its user alone can read. A failed call leaves no file.
   package static func write(_ data: Data, to path: String) throws {
     try make(path) { descriptor in try append(data, to: descriptor, path) }
   }
 
-  /// Copies a file's bytes, and not its permissions, into one that is not there yet, for its user
-  /// alone. None is left when it cannot be.
+  /// Copies a file's bytes, without its permissions, into a new file that its user alone can read.
+  /// A failed call leaves no file.
   package static func copy(_ source: String, to path: String) throws {
     let origin = open(source, O_RDONLY | O_CLOEXEC)
     guard origin >= 0 else { throw failure("be opened", source) }
@@ -76,7 +76,7 @@ package enum AssetFiles {
     }
   }
 
-  /// Waits until a file's bytes, or the names in a folder, are on the disk.
+  /// Waits until a file's bytes, or a folder's names, are on the disk.
   package static func sync(_ path: String) throws {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { throw failure("be opened", path) }
@@ -94,8 +94,8 @@ package enum AssetFiles {
     return SQLValue.hexadecimal(hasher.finish())
   }
 
-  /// The folder that a path's last component is in; empty for a name alone. `NSString` has the same, but
-  /// ends the process for a name of one letter.
+  /// The folder of a path's last component; empty for a name alone. `NSString`'s method ends the
+  /// process for a name of one letter.
   package static func folder(of path: String) -> String {
     let whole = path.dropLast(while: "/")
     guard let slash = whole.lastIndex(of: "/") else { return path.hasPrefix("/") ? "/" : "" }
@@ -103,9 +103,9 @@ package enum AssetFiles {
     return folder.isEmpty ? "/" : String(folder)
   }
 
-  /// Makes a folder and those above it, for their user alone.
+  /// Creates a folder and its missing parents, for their user alone.
   ///
-  /// - Parameter isDurable: whether their names are on the disk when this returns.
+  /// - Parameter isDurable: whether their names are on the disk when the call returns.
   package static func makeFolder(_ path: String, isDurable: Bool = true) throws {
     let parent = folder(of: path)
     if mkdir(path, 0o700) != 0 {
@@ -118,13 +118,13 @@ package enum AssetFiles {
     do {
       try sync(parent.isEmpty ? "." : parent)
     } catch {
-      // Whoever finds it there takes its name to be on the disk.
+      // Whoever finds the folder assumes that its name is on the disk.
       rmdir(path)
       throw error
     }
   }
 
-  /// Moves a file; between file systems by way of a copy.
+  /// Moves a file; between file systems, by copying it.
   package static func move(_ source: String, to target: String) throws {
     if rename(source, target) == 0 { return }
     guard errno == EXDEV else { throw failure("be moved to \(target)", source) }

@@ -2,8 +2,8 @@ import Foundation
 import Glibc
 import StoreModel
 
-/// Second names for the files of assets, beside them, so that they stay while they are copied however
-/// soon their records are deleted.
+/// Hard links to the files of assets, so that the files stay while they are copied even if their
+/// records are deleted.
 package final class AssetLinkFolder {
   private static let prefix = "backup-"
 
@@ -17,25 +17,25 @@ package final class AssetLinkFolder {
     removeLeftovers()
   }
 
-  // What stays is removed at the next start.
+  // A failure is ignored: the next start removes the folder.
   deinit { try? FileManager.default.removeItem(atPath: folder) }
 
-  /// Gives a file its second name.
+  /// Links a file.
   ///
-  /// - Parameter name: the file's path among the assets.
+  /// - Parameter name: the file's path in the asset folder.
   package func add(_ name: String) throws {
     let target = folder + "/" + name
     if link(assets + "/" + name, target) == 0 { return }
-    // The first of its folder. Nothing of this needs to outlive the process.
+    // The first link in its folder. The folder need not outlive the process.
     try AssetFiles.makeFolder(AssetFiles.folder(of: target), isDurable: false)
     guard link(assets + "/" + name, target) == 0 else {
       throw AssetFiles.failure("be copied", assets + "/" + name)
     }
   }
 
-  /// Copies a file durably, to the same path in another folder.
+  /// Copies a file durably to the same path in another folder.
   ///
-  /// - Throws: ``StoreError/Code/assetFailed`` also when what was copied does not have this SHA-256.
+  /// - Throws: ``StoreError/Code/assetFailed``, also if the copy's SHA-256 is not `checksum`.
   package func copy(_ name: String, checksum: String, to other: String) throws {
     let target = other + "/" + name
     try AssetFiles.makeFolder(AssetFiles.folder(of: target))
@@ -50,13 +50,13 @@ package final class AssetLinkFolder {
     try AssetFiles.sync(AssetFiles.folder(of: target))
   }
 
-  /// What processes left that were killed.
+  /// Removes the folders of killed processes.
   private func removeLeftovers() {
     let names = (try? FileManager.default.contentsOfDirectory(atPath: assets)) ?? []
     for name in names where name.hasPrefix(Self.prefix) {
       let process = Int32(name.dropFirst(Self.prefix.count))
       guard let process, process == getpid() || kill(process, 0) != 0 else { continue }
-      // What stays is tried again at the next start.
+      // A failure is ignored: the next start tries again.
       try? FileManager.default.removeItem(atPath: assets + "/" + name)
     }
   }

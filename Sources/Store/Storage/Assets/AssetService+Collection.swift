@@ -2,17 +2,17 @@ import CloudKitModel
 import SQLEngine
 import StoreModel
 
-/// How long assets that nobody holds are kept.
+/// The retention of assets that no record holds.
 enum AssetRetention {
-  /// From the end of an upload URL's time: so long may an upload last, and its receipt be used.
+  /// From the expiry of an upload URL: the most that an upload may take, and the validity of its
+  /// receipt.
   static let receiptMilliseconds: Int64 = 24 * 60 * 60 * 1000
-  /// From the first trim that finds a file without a holder: so long are download URLs good at
-  /// least.
+  /// From the first trim that finds a file without a holder: the least validity of download URLs.
   static let orphanMilliseconds: Int64 = 60 * 60 * 1000
 }
 
 extension AssetService {
-  /// Forgets old uploads and receipts, and drops the files that no record and no receipt names.
+  /// Deletes old uploads and receipts, and files that no record and no receipt names.
   func trimAssets(at timestamp: Timestamp) async throws {
     let now = timestamp.milliseconds
     try await files.removeLeftovers()
@@ -31,7 +31,8 @@ extension AssetService {
       guard orphans.count == Int(Retention.batch), let end = orphans.last else { break }
       last = (end.database.rawValue, end.checksum)
     }
-    // The files are elsewhere, and are not gone because they are not here.
+    // The store's files are in another folder, so their absence here does not mean that they are
+    // deleted.
     if let folder = files as? FileAssetStore, folder.isStrange { return }
     while true {
       let names = try await transactions.read { try AssetTable(transaction: $0).disposable() }

@@ -2,7 +2,7 @@ import CloudKitModel
 import SQLEngine
 import StoreModel
 
-/// Assets: uploads, receipts, and which files records hold.
+/// Assets: uploads, receipts, and the records that hold each file.
 struct AssetService: AssetRegistry {
   let transactions: Transactions
   let files: any AssetStore
@@ -31,7 +31,7 @@ struct AssetService: AssetRegistry {
     withReceipt receipt: String, in database: DatabaseID, bytes: AssetBytes, file: AssetFile,
     check: @escaping @Sendable (DatabaseUsage) throws -> Void
   ) async throws {
-    // From the claim on the receipt keeps a file with this checksum from being dropped.
+    // Once the receipt is claimed, it keeps a file with this checksum from being deleted.
     let isKept = try await transactions.write(locking: .database(database)) {
       try AssetUploadTable(transaction: $0).claim(receipt, in: database, for: file)
     }
@@ -46,7 +46,8 @@ struct AssetService: AssetRegistry {
         if let usage = try DatabaseUsage(of: database, in: transaction) { try check(usage) }
       }
     } catch {
-      // Where this fails, too, the file goes with the leftovers; what matters is the first error.
+      // A failure is ignored: the file is then removed with the leftovers, and the first error is
+      // thrown.
       try? await transactions.write(locking: .database(database)) {
         try AssetTable(transaction: $0).dispose(ofFile: receipt, unlessKeptIn: database)
       }

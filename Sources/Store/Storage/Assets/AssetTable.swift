@@ -2,10 +2,10 @@ import CloudKitModel
 import SQLEngine
 import StoreModel
 
-/// The files of assets, which records hold them, and files that are to go.
+/// The files of assets, the records that hold them, and the files to be deleted.
 ///
-/// `assets.released` is null while a record holds the file, 0 since none does, and the time at which
-/// that was first seen after that.
+/// `assets.released` is null while a record holds the file. It is 0 after the last record released
+/// the file, and then the time at which a trim first saw that.
 struct AssetTable {
   let transaction: StoreTransaction
   private var connection: any SQLConnection { transaction.connection }
@@ -71,14 +71,14 @@ struct AssetTable {
     ) { $0.integer(0) } ?? 0
   }
 
-  /// Makes a file known that was kept under this name. When another upload was quicker with the
-  /// same bytes, its file stays and this one goes.
+  /// Registers a stored file. If another upload of the same bytes was registered first, that file
+  /// stays and this one is deleted.
   ///
-  /// - Returns: whether it is this one.
+  /// - Returns: whether this file was registered.
   func add(
     _ file: AssetFile, named name: String, to database: DatabaseID
   ) throws -> Bool {
-    // The user who uploads it may have been deleted while the file was written.
+    // The user may have been deleted while the file was written.
     guard try AssetUploadTable(transaction: transaction).contains(name, in: database) else {
       throw ItemFailure(.notFound, "there is no such upload any more; ask for a new URL")
     }
@@ -97,7 +97,8 @@ struct AssetTable {
 
   // MARK: Holders
 
-  /// Brings what is known of who holds which asset from `old` to `new`; nil is no record.
+  /// Updates the holders of assets after a record changed from `old` to `new`; nil stands for no
+  /// record.
   func updateReferences(
     from old: StoredRecord?, to new: StoredRecord?, in database: DatabaseID
   ) throws {
@@ -158,9 +159,9 @@ struct AssetTable {
     if let left { try DatabaseTable(transaction: transaction).countBytes(-Int(left), in: database) }
   }
 
-  // MARK: Files that are to go
+  // MARK: Files to be deleted
 
-  /// Files without a holder, in order of their keys, a batch of them.
+  /// A batch of files without a holder, in the order of their keys.
   func orphans(after database: Int64, _ checksum: String) throws -> [OrphanAsset] {
     try connection.rows(
       """
@@ -171,7 +172,7 @@ struct AssetTable {
       OrphanAsset.init(row:))
   }
 
-  /// Drops a file that still has no holder and has had none for long enough, nor a receipt.
+  /// Deletes a file that still has no holder, has had none for long enough, and has no receipt.
   func trim(_ orphan: OrphanAsset, at now: Int64) throws {
     let key: [SQLValue] = [.integer(orphan.database.rawValue), .text(orphan.checksum)]
     let released = try connection.first(
@@ -193,7 +194,7 @@ struct AssetTable {
     }
   }
 
-  /// Drops a file at once that no record and no receipt names any more.
+  /// Deletes at once a file that no record and no receipt names any more.
   func drop(unheld checksum: String, of database: DatabaseID) throws {
     let files = try connection.rows(
       """
@@ -207,7 +208,7 @@ struct AssetTable {
     try dispose(of: files, in: database)
   }
 
-  /// Drops a batch of a database's files, whoever holds them, and answers how many.
+  /// Deletes a batch of a database's files regardless of holders, and returns their number.
   func dropSome(of database: DatabaseID) throws -> Int {
     let files = try connection.rows(
       """
@@ -230,7 +231,7 @@ struct AssetTable {
     }
   }
 
-  /// Marks a file for removal, unless it is the one that is kept for its bytes.
+  /// Marks a file for deletion, unless it is the registered file for its bytes.
   func dispose(ofFile name: String, unlessKeptIn database: DatabaseID) throws {
     try connection.run(
       """
@@ -244,7 +245,7 @@ struct AssetTable {
       """, [.integer(database.rawValue), .text(name)])
   }
 
-  /// Files of a database that are to go, a batch of them.
+  /// A batch of a database's files that are marked for deletion.
   func disposable(of database: DatabaseID) throws -> [AssetName] {
     try connection.rows(
       "SELECT file FROM asset_disposals WHERE database_id = $1 LIMIT $2",
@@ -252,14 +253,14 @@ struct AssetTable {
     ) { AssetName(database: database, file: $0.text(0)) }
   }
 
-  /// Files that are to go, a batch of them.
+  /// A batch of files that are marked for deletion.
   func disposable() throws -> [AssetName] {
     try connection.rows(
       "SELECT database_id, file FROM asset_disposals LIMIT $1", [.integer(Retention.batch)]
     ) { AssetName(database: DatabaseID(rawValue: $0.integer(0)), file: $0.text(1)) }
   }
 
-  /// Forgets files that are gone.
+  /// Removes the marks of deleted files.
   func forgetDisposals(_ names: [AssetName]) throws {
     for name in names {
       try connection.run(

@@ -2,7 +2,7 @@ import CloudKitModel
 import SQLEngine
 import StoreModel
 
-/// Uploads of assets and their receipts, and receipts of files that records hold already.
+/// Uploads of assets and their receipts, and receipts of files that records hold.
 struct AssetUploadTable {
   let transaction: StoreTransaction
   private var connection: any SQLConnection { transaction.connection }
@@ -19,7 +19,7 @@ struct AssetUploadTable {
     "CREATE INDEX asset_uploads_by_expiry ON asset_uploads (expires)",
   ]
 
-  /// Keeps an upload that a client may begin.
+  /// Adds an upload that a client may begin.
   func add(_ upload: AssetUpload, to database: DatabaseID) throws {
     try connection.run(
       """
@@ -34,7 +34,7 @@ struct AssetUploadTable {
       ])
   }
 
-  /// The upload that a URL's token is for.
+  /// The upload whose URL has this token.
   func upload(withTokenHash hash: [UInt8], in database: DatabaseID) throws -> AssetUpload? {
     try connection.first(
       """
@@ -51,7 +51,7 @@ struct AssetUploadTable {
     }
   }
 
-  /// Who may save what with a receipt, and where.
+  /// The user who may save an asset with a receipt, and the field for it.
   struct Receipt {
     var user: String
     var recordName: String?
@@ -80,7 +80,7 @@ struct AssetUploadTable {
     ) { _ in true } ?? false
   }
 
-  /// Binds the receipt to what was uploaded; tells whether such a file is kept already.
+  /// Binds the receipt to the uploaded file; returns whether an equal file is already stored.
   func claim(
     _ receipt: String, in database: DatabaseID, for file: AssetFile
   ) throws -> Bool {
@@ -105,7 +105,7 @@ struct AssetUploadTable {
     return try AssetTable(transaction: transaction).contains(file.checksum, in: database)
   }
 
-  /// Keeps a receipt for a file that a record holds.
+  /// Adds a receipt for a file that a record holds.
   func addReceipt(
     _ receipt: String, for asset: Asset, of user: String, at timestamp: Timestamp,
     to database: DatabaseID
@@ -121,7 +121,7 @@ struct AssetUploadTable {
       ])
   }
 
-  /// Uploads and receipts that nobody can use any more, the oldest first.
+  /// Expired uploads and receipts, the oldest first.
   func old(before horizon: Int64) throws -> [OldUpload] {
     try connection.rows(
       """
@@ -131,7 +131,7 @@ struct AssetUploadTable {
 
   /// A batch of the uploads and receipts in a database.
   ///
-  /// - Parameter user: whose; nil for everybody's.
+  /// - Parameter user: the user whose uploads are returned; nil for all users.
   func some(of user: String?, in database: DatabaseID) throws -> [OldUpload] {
     try connection.rows(
       """
@@ -141,11 +141,11 @@ struct AssetUploadTable {
       OldUpload.init(row:))
   }
 
-  /// Forgets uploads and receipts, and tells how many.
+  /// Deletes uploads and receipts, and returns their number.
   func forget(_ uploads: [OldUpload]) throws -> Int {
     for upload in uploads {
       if !upload.isRereference {
-        // Its file may have been kept without becoming known.
+        // The file may have been stored without being registered.
         try AssetTable(transaction: transaction).dispose(
           ofFile: upload.receipt, unlessKeptIn: upload.database)
       }
@@ -157,16 +157,16 @@ struct AssetUploadTable {
   }
 }
 
-/// An upload or a receipt that is not used any more.
+/// An expired upload or receipt.
 struct OldUpload: InDatabase {
   static let columns =
     "database_id, receipt, CASE WHEN token_hash IS NULL THEN 1 ELSE 0 END, checksum"
 
   var database: DatabaseID
   var receipt: String
-  /// Whether it is the receipt of a file that a record has already.
+  /// Whether it is a receipt for a file that a record already holds.
   var isRereference: Bool
-  /// Of the file that it is for, once that is known.
+  /// The file's checksum, once known.
   var checksum: String?
 
   init(row: any SQLRow) {

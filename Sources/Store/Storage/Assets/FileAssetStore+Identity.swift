@@ -4,13 +4,13 @@ import Glibc
 import SQLEngine
 import StoreModel
 
-// Whether all servers of a store have the same folder for the bytes of its assets: an asset that one
-// keeps is to be there for the others. The folder bears the identity that the store has for it.
+// Checks that all servers of a store use the same folder for assets, so that an asset stored by one
+// server is there for the others. The folder has a file with the identity that the store knows.
 extension FileAssetStore {
-  /// The file that has the folder's identity, as hexadecimal digits.
+  /// The file with the folder's identity in hexadecimal digits.
   package static let identityFile = "store-identity"
 
-  /// The folder's identity, which is made when it has none.
+  /// The folder's identity; a new one is made if the folder has none.
   ///
   /// - Throws: ``StoreError/Code/cannotOpen``.
   func identity() throws -> (text: String, isNew: Bool) {
@@ -21,7 +21,7 @@ extension FileAssetStore {
     try AssetFiles.write(Data((proposed + "\n").utf8), to: arriving)
     defer { unlink(arriving) }
     try AssetFiles.sync(arriving)
-    // Of two servers that start at the same moment one is first, and its file is whole.
+    // If two servers start at the same moment, one link wins, and its file is complete.
     guard link(arriving, path) == 0 || errno == EEXIST else {
       throw AssetFiles.failure("be made", path)
     }
@@ -30,14 +30,14 @@ extension FileAssetStore {
     return (text, text == proposed)
   }
 
-  /// Takes back what ``identity()`` made.
+  /// Removes the identity that ``identity()`` made.
   func removeIdentity() { unlink(directory + "/" + Self.identityFile) }
 
-  /// Makes sure that the folder is the one that the store's other servers have.
+  /// Checks that the folder is the one that the store's other servers use.
   ///
-  /// While the store has no assets a server with another folder may be there, and takes none.
+  /// While the store has no assets, a server with another folder may start, and stores no assets.
   ///
-  /// - Throws: ``StoreError/Code/cannotOpen`` when it is not; the folder is as it was then.
+  /// - Throws: ``StoreError/Code/cannotOpen`` if it is another folder, which is left unchanged.
   func bind(to transaction: StoreTransaction) throws {
     let (identity, isNew) = try self.identity()
     try transaction.connection.beginWriting()

@@ -1,11 +1,11 @@
 import Foundation
 import Glibc
 
-// What servers that share the folder left when they died. Nobody knows whose is whose but by its age,
-// and all ages are by the clock of the file system, which all of them see.
+// Removes files that dead servers left in a shared folder. Only a file's age shows that it was
+// abandoned. All ages are by the file system's clock, which all servers share.
 extension FileAssetStore {
-  /// Seconds for which a file may lie among the arrivals untouched. No upload takes as long, and a
-  /// server touches its own folder more often.
+  /// The age in seconds at which an untouched arriving file counts as abandoned. No upload takes as
+  /// long, and a server touches its own folder more often.
   static let leftoverAge = 24.0 * 60 * 60
 
   public func removeLeftovers() async throws {
@@ -23,7 +23,7 @@ extension FileAssetStore {
       let manager = FileManager.default
       for name in try manager.contentsOfDirectory(atPath: all) {
         let path = all + "/" + name
-        // Files in the folder itself are from a server that was alone.
+        // Files in the folder itself were left by a server that used the store alone.
         for file in (try? manager.contentsOfDirectory(atPath: path)) ?? [] {
           Self.remove(path + "/" + file, before: now - age) { unlink($0) }
         }
@@ -33,7 +33,7 @@ extension FileAssetStore {
     }
   }
 
-  /// What another server removes first is gone as well.
+  /// A file that another server removes first is gone as well.
   private static func remove(
     _ path: String, before horizon: Double, _ body: (String) -> Int32
   ) {
@@ -43,7 +43,7 @@ extension FileAssetStore {
 }
 
 extension AssetFiles {
-  /// When a file was changed last, in seconds since 1970; nil when there is none.
+  /// The modification time in seconds since 1970; nil if there is no file.
   static func modified(_ path: String) -> Double? {
     var information = stat()
     guard lstat(path, &information) == 0 else { return nil }

@@ -3,15 +3,16 @@ import Glibc
 import StoreModel
 import Synchronization
 
-/// Keeps assets as files in a folder, beside the store's own file.
+/// Stores assets as files in a folder beside the store's own file.
 ///
-/// A file is durable before its name is: bytes are written and synced under another name first. The
-/// files of one database have a folder of their own, parted by the first two letters of their names.
-/// Servers that share a store share the folder, and each has one of its own in it for what arrives.
+/// A file is durable before its name is: bytes are written and synced under another name first.
+/// Each database has a folder of its own, divided by the first two letters of the file names.
+/// Servers that share a store share the folder. Each server has its own folder in it for arriving
+/// files.
 public final class FileAssetStore: AssetStore {
-  /// Who uses the folder.
+  /// How the folder is used.
   public enum Use: Sendable, Hashable {
-    /// One server, and nobody else writes there: what an earlier process left in ``arrivals`` is
+    /// One server uses the folder alone: files that an earlier process left in ``arrivals`` are
     /// removed at once.
     case alone
     /// A tool beside a server.
@@ -23,7 +24,7 @@ public final class FileAssetStore: AssetStore {
   let directory: String
   public let arrivals: String?
   let use: Use
-  /// Why nothing may be kept, read or removed here: the store's assets are in another folder.
+  /// Why this folder may not be used: the store's assets are in another folder. Nil otherwise.
   private let strangeness = Mutex<String?>(nil)
 
   public init(directory: String, use: Use) throws {
@@ -42,7 +43,7 @@ public final class FileAssetStore: AssetStore {
     }
   }
 
-  /// A folder of its own goes with the server, unless something is left in it.
+  /// A server's own folder is removed with the server, unless it has files left.
   deinit {
     if use == .shared, let arrivals { rmdir(arrivals) }
   }
@@ -50,7 +51,7 @@ public final class FileAssetStore: AssetStore {
   /// Whether the store's assets are in another folder.
   var isStrange: Bool { strangeness.withLock { $0 != nil } }
 
-  /// Lets nothing be kept, read or removed from now on.
+  /// Makes all later calls fail.
   func refuse(because reason: String) { strangeness.withLock { $0 = reason } }
 
   private func checkFolder() throws {
@@ -106,7 +107,7 @@ private final class FileAssetReader: AssetReader {
   private let descriptor: Int32
   private let path: String
 
-  /// Nil when there is no such file.
+  /// Nil if there is no such file.
   init?(path: String) throws {
     self.path = path
     descriptor = Glibc.open(path, O_RDONLY | O_CLOEXEC)

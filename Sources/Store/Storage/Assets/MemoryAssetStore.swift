@@ -2,7 +2,7 @@ import Foundation
 import StoreModel
 import Synchronization
 
-/// Keeps assets in memory, for stores that are in memory themselves.
+/// Stores assets in memory, for stores in memory.
 public final class MemoryAssetStore: AssetStore {
   private let kept = Mutex<[AssetName: Data]>([:])
 
@@ -10,7 +10,7 @@ public final class MemoryAssetStore: AssetStore {
 
   public var arrivals: String? { nil }
 
-  /// How many assets there are.
+  /// The number of assets.
   public var count: Int { kept.withLock { $0.count } }
 
   public func keep(_ bytes: AssetBytes, as name: AssetName) async throws {

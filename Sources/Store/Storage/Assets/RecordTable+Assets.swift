@@ -2,7 +2,7 @@ import CloudKitModel
 import StoreModel
 
 extension RecordTable {
-  /// The assets that a field holds; at least one.
+  /// The assets of a field; at least one.
   func assets(
     at place: AssetPlace, inZone zoneNumber: Int64, of database: DatabaseID, for user: String
   ) throws -> [Asset] {

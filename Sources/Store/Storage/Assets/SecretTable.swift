@@ -2,7 +2,7 @@ import Cryptography
 import SQLEngine
 import StoreModel
 
-/// What the store has that nobody else may know, or is to have the same of, by its name.
+/// The store's secrets and other values that all servers share, by name.
 struct SecretTable {
   let transaction: StoreTransaction
   private var connection: any SQLConnection { transaction.connection }
@@ -11,7 +11,7 @@ struct SecretTable {
     "CREATE TABLE secrets (name TEXT PRIMARY KEY, value BYTEA NOT NULL)"
   ]
 
-  /// A secret of the store; the proposed one when it has none of the name.
+  /// The secret with this name; `proposed` is stored and returned if there is none.
   func secret(named name: String, proposing proposed: [UInt8]) throws -> [UInt8] {
     try connection.run(
       "INSERT INTO secrets (name, value) VALUES ($1, $2) ON CONFLICT (name) DO NOTHING",
@@ -22,11 +22,11 @@ struct SecretTable {
   }
 }
 
-// The secret that the tokens of clients are sealed with. The store needs it before it has a transaction.
+// The secret that seals clients' tokens. The store needs it before it has a transaction.
 extension SecretTable {
   private static let clientTokens = "client-tokens"
 
-  /// Gives a new store what seals the tokens of clients.
+  /// Stores the key of clients' tokens in a new store.
   @Sendable
   static func makeClientSecret(_ connection: any SQLConnection) throws {
     try connection.run(
@@ -34,7 +34,7 @@ extension SecretTable {
       [.text(clientTokens), .bytes(SecureRandom.bytes(count: 32))])
   }
 
-  /// What seals the tokens of the store's clients.
+  /// The cipher for clients' tokens.
   static func tokenCipher(_ connection: any SQLConnection) throws -> TokenCipher {
     let secret = try connection.first(
       "SELECT value FROM secrets WHERE name = $1", [.text(clientTokens)]
