@@ -3,9 +3,9 @@ import SQLEngine
 import StoreModel
 
 extension ChangeFeedService {
-  /// Forgets deletions from before `horizon`, and what devices left with changes before that.
+  /// Deletes tombstones and client change tokens from before `horizon`.
   ///
-  /// Change tokens from before a forgotten deletion expire with the same write.
+  /// The same write expires change tokens from before a deleted tombstone.
   func trimChangeFeeds(before horizon: Timestamp) async throws {
     let horizon = horizon.milliseconds
     for cut in try await transactions.read({

@@ -1,7 +1,7 @@
 import CloudKitModel
 import StoreModel
 
-/// What changed in a database and in its zones since a token.
+/// The changes of a database and of its zones since a token.
 struct ChangeFeedService: ChangeFeedStore {
   let transactions: Transactions
 

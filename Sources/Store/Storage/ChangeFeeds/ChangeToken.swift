@@ -2,37 +2,39 @@ import CloudKitModel
 import Foundation
 import StoreModel
 
-/// How far a client has read a change feed, in the form that clients keep and hand back.
+/// A client's position in a change feed, as the token that clients keep and return.
 ///
-/// A token does not say what may be read; the request does. It is sealed, for its numbers tell how much
-/// happens in the database.
+/// A token grants no access; the request decides that. It is sealed, because its numbers would
+/// reveal the activity in the database.
 struct ChangeToken: Equatable {
   enum Feed: Equatable {
     case database
-    /// The feed of the zone with this number. A zone that is made again has another.
+    /// The feed of the zone with this number. A zone that is deleted and created again has another
+    /// number.
     case zone(Int64)
   }
 
-  /// A feed that is read from its newest change backwards.
+  /// A walk through a feed from its newest change backwards.
   struct Walk: Equatable {
-    /// The version that the walk began at: where a reader goes on when the walk is done.
+    /// The version at which the walk began. When the walk is done, the reader continues from here.
     var top: Int64
-    /// Everything from here up to ``top`` was read.
+    /// All changes from here up to ``top`` were read.
     var below: Int64
   }
 
   var database: DatabaseID
   var feed: Feed
-  /// Everything up to this version was read.
+  /// All changes up to this version were read.
   var position: Int64
-  /// The version at which the reader began with nothing: what was deleted before, it never had.
+  /// The version at which the reader began with nothing. The reader never had records deleted
+  /// before it.
   var base: Int64
   var walk: Walk?
 
-  /// The newest deletion that the reader needs not be told of.
+  /// The newest deletion that the reader need not see.
   var knownDeletions: Int64 { max(position, base) }
 
-  /// The token of a reader who has nothing yet, in a feed that stands at `version`.
+  /// The token of a reader with nothing, in a feed that stands at `version`.
   init(beginningOf feed: Feed, in database: DatabaseID, at version: Int64) {
     self.database = database
     self.feed = feed
@@ -42,8 +44,8 @@ struct ChangeToken: Equatable {
 
   // MARK: Text
 
-  /// Reads a token. Throws ``StoreError/Code/changeTokenExpired`` when it is none: an app that comes
-  /// from another server still has tokens of that one, and does the right thing then.
+  /// Reads a token. Throws ``StoreError/Code/changeTokenExpired`` for any other text: an app that
+  /// comes from another server still has that server's tokens, and reacts correctly to this error.
   init(_ text: String, sealedBy tokens: TokenCipher) throws {
     let broken = StoreError(
       .changeTokenExpired,
@@ -56,7 +58,7 @@ struct ChangeToken: Equatable {
     }
   }
 
-  /// - Parameter isRepeatable: Whether the same token always has the same text.
+  /// - Parameter isRepeatable: whether the same token always has the same text.
   func text(sealedBy tokens: TokenCipher, isRepeatable: Bool = true) throws -> String {
     try tokens.seal(encoded, as: .changes, isRepeatable: isRepeatable)
   }
@@ -89,6 +91,4 @@ struct ChangeToken: Equatable {
     }
     return encoder.bytes
   }
-
-  // MARK: Tokens in the clear
 }

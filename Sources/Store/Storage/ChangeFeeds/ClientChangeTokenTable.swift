@@ -2,7 +2,7 @@ import CloudKitModel
 import SQLEngine
 import StoreModel
 
-/// What devices left with their last changes in zones, for when they read the zones' feeds.
+/// The client change tokens that devices left with their last changes in zones.
 struct ClientChangeTokenTable {
   let transaction: StoreTransaction
   private var connection: any SQLConnection { transaction.connection }
@@ -16,7 +16,7 @@ struct ClientChangeTokenTable {
     """
   ]
 
-  /// What a device left with changes in a zone, before a time.
+  /// A token that was left before a time.
   struct Key: InDatabase {
     var database: DatabaseID
     var zone: Int64
@@ -25,7 +25,7 @@ struct ClientChangeTokenTable {
     var horizon: Int64
   }
 
-  /// Keeps a device's token for a zone in the place of its last one.
+  /// Replaces a device's token for a zone.
   func keep(
     _ token: ClientChangeToken, of user: String, zone: Int64, in database: DatabaseID,
     at timestamp: Timestamp
@@ -74,7 +74,7 @@ struct ClientChangeTokenTable {
     }
   }
 
-  /// Drops those that were not saved again since.
+  /// Deletes tokens that were not replaced since.
   func drop(_ keys: [Key]) throws -> Int {
     for key in keys {
       try connection.run(

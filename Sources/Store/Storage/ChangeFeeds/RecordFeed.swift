@@ -13,10 +13,10 @@ struct RecordFeed {
   /// The numbers of the types to report; nil means all.
   private let typeNumbers: Set<Int64>?
 
-  /// Rows that one page looks at when it reports some types only.
+  /// The most rows that one page examines when only some types are reported.
   private static let scanLimit = 5_000
 
-  /// What the indexes by version tell of a change.
+  /// The columns of a change in the indexes by version.
   struct Candidate {
     enum Subject {
       case record(number: Int64)
@@ -51,15 +51,14 @@ struct RecordFeed {
     }
   }
 
-  /// What the reader may not be told of takes no part: neither where the page ends nor whether it has more
-  /// depends on it.
+  /// Changes that the reader may not see affect neither the end of the page nor `hasMore`.
   func page() throws -> RecordChangesPage {
     var view = RecordFeedView(of: self)
     var changes: [RecordChange] = []
     var size = 0
     var last: Int64?
     var hasMore = false
-    // Changes that may be looked at, of types that are reported or not.
+    // The number of changes that may still be examined, reported or not.
     var patience = max(query.limit + 1, Self.scanLimit)
     var pieceSize = typeNumbers == nil ? query.limit + 1 : patience
     rows: while true {
@@ -85,7 +84,7 @@ struct RecordFeed {
     }
     return RecordChangesPage(
       changes: changes,
-      // A position is that of the zone's last change, which the reader may not be told of.
+      // The position is that of the zone's last change, which the reader may not be allowed to see.
       token: try next(after: last, hasMore: hasMore).text(
         sealedBy: transaction.context.tokens, isRepeatable: view.showsEverything),
       hasMore: hasMore, size: size,
@@ -151,7 +150,7 @@ struct RecordFeed {
 
   /// The token of a reader who has this page.
   ///
-  /// - Parameter last: the version of the last row that was looked at.
+  /// - Parameter last: the version of the last row examined.
   private func next(after last: Int64?, hasMore: Bool) -> ChangeToken {
     var next = token
     if let walk = token.walk {
@@ -169,9 +168,9 @@ struct RecordFeed {
 
   // MARK: Rows
 
-  /// The next changes in the feed's order, at most `limit`, behind the one with the version `last`.
+  /// The next changes in the feed's order, at most `limit`, after the one with the version `last`.
   private func candidates(limit: Int, beyond last: Int64?) throws -> [Candidate] {
-    // The lowest and the highest version asked for, exclusive.
+    // The lowest and the highest requested version, exclusive.
     var low = token.position
     var high = token.walk?.below ?? zone.version + 1
     if let last {
@@ -192,7 +191,7 @@ struct RecordFeed {
   private var order: String { query.isReversed ? "DESC" : "ASC" }
 
   private func change(_ candidate: Candidate, size: inout Int) throws -> RecordChange {
-    // What a change takes beside its content, roughly.
+    // The approximate size of a change without its content.
     size += 128
     switch candidate.subject {
     case .tombstone(let recordName):

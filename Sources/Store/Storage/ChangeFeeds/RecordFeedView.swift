@@ -1,22 +1,22 @@
 import CloudKitModel
 import StoreModel
 
-/// What of a zone's changes a reader may be told: records that the reader may read, and deletions of types
-/// all records of which the reader may read.
+/// The changes of a zone that a reader may see: records that the reader may read, and deletions of
+/// types whose records the reader may all read.
 ///
-/// Grants hold in the public database alone.
+/// Grants apply in the public database only.
 struct RecordFeedView {
-  /// What the reader may be told of one type.
+  /// The visible part of one type.
   private enum Part {
     case all
     /// The records with these numbers.
     case numbers(RecordNumberSet)
-    /// The records that the reader made, found by reading each.
+    /// The records that the reader created, found by reading each.
     case own(RecordAccess)
     case none
   }
 
-  /// Whether nothing is kept from anybody, whatever the types and grants are.
+  /// Whether everything is visible, whatever the types and grants.
   let showsEverything: Bool
   private let database: DatabaseID
   private let address: DatabaseAddress
@@ -57,7 +57,7 @@ struct RecordFeedView {
 
   private func readPart(_ typeNumber: Int64) throws -> Part {
     let name = try RecordTypeTable(transaction: transaction).name(ofType: typeNumber)
-    // Of a type that was removed nobody knows any more who could read it.
+    // The grants of a removed type are not known any more.
     guard let type = try RecordTypeTable(transaction: transaction).type(named: name, at: address)
     else {
       return .none

@@ -2,7 +2,7 @@ import CloudKitModel
 import SQLEngine
 import StoreModel
 
-/// The deletions of records that change feeds tell of.
+/// The tombstones of records, for change feeds.
 struct TombstoneTable {
   let transaction: StoreTransaction
   private var connection: any SQLConnection { transaction.connection }
@@ -16,19 +16,19 @@ struct TombstoneTable {
     """
   ]
 
-  /// Made after other tables.
+  /// Created after other tables.
   static let versionIndex = [
     "CREATE INDEX tombstones_by_version ON tombstones (database_id, zone_number, version)"
   ]
 
-  /// The newest deletion in a zone that is forgotten.
+  /// The newest deletion in a zone that is to be forgotten.
   struct Cut: Sendable {
     var database: Int64
     var zone: Int64
     var version: Int64
   }
 
-  /// Forgets the deletion of a record, as when it is made again.
+  /// Deletes a record's tombstone, as when the record is created again.
   func remove(
     recordNamed recordName: String, inZone zoneNumber: Int64, of database: DatabaseID
   ) throws {
@@ -47,7 +47,7 @@ struct TombstoneTable {
       [.integer(database.rawValue), .integer(zoneNumber), .text(recordName)])
   }
 
-  /// Remembers the deletion of a record. The type may be one that was dropped.
+  /// Adds a record's tombstone. Its type may have been removed.
   func add(
     _ stored: StoredRecord, in database: DatabaseID, at address: DatabaseAddress, version: Int64,
     timestamp: Timestamp
@@ -91,7 +91,7 @@ struct TombstoneTable {
     }
   }
 
-  /// The newest of the old tombstones in each zone that has some.
+  /// For each zone with old tombstones, the newest of them.
   func old(before horizon: Int64) throws -> [Cut] {
     try connection.rows(
       """
@@ -101,7 +101,7 @@ struct TombstoneTable {
     ) { Cut(database: $0.integer(0), zone: $0.integer(1), version: $0.integer(2)) }
   }
 
-  /// Deletes some of the tombstones; whether there may be more to do.
+  /// Deletes a batch of tombstones; returns whether there may be more.
   func trim(through cut: Cut) throws -> Bool {
     let place: [SQLValue] = [.integer(cut.database), .integer(cut.zone), .integer(cut.version)]
     try ZoneTable(transaction: transaction).note(

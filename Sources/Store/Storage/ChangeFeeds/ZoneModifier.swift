@@ -1,7 +1,7 @@
 import CloudKitModel
 import StoreModel
 
-/// Makes and deletes zones of one database in the writer's transaction.
+/// Creates and deletes zones of one database in the writer's transaction.
 struct ZoneModifier {
   let database: DatabaseID
   let origin: ChangeOrigin
@@ -10,7 +10,7 @@ struct ZoneModifier {
   private let address: DatabaseAddress
   private var numbers: NumberSupply
 
-  /// - Parameter operations: how many there are to be.
+  /// - Parameter operations: the number of operations to come.
   init(
     database: DatabaseID, origin: ChangeOrigin, timestamp: Timestamp, operations: Int,
     transaction: StoreTransaction
@@ -24,7 +24,7 @@ struct ZoneModifier {
     numbers = try NumberSupply(of: database, count: operations, from: transaction)
   }
 
-  /// Carries out the operations; one outcome for each.
+  /// Carries out the operations and returns one outcome for each.
   mutating func run(_ operations: [ZoneOperation]) throws -> [ZoneOutcome] {
     return try operations.enumerated().map { number, operation in
       var change = Change(
@@ -60,7 +60,7 @@ struct ZoneModifier {
     return .saved(zone)
   }
 
-  /// The failure of a zone that is one too many. With no limit nothing is counted.
+  /// The failure of a zone beyond the limit. Without a limit, zones are not counted.
   private func refusal(of zoneID: ZoneID) throws -> ItemFailure? {
     let limit = transaction.context.quotas[.zonesPerDatabase]
     guard limit < .max else { return nil }
@@ -91,7 +91,7 @@ struct ZoneModifier {
     return .deleted(zoneID)
   }
 
-  /// Deletes a zone with all that lies in it.
+  /// Deletes the contents of a zone.
   private func deleteContent(ofZone number: Int64) throws {
     var last = ""
     while true {
@@ -103,8 +103,8 @@ struct ZoneModifier {
         try RecordIndexes(transaction: transaction).remove(record, from: database)
         try DatabaseTable(transaction: transaction).countBytes(-record.contentSize, in: database)
       }
-      // A zone may have any number of records. What was gathered is only this, for others' was
-      // written before this job.
+      // A zone may have any number of records. The gathered rows are only this job's, since earlier
+      // jobs' rows were written before it.
       try transaction.writeGathered()
     }
     try RecordTable(transaction: transaction).removeAll(inZone: number, of: database)

@@ -2,13 +2,13 @@ import CloudKitModel
 import SQLEngine
 import StoreModel
 
-/// The zones of databases, by their numbers. A zone that is deleted and made again has another number: the
-/// number is the zone's incarnation.
+/// The zones of databases, by their numbers. A zone that is deleted and created again has another
+/// number: the number is the zone's incarnation.
 struct ZoneTable {
   let transaction: StoreTransaction
   private var connection: any SQLConnection { transaction.connection }
 
-  /// `trimmed_version` is the newest deletion that was forgotten.
+  /// `trimmed_version` is the version of the newest deletion that was forgotten.
   static let definition = [
     """
     CREATE TABLE zones (
@@ -19,18 +19,17 @@ struct ZoneTable {
     """
   ]
 
-  /// How far a zone is.
+  /// The versions of a zone.
   struct State {
     var number: Int64
     var version: Int64
-    /// The newest deletion in the zone that was forgotten.
+    /// The version of the newest deletion in the zone that was forgotten.
     var trimmedVersion: Int64
   }
 
   // MARK: Looking up
 
-  /// The number of a zone; nil when there is none of this name. A zone that is deleted and made
-  /// again has another number: the number is the zone's incarnation.
+  /// The number of a zone; nil if there is none of this name.
   func number(of zoneID: ZoneID, in database: DatabaseID) throws -> Int64? {
     try connection.first(
       """
@@ -51,7 +50,7 @@ struct ZoneTable {
     return number
   }
 
-  /// Whether there is a zone beside the default zone.
+  /// Whether there is a zone besides the default zone.
   func areSeveral(in database: DatabaseID) throws -> Bool {
     try connection.rows(
       "SELECT 1 FROM zones WHERE database_id = $1 LIMIT 2", [.integer(database.rawValue)]
@@ -119,11 +118,12 @@ struct ZoneTable {
     ) { Int($0.integer(0)) }
   }
 
-  /// The zones but the default zone that were changed after a version, in the order of their last changes.
+  /// The zones, except the default zone, that changed after a version, in the order of their last
+  /// changes.
   func changed(
     in database: DatabaseID, after version: Int64, limit: Int
   ) throws -> [(zoneID: ZoneID, version: Int64)] {
-    // A database has few zones, so they have no index by version.
+    // A database has few zones, so there is no index by version.
     try connection.rows(
       """
       SELECT zone_name, owner_name, version FROM zones
@@ -133,7 +133,7 @@ struct ZoneTable {
     ) { (ZoneID(zoneName: $0.text(0), ownerName: $0.text(1)), $0.integer(2)) }
   }
 
-  /// The numbers of the zones that were changed after a version.
+  /// The numbers of the zones that changed after a version.
   func numbers(changedAfter version: Int64, in database: DatabaseID) throws -> [Int64] {
     try connection.rows(
       "SELECT zone_number FROM zones WHERE database_id = $1 AND version > $2",
@@ -143,7 +143,7 @@ struct ZoneTable {
 
   // MARK: Writing
 
-  /// Makes a zone.
+  /// Creates a zone.
   @discardableResult
   func add(
     _ zoneID: ZoneID, in database: DatabaseID, numbers: inout NumberSupply
@@ -172,7 +172,7 @@ struct ZoneTable {
     }
   }
 
-  /// Keeps that the deletions in a zone up to a version are forgotten.
+  /// Records that the deletions in a zone up to a version are forgotten.
   func note(trimmedVersion version: Int64, ofZone number: Int64, in database: DatabaseID) throws {
     try connection.run(
       """
@@ -181,7 +181,7 @@ struct ZoneTable {
       """, [.integer(database.rawValue), .integer(number), .integer(version)])
   }
 
-  /// Removes a zone that nothing is left in.
+  /// Removes an empty zone.
   func remove(_ number: Int64, in database: DatabaseID) throws {
     try connection.run(
       "DELETE FROM zones WHERE database_id = $1 AND zone_number = $2",

@@ -2,7 +2,7 @@ import CloudKitModel
 import SQLEngine
 import StoreModel
 
-/// The deletions of zones that the change feeds of databases tell of.
+/// The tombstones of zones, for the change feeds of databases.
 struct ZoneTombstoneTable {
   let transaction: StoreTransaction
   private var connection: any SQLConnection { transaction.connection }
@@ -16,7 +16,7 @@ struct ZoneTombstoneTable {
     """
   ]
 
-  /// Remembers the deletion of a zone.
+  /// Adds a zone's tombstone.
   func remember(
     deletionOf zoneID: ZoneID, in database: DatabaseID, version: Int64, at timestamp: Timestamp
   ) throws {
@@ -31,7 +31,7 @@ struct ZoneTombstoneTable {
       ])
   }
 
-  /// Forgets the deletion of a zone that is made again.
+  /// Deletes the tombstone of a zone that is created again.
   func forgetDeletion(of zoneID: ZoneID, in database: DatabaseID) throws {
     try connection.run(
       """
@@ -41,7 +41,7 @@ struct ZoneTombstoneTable {
       [.integer(database.rawValue), .text(zoneID.zoneName), .text(zoneID.ownerName)])
   }
 
-  /// Whether a zone of this name was deleted, as far as is remembered.
+  /// Whether a zone of this name has a tombstone.
   func contains(_ zoneID: ZoneID, in database: DatabaseID) throws -> Bool {
     try connection.first(
       """
@@ -64,7 +64,7 @@ struct ZoneTombstoneTable {
     ) { (ZoneID(zoneName: $0.text(0), ownerName: $0.text(1)), $0.integer(2)) }
   }
 
-  /// The newest of the old tombstones in each database that has some.
+  /// For each database with old tombstones, the newest of them.
   func old(before horizon: Int64) throws -> [ForgottenVersion] {
     try connection.rows(
       """
@@ -73,7 +73,7 @@ struct ZoneTombstoneTable {
       """, [.integer(horizon)], ForgottenVersion.init(row:))
   }
 
-  /// Forgets old deletions of zones.
+  /// Deletes old tombstones of zones.
   func trim(through versions: [ForgottenVersion]) throws {
     for forgotten in versions {
       try connection.run(
