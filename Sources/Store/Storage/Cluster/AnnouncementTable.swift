@@ -1,7 +1,7 @@
 import SQLEngine
 import StoreModel
 
-/// What servers tell each other. On an engine for one server it stays empty.
+/// Announcements between servers. Empty on an engine for one server.
 struct AnnouncementTable {
   let transaction: StoreTransaction
 
@@ -16,26 +16,26 @@ struct AnnouncementTable {
     "CREATE INDEX announcements_by_time ON announcements (made)",
   ]
 
-  /// Between the time that a statement takes down and its commit lie no more milliseconds than these.
+  /// The most milliseconds assumed between a statement's timestamp and its commit.
   private static let commitTime: Int64 = 5_000
   /// How long announcements are kept, in milliseconds.
   private static let keptTime: Int64 = 60_000
 
-  /// - Parameter subscribers: their names, a line each; empty for everybody.
+  /// - Parameter subscribers: their names, one a line; empty for all users.
   func add(_ name: AnnouncementName, subscribers: String) throws {
     let statement = """
       INSERT INTO announcements (server_id, number, made, subscribers)
       VALUES ($1, $2, \(StoreClock.expression), $3) ON CONFLICT DO NOTHING
       """
-    // Who waits looks again after PostgreSQL was lost, so this need not be durable.
+    // Servers read the tables again after PostgreSQL was lost, so the row need not be durable.
     let light = " RETURNING set_config('synchronous_commit', 'off', true)"
     try connection.run(
       transaction.context.isDistributed ? statement : statement + light,
       [.integer(name.server), .integer(name.number), .text(subscribers)])
   }
 
-  /// What other servers have announced since a position, and the position behind that. From a position
-  /// without a time nothing is read: it becomes the present.
+  /// The other servers' announcements since a position, and the position after them. A position
+  /// without a time becomes the present, and nothing is read.
   func announcements(
     after position: AnnouncementPosition, for server: ServerID
   ) throws -> (announcements: [Announcement], position: AnnouncementPosition) {
@@ -48,7 +48,7 @@ struct AnnouncementTable {
     var next = AnnouncementPosition()
     next.time = time
     var announcements: [Announcement] = []
-    // Those that were about to be committed at the last reading have come to light since.
+    // The overlap includes announcements that were not yet committed at the last reading.
     try connection.query(
       """
       SELECT server_id, number, made, subscribers FROM announcements
@@ -64,7 +64,7 @@ struct AnnouncementTable {
     return (announcements, next)
   }
 
-  /// Forgets what a server announced long ago.
+  /// Deletes a server's old announcements.
   func trim(of server: ServerID) throws {
     try connection.run(
       "DELETE FROM announcements WHERE server_id = $1 AND made < \(StoreClock.expression) - $2",

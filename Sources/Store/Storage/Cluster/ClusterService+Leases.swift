@@ -2,7 +2,7 @@ import CloudKitModel
 import SQLEngine
 import StoreModel
 
-// Which server dispatches which databases, and into which parts they are divided.
+// The leases of databases, and the division of databases into parts.
 extension ClusterService {
   func leasedParts(of server: ServerID) async throws -> [DatabasePart] {
     try await perform { try DispatchLeaseTable(transaction: $0).parts(of: server) }
@@ -32,7 +32,7 @@ extension ClusterService {
     try await perform { transaction in
       let leases = DispatchLeaseTable(transaction: transaction)
       return try transaction.holding(database) {
-        // It may be another server's by now, or divided.
+        // Another server may have the lease by now, or the database may be divided.
         guard try leases.isLeased(.whole(database), to: server) else { return true }
         guard try !OutboxTable(transaction: transaction).hasUndispatched(in: database) else {
           return false
@@ -44,7 +44,7 @@ extension ClusterService {
   }
 
   func wakeUps(of server: ServerID) async throws -> WakeUps {
-    // Before the outbox is looked into: what is committed after this wakes the server anew.
+    // Taken before the outbox is read: a commit after this wakes the server again.
     try await perform { try DispatchLeaseTable(transaction: $0).takeWakeUps(of: server) }
   }
 
@@ -91,7 +91,7 @@ extension ClusterService {
 }
 
 extension StoreTransaction {
-  /// Does something while nobody commits changes of a database.
+  /// Calls `body` while no server commits changes of a database.
   func holding<Value>(_ database: DatabaseID, _ body: () throws -> Value) throws -> Value {
     try committing {
       try DatabaseTable(transaction: self).lock(database)

@@ -3,11 +3,10 @@ import SQLEngine
 import StoreModel
 import Synchronization
 
-/// What servers that share a store know of each other: who is registered, who dispatches which databases, and
-/// what they announce.
+/// Cluster membership, leases and announcements of the servers that share a store.
 ///
-/// It has a thread and a connection of its own. Each statement is right by itself and a transaction by itself:
-/// a registration that waited behind saves would run out when they are many.
+/// The service has its own thread and connection, because a registration that waited behind many
+/// saves would expire. Each statement is correct by itself and a transaction by itself.
 final class ClusterService: ClusterStore {
   let identity: ServerIdentity
   let clock = StoreClock()
@@ -17,7 +16,7 @@ final class ClusterService: ClusterStore {
   /// The number of the last announcement that this process made.
   private let announcementNumber = Atomic<Int64>(0)
 
-  /// - Parameter connection: one to the store, which is only asked where that is.
+  /// - Parameter connection: a connection to the store, of which only the address is used.
   init(
     at address: PostgreSQLAddress, over connection: any SQLConnection, identity: ServerIdentity,
     threads: ThreadGroup
@@ -34,7 +33,7 @@ final class ClusterService: ClusterStore {
     channel.close()
   }
 
-  /// Works until the queue is closed and empty.
+  /// Runs jobs until the queue is closed and empty.
   func work(over connection: StoreConnection) {
     while let jobs = queue.take(most: 1) {
       for job in jobs {
@@ -42,7 +41,7 @@ final class ClusterService: ClusterStore {
           do {
             try run(job, over: connection)
           } catch let error as StoreError where error.code == .unreachable {
-            // What was done halfway is right, and may be done once more.
+            // A job that was interrupted is repeated, which is harmless.
             try run(job, over: connection)
           }
           job.finish(nil)
@@ -131,7 +130,7 @@ final class ClusterService: ClusterStore {
     let name = AnnouncementName(server: server.rawValue, number: number)
     try await perform { [channel] transaction in
       try AnnouncementTable(transaction: transaction).add(name, subscribers: names)
-      // Without the notification it is found in the table.
+      // A lost notification is harmless: servers also read the announcement in the table.
       try? channel.send(.announced(name, announcement), in: transaction)
     }
   }

@@ -2,15 +2,16 @@ import CloudKitModel
 import SQLEngine
 import StoreModel
 
-// MARK: How servers learn of changes that others have committed
+// MARK: Changes that other servers dispatch
 
 extension DispatchLeaseTable {
-  /// Makes known that there are changes to dispatch: leases their databases to this server, or wakes
-  /// up the server that has them. What others dispatch is taken out of ``StoreTransaction/outbox``; of a
-  /// database that is divided, what this server has of it stays.
+  /// Assigns new changes to servers: leases their databases to this server, or wakes up the servers
+  /// that hold the leases. Changes that others dispatch are removed from
+  /// ``StoreTransaction/outbox``. Changes of a divided database stay there for the parts of this
+  /// server.
   ///
-  /// The transaction has locked the databases' rows, as whoever gives a lease has, so that no lease
-  /// changes hands meanwhile.
+  /// The transaction has locked the databases' rows, as every transaction that grants a lease does,
+  /// so no lease changes its holder meanwhile.
   func pointToChanges() throws {
     guard let identity = transaction.context.identity, !transaction.outbox.isEmpty else { return }
     var parts: [DatabaseID: [DatabasePart]] = [:]
@@ -30,8 +31,8 @@ extension DispatchLeaseTable {
     }
   }
 
-  /// The parts of a database whose changes this process is to dispatch; those of the others are
-  /// woken up.
+  /// The parts of a database whose changes this process dispatches. The holders of the other parts
+  /// are woken up.
   private func leasedParts(
     of database: DatabaseID, wakingUpFrom server: ServerID?
   ) throws -> [DatabasePart] {
@@ -43,13 +44,14 @@ extension DispatchLeaseTable {
         [id, .integer(server?.rawValue ?? 0)])
       return [.whole(database)]
     }
-    // Those that come after the parts there are look for the change by themselves.
+    // A division is pending: the parts that follow read the change from the outbox.
     if first.repartition != nil { return [] }
     guard first.part.isWhole else {
       try wakeUp(othersOf: leases, from: server)
       return leases.filter { $0.holder == server?.rawValue }.map(\.part)
     }
-    // Who is no server of several looks after all that it commits, or nobody does.
+    // A process that is not a registered server dispatches its own commits, even if a server has
+    // the lease.
     let others: [DatabasePart] = server == nil ? [first.part] : []
     if let server, first.holder == server.rawValue { return [first.part] }
     if let server, !first.isAwaited, transaction.context.identity?.isPresent(first.holder) == false,
@@ -61,15 +63,15 @@ extension DispatchLeaseTable {
     return others
   }
 
-  /// Wakes up the others that have parts of a database, where no wake-up waits for them.
+  /// Wakes up the other holders of a database's parts that have no pending wake-up.
   private func wakeUp(othersOf leases: [DispatchLease], from server: ServerID?) throws {
     let others = leases.filter { $0.holder != server?.rawValue }
     guard let database = others.first?.part.database else { return }
     let key = [SQLValue.integer(database.rawValue), .integer(server?.rawValue ?? 0)]
     var kept: Set<Int> = []
     if others.contains(where: \.isAwaited) {
-      // It stays until the changes of this transaction can be seen: whoever takes it passes over what is
-      // locked.
+      // The row lock keeps the pending wake-up until this transaction's changes are visible: a
+      // server that takes wake-ups skips locked rows.
       try connection.query(
         """
         SELECT part FROM dispatch_leases WHERE database_id = $1 AND holder <> $2 AND awaited = 1
@@ -86,8 +88,8 @@ extension DispatchLeaseTable {
       unaware.map { ServerID(rawValue: $0.holder) }.filter { $0.rawValue != 0 })
   }
 
-  /// Leases a database to a server when its holder is gone. What that has left undone comes to light
-  /// when the changes of this transaction are to be dispatched before it.
+  /// Leases a database to a server if its holder is gone. The dispatch of this transaction's
+  /// changes then finds what the holder left undone.
   private func takeOver(_ database: DatabaseID, for server: ServerID) throws -> Bool {
     try connection.run(
       """
@@ -96,15 +98,15 @@ extension DispatchLeaseTable {
       """, [.integer(database.rawValue), .integer(server.rawValue)]) == 1
   }
 
-  // MARK: Being woken up
+  // MARK: Wake-ups
 
-  /// Takes the wake-ups of a server: they wait no longer.
+  /// Takes a server's wake-ups and clears them.
   func takeWakeUps(of server: ServerID) throws -> WakeUps {
     try transaction.context.isDistributed ? takeEach(of: server) : takeAll(of: server)
   }
 
-  /// Takes wake-ups as ``takeAll(of:)`` does, with a statement for each lease, as they may be on
-  /// several nodes.
+  /// Takes wake-ups as ``takeAll(of:)`` does, with a statement for each lease, since the leases may
+  /// be on several nodes.
   private func takeEach(of server: ServerID) throws -> WakeUps {
     let holder = SQLValue.integer(server.rawValue)
     let awaited = try connection.rows(
@@ -122,14 +124,13 @@ extension DispatchLeaseTable {
     return WakeUps(heard, isWhole: heard.count == awaited.count)
   }
 
-  /// Takes all wake-ups but those that a commit has locked: what that writes is to be seen when
-  /// the outbox is looked into.
+  /// Takes all wake-ups except those that a commit has locked, whose changes are not visible yet.
   ///
-  /// It does not wait until that is durable: should PostgreSQL lose its power, a server is woken up twice.
+  /// It does not wait for durability: if PostgreSQL loses power, a server is woken up twice.
   private func takeAll(of server: ServerID) throws -> WakeUps {
     var heard: [DatabasePart] = []
     var awaited: Set<DatabasePart> = []
-    // What is read beside the update is as it was before.
+    // The part of the statement beside the update sees the state before it.
     try connection.query(
       """
       WITH heard AS (

@@ -1,17 +1,17 @@
 import SQLEngine
 import StoreModel
 
-// MARK: Databases that are dispatched in parts
+// MARK: Divided databases
 
 extension DispatchLeaseTable {
-  /// Into how many parts a database is divided.
+  /// The number of parts of a database.
   func partition(of database: DatabaseID) throws -> Partition {
     guard let lease = try leases(of: database).first else { return Partition(parts: 1) }
     return Partition(parts: lease.part.count, nextParts: lease.repartition?.nextParts)
   }
 
-  /// Divides a database into parts that nobody dispatches yet, from where its changes are dispatched to
-  /// all of those before. The caller has locked the database's row.
+  /// Divides a database into parts without holders. They start from the common position of the
+  /// former parts. The caller has locked the database's row.
   func divide(_ database: DatabaseID, into parts: Int) throws {
     let id = SQLValue.integer(database.rawValue)
     let position =
@@ -21,7 +21,7 @@ extension DispatchLeaseTable {
     try connection.run("DELETE FROM dispatch_leases WHERE database_id = $1", [id])
     try dispatches.remove(of: database)
     for number in 0..<parts {
-      // Awaited: changes may have been committed behind the last one of the former parts.
+      // Marked as awaited: changes may have been committed after the last one of the former parts.
       try connection.run(
         """
         INSERT INTO dispatch_leases (database_id, part, parts, holder, awaited)
@@ -32,7 +32,7 @@ extension DispatchLeaseTable {
     }
   }
 
-  /// Has a database divided as soon as the changes there are are dispatched, which may be now. The
+  /// Divides a database as soon as its present changes are dispatched, which may be at once. The
   /// caller has locked the database's row.
   func divideLater(_ database: DatabaseID, into parts: Int) throws -> Partition {
     let leases = try leases(of: database)

@@ -2,18 +2,17 @@ import CloudKitModel
 import SQLEngine
 import StoreModel
 
-/// Which server dispatches the changes of a database. A row is there for each database that has changes to
-/// dispatch, or had some a moment ago. `awaited` is 1 when another server than its holder has committed
-/// some. What a holder has is free when it is none of ``ServerTable``. On an engine for one server the table
-/// stays empty.
+/// The leases of databases. A database has a row if it has changes to dispatch or had some a moment
+/// ago. `awaited` is 1 if another server than the holder has committed changes. A lease is free if
+/// its holder is not in ``ServerTable``. On an engine for one server the table is empty.
 ///
-/// Databases may be dispatched in parts. A database without a row, or with one, is whole; one that is divided
-/// into `parts` has a row for each, whether it has changes or not, and how far it is dispatched in
-/// ``PartDispatchTable``. A change is dispatched, and told in `dispatches`, when all parts are through with
+/// A database can be divided. A database with one row or none is whole. One divided into `parts`
+/// parts has a row for each, with or without changes, and ``PartDispatchTable`` has the position of
+/// each part. A change is dispatched, and recorded in `dispatches`, when all parts have dispatched
 /// it.
 ///
-/// While a division is to be changed, `last_change` is the last change that is dispatched in the parts
-/// there are, and `next_parts` how many come after it.
+/// While a new division is pending, `last_change` is the last change that the present parts
+/// dispatch, and `next_parts` is the number of parts after it.
 struct DispatchLeaseTable {
   let transaction: StoreTransaction
 
@@ -32,7 +31,7 @@ struct DispatchLeaseTable {
 
   // MARK: Reading
 
-  /// The leases of a database, one for each of its parts; none for one that has no changes.
+  /// The leases of a database, one for each part; none for a database without changes.
   func leases(of database: DatabaseID) throws -> [DispatchLease] {
     try connection.rows(
       """
@@ -42,7 +41,7 @@ struct DispatchLeaseTable {
 
   /// The lease of a part.
   ///
-  /// - Throws: ``StoreError/Code/leaseLost`` when the database is divided otherwise.
+  /// - Throws: ``StoreError/Code/leaseLost`` if the database is divided differently.
   private func lease(of part: DatabasePart) throws -> DispatchLease? {
     let lease = try connection.first(
       """
@@ -59,11 +58,10 @@ struct DispatchLeaseTable {
     return lease
   }
 
-  /// Sees to it that the changes of a part are this process's to dispatch, and answers what comes after
-  /// the parts there are.
+  /// Checks that this process may dispatch a part, and returns the pending division.
   ///
-  /// - Throws: ``StoreError/Code/leaseLost`` when this process is a server and has no lease of the
-  ///   part, or the database is divided otherwise.
+  /// - Throws: ``StoreError/Code/leaseLost`` if this process is a server without a lease of the
+  ///   part, or if the database is divided differently.
   func checkLease(of part: DatabasePart) throws -> Repartition? {
     guard let identity = transaction.context.identity else { return nil }
     let lease = try lease(of: part)
@@ -75,7 +73,7 @@ struct DispatchLeaseTable {
     return lease?.repartition
   }
 
-  /// What comes after the parts in which a database is dispatched; nil when nothing else is to.
+  /// The pending division of a part's database; nil if there is none.
   func repartition(of part: DatabasePart) throws -> Repartition? {
     guard transaction.context.identity != nil else { return nil }
     return try leases(of: part.database).first { $0.part == part }?.repartition
@@ -96,7 +94,7 @@ struct DispatchLeaseTable {
       [.integer(server.rawValue)], DatabasePart.init(row:))
   }
 
-  /// The leases of all databases that are divided, in the order of their parts.
+  /// The leases of all divided databases, in the order of their parts.
   func leasesOfParts() throws -> [DispatchLease] {
     try connection.rows(
       """
@@ -105,7 +103,7 @@ struct DispatchLeaseTable {
       """, [], DispatchLease.init(row:))
   }
 
-  /// How many leases each holder has, and how many of them others wait for.
+  /// The number of leases of each holder, and how many of them are awaited.
   func counts() throws -> [Int64: (leased: Int, awaited: Int)] {
     var leases: [Int64: (leased: Int, awaited: Int)] = [:]
     try connection.query(
@@ -117,7 +115,8 @@ struct DispatchLeaseTable {
     return leases
   }
 
-  /// A page of the databases whose holder is no server any more, in the order of their numbers.
+  /// A page of the databases whose holder is not a registered server, in the order of their
+  /// numbers.
   func freeDatabases(after database: DatabaseID, limit: Int) throws -> [FreePart] {
     try connection.rows(
       """
@@ -134,8 +133,8 @@ struct DispatchLeaseTable {
 
   // MARK: Writing
 
-  /// Leases a part that was free; false when another server was quicker. The caller has locked the
-  /// database's row.
+  /// Leases a free part; false if another server was faster. The caller has locked the database's
+  /// row.
   func lease(_ part: FreePart, to server: ServerID) throws -> Bool {
     let count = try connection.run(
       """
@@ -144,18 +143,18 @@ struct DispatchLeaseTable {
       """,
       part.part.key + [.integer(server.rawValue), .integer(part.formerHolder)])
     if count == 1 { return true }
-    // The answer to an earlier attempt may have been lost.
+    // An earlier attempt may have succeeded and lost its answer.
     return try isLeased(part.part, to: server)
   }
 
-  /// Ends the lease of a database that is whole.
+  /// Ends the lease of an undivided database.
   func endLease(of database: DatabaseID, by server: ServerID) throws {
     try connection.run(
       "DELETE FROM dispatch_leases WHERE database_id = $1 AND holder = $2 AND parts = 1",
       [.integer(database.rawValue), .integer(server.rawValue)])
   }
 
-  /// Leaves a part to other servers.
+  /// Releases a part to other servers.
   func release(_ part: DatabasePart, by server: ServerID) throws {
     try connection.run(
       """
@@ -165,7 +164,7 @@ struct DispatchLeaseTable {
   }
 }
 
-/// The row of a part in the table of leases.
+/// A row of the table of leases.
 struct DispatchLease {
   static let columns = "\(DatabasePart.columns), holder, awaited, last_change, next_parts"
 
@@ -184,9 +183,9 @@ struct DispatchLease {
   }
 }
 
-/// What comes after the parts in which a database is dispatched.
+/// A pending division of a database.
 struct Repartition: Hashable {
-  /// The last change that is dispatched in the parts there are.
+  /// The last change that the present parts dispatch.
   var lastChange: Int64
   var nextParts: Int
 }

@@ -1,8 +1,7 @@
 import SQLEngine
 import StoreModel
 
-/// How far the changes of a database that is divided are dispatched to each of its parts. On an engine for
-/// one server it stays empty.
+/// The dispatch positions of the parts of divided databases. Empty on an engine for one server.
 struct PartDispatchTable {
   let transaction: StoreTransaction
 
@@ -17,7 +16,7 @@ struct PartDispatchTable {
     """
   ]
 
-  /// How far a database's changes are dispatched to a part of it.
+  /// The dispatch position of a part.
   func position(of part: DatabasePart) throws -> DispatchPosition? {
     try connection.first(
       """
@@ -27,7 +26,7 @@ struct PartDispatchTable {
       DispatchPosition.init(row:))
   }
 
-  /// Up to where the changes of a database that is divided are dispatched to all of its parts.
+  /// The position up to which all parts of a divided database have dispatched its changes.
   func commonPosition(of database: DatabaseID) throws -> DispatchPosition? {
     try connection.first(
       """
@@ -38,7 +37,7 @@ struct PartDispatchTable {
     ) { DispatchPosition(through: $0.integer(0), changes: $0.integer(1)) }
   }
 
-  /// Keeps that the changes up to a position are dispatched to a part.
+  /// Stores the position of a part.
   func write(_ position: DispatchPosition, of part: DatabasePart) throws {
     try connection.run(
       """
@@ -53,7 +52,7 @@ struct PartDispatchTable {
       ])
   }
 
-  /// Adds a part that comes after a change which is dispatched wholly.
+  /// Adds a part that begins after a fully dispatched change.
   func add(_ position: DispatchPosition, ofPart number: Int, of database: DatabaseID) throws {
     try connection.run(
       """

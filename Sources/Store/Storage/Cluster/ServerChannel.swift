@@ -3,15 +3,16 @@ import SQLEngine
 import StoreModel
 import Synchronization
 
-/// Sends notifications to the other servers of a store, and receives theirs, by PostgreSQL's `NOTIFY`.
+/// Exchanges notifications with the other servers of a store by PostgreSQL's `NOTIFY`.
 ///
-/// A notification is sent after the commit that it is about, in a transaction of its own, on the connection
-/// of the ``ClusterService``: PostgreSQL commits transactions with notifications one after the other.
+/// A notification is sent after its commit, in a transaction of its own on the connection of the
+/// ``ClusterService``, because PostgreSQL serializes the commits of transactions with
+/// notifications.
 final class ServerChannel: Sendable {
   typealias Handler = @Sendable (ServerNotification) -> Void
 
   private struct State {
-    /// Servers that are to be woken up, and were sent nothing yet.
+    /// Servers that wait for a wake-up notification.
     var sleeping: Set<ServerID> = []
     var listener: ServerNotificationListener?
     var isClosed = false
@@ -20,13 +21,14 @@ final class ServerChannel: Sendable {
   private let address: PostgreSQLAddress
   private let queue: JobQueue
   private let identity: ServerIdentity
-  /// What all servers of the store listen to; each has another one of its own beside it.
+  /// The channel that all servers of the store listen to. Each server also has a channel of its
+  /// own.
   private let channel: String
   private let state = Mutex(State())
 
   /// - Parameters:
-  ///   - connection: one to the store, which is only asked where that is.
-  ///   - queue: leads to the connection over which notifications are sent.
+  ///   - connection: a connection to the store, of which only the address is used.
+  ///   - queue: the queue of the connection over which notifications are sent.
   init(
     at address: PostgreSQLAddress, over connection: any SQLConnection, queue: JobQueue,
     identity: ServerIdentity
@@ -42,7 +44,8 @@ final class ServerChannel: Sendable {
 
   // MARK: Receiving
 
-  /// Has notifications received, on a thread of their own; nil ends that.
+  /// Sets the handler of notifications, which are received on a thread of their own; nil ends the
+  /// thread.
   func setHandler(_ handler: Handler?, in threads: ThreadGroup) {
     let former = state.withLock { state in
       let former = state.listener
@@ -61,7 +64,7 @@ final class ServerChannel: Sendable {
     former?.close()
   }
 
-  /// The server's number is another: so is the channel of its own.
+  /// The server has a new ID, and therefore a new channel of its own.
   func identityChanged() { state.withLock { $0.listener }?.wake() }
 
   func close() {
@@ -75,7 +78,7 @@ final class ServerChannel: Sendable {
 
   // MARK: Sending
 
-  /// Wakes up servers. Never blocks; what comes meanwhile is sent together.
+  /// Wakes up servers. Never blocks; wake-ups requested meanwhile are sent together.
   func wakeUp(_ servers: Set<ServerID>) {
     let isFirst = state.withLock { state in
       defer { state.sleeping.formUnion(servers) }
@@ -105,7 +108,7 @@ final class ServerChannel: Sendable {
   }
 }
 
-/// Wakes up all servers that are to be woken up by then.
+/// Wakes up all servers in `sleeping` at the time it runs.
 private final class WakingUp: StoreJob {
   let gathersWrites = false
   private let channel: ServerChannel
@@ -123,7 +126,7 @@ private final class WakingUp: StoreJob {
     if !servers.isEmpty { try channel.wakeUp(servers, in: transaction) }
   }
 
-  /// Those that are not woken up find the changes when they look.
+  /// Servers that get no notification find the changes when they read the tables.
   func finish(_ failure: (any Error)?) {
     if failure != nil { _ = channel.takeSleeping() }
   }

@@ -1,7 +1,7 @@
 import StoreModel
 import Synchronization
 
-/// As which server this process commits; nil as long as it is none.
+/// The server ID under which this process commits; nil while it is not registered.
 final class ServerIdentity: Sendable {
   private let id = Mutex<ServerID?>(nil)
   private let others = Mutex<Set<Int64>>([])
@@ -11,7 +11,7 @@ final class ServerIdentity: Sendable {
     set { id.withLock { $0 = newValue } }
   }
 
-  /// Whether a server was there when this one last renewed its registration.
+  /// Whether a server was registered when this one last renewed its registration.
   func isPresent(_ holder: Int64) -> Bool { others.withLock { $0.contains(holder) } }
 
   func setOthers(_ servers: [RegisteredServer]) {

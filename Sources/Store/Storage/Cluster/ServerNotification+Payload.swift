@@ -1,10 +1,10 @@
 import StoreModel
 
 extension ServerNotification {
-  /// PostgreSQL takes less than 8,000 bytes.
+  /// PostgreSQL's limit is below 8,000 bytes.
   private static let lengthLimit = 7_500
 
-  /// What goes through PostgreSQL.
+  /// The payload of PostgreSQL's notification.
   var payload: String {
     switch self {
     case .joined(let server): return "joined \(server.rawValue)"
@@ -19,7 +19,7 @@ extension ServerNotification {
     }
   }
 
-  /// Reads what came; nil for what is none, such as a later version's.
+  /// Reads a payload; nil for an unknown one, such as a later version's.
   init?(payload: String) {
     let lines = payload.utf8.split(separator: UInt8(ascii: "\n"), maxSplits: 1)
       .map { Substring($0) }
@@ -46,14 +46,14 @@ extension ServerNotification {
 }
 
 extension Announcement {
-  /// Their names, a line each.
+  /// The subscribers' names, one a line.
   static func text(of subscribers: Set<String>) -> String {
     subscribers.sorted().joined(separator: "\n")
   }
 
-  /// - Parameter text: names, a line each; none stands for everybody.
+  /// - Parameter text: names, one a line; empty for all users.
   init(text: String) {
-    // Not by characters, of which a name's last and the end of its line may make one.
+    // Split by bytes: a name's last character and the line end may form one `Character`.
     let lines = text.utf8.split(separator: UInt8(ascii: "\n"))
     let names = Set(lines.map { String(Substring($0)) })
     self.init(subscribers: names.isEmpty ? nil : names)

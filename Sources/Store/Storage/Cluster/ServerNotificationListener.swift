@@ -3,10 +3,10 @@ import Foundation
 import SQLEngine
 import StoreModel
 
-/// A connection over which a server receives the notifications of others, with a thread of its own that waits for
-/// them. One that is lost is made anew.
+/// A connection that receives the notifications of other servers, with a thread that waits for
+/// them. A lost connection is replaced.
 ///
-/// Unchecked: what others than the thread touch is behind a lock.
+/// Unchecked: a lock guards the state that other threads use.
 final class ServerNotificationListener: @unchecked Sendable {
   private let address: PostgreSQLAddress
   private let channel: String
@@ -17,7 +17,7 @@ final class ServerNotificationListener: @unchecked Sendable {
   /// Ends the thread's waiting.
   private let alarm: Int32
 
-  /// Seconds until a lost connection is made anew, the first time and at most.
+  /// Seconds before a lost connection is replaced: the first delay and the longest.
   private static let delays = (first: 0.2, last: 5.0)
 
   init(
@@ -28,7 +28,7 @@ final class ServerNotificationListener: @unchecked Sendable {
     self.channel = channel
     self.identity = identity
     self.handler = handler
-    // Where there are no descriptors left it is -1: then waiting goes in short turns.
+    // -1 if no descriptor is available; then the thread waits in short intervals.
     alarm = eventfd(0, Int32(EFD_NONBLOCK) | Int32(EFD_CLOEXEC))
   }
 
@@ -36,13 +36,13 @@ final class ServerNotificationListener: @unchecked Sendable {
     if alarm >= 0 { Foundation.close(alarm) }
   }
 
-  /// Has the thread look for what has changed.
+  /// Wakes the thread to check for changes.
   func wake() {
     var one: UInt64 = 1
     _ = write(alarm, &one, 8)
   }
 
-  /// Ends the thread's work, soon.
+  /// Ends the thread soon.
   func close() {
     lock.withLock { isClosed = true }
     wake()
@@ -50,7 +50,7 @@ final class ServerNotificationListener: @unchecked Sendable {
 
   private var isEnded: Bool { lock.withLock { isClosed } }
 
-  /// Receives notifications until it is closed.
+  /// Receives notifications until the listener is closed.
   func work() {
     var delay = Self.delays.first
     while !isEnded {
@@ -60,7 +60,8 @@ final class ServerNotificationListener: @unchecked Sendable {
         delay = Self.delays.first
         try listen(on: connection)
       } catch {
-        // That nothing is heard shows in the metrics, and by polling everything is found.
+        // The error is dropped: the metrics show that nothing is received, and polling finds
+        // everything.
         delay = min(delay * 2, Self.delays.last)
       }
       handler(.interrupted)
@@ -79,9 +80,9 @@ final class ServerNotificationListener: @unchecked Sendable {
         own = current
       }
       while let payload = connection.nextPayload() {
-        // Those that cannot be read are of other programs.
+        // Unreadable payloads come from other programs.
         guard let notification = ServerNotification(payload: payload) else { continue }
-        // What this server tells it knows.
+        // The server knows its own announcements.
         if case .announced(let name, _) = notification, name.server == own?.rawValue { continue }
         handler(notification)
       }
@@ -90,7 +91,7 @@ final class ServerNotificationListener: @unchecked Sendable {
     }
   }
 
-  /// Waits until something has come on a socket, or ``wake()`` is called.
+  /// Waits until data arrives on a socket or ``wake()`` is called.
   private func wait(on socket: Int32, atMost seconds: Double? = nil) {
     var waited = [
       pollfd(fd: alarm, events: Int16(POLLIN), revents: 0),

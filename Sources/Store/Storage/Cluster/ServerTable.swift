@@ -2,7 +2,7 @@ import CloudKitModel
 import SQLEngine
 import StoreModel
 
-/// The servers that have the store open at the same time. On an engine for one server it stays empty.
+/// The servers that have the store open. Empty on an engine for one server.
 struct ServerTable {
   let transaction: StoreTransaction
 
@@ -15,8 +15,8 @@ struct ServerTable {
     """
   ]
 
-  /// The description of a server that has the store open, which need not be of this program's form; nil
-  /// when none has.
+  /// The description of a server that has the store open, whatever its schema version; nil if there
+  /// is none.
   static func anyAlive(over connection: any SQLConnection) throws -> String? {
     try connection.first(
       "SELECT description FROM servers WHERE alive_until > \(StoreClock.expression) LIMIT 1", []
@@ -33,7 +33,7 @@ struct ServerTable {
     }
   }
 
-  /// The servers with the seconds that are left of their registrations, and what they have leased.
+  /// The servers with the remaining seconds of their registrations and the numbers of their leases.
   func listed() throws -> [ListedServer] {
     let leases = try DispatchLeaseTable(transaction: transaction).counts()
     return try connection.rows(
@@ -61,7 +61,7 @@ struct ServerTable {
     return server
   }
 
-  /// False when the server is not registered any more.
+  /// False if the server is not registered any more.
   func renew(_ server: ServerID, for leaseTime: Double) throws -> Bool {
     try connection.run(
       "UPDATE servers SET alive_until = \(StoreClock.expression) + $2 WHERE server_id = $1",
@@ -73,7 +73,7 @@ struct ServerTable {
       "DELETE FROM servers WHERE server_id = $1", [.integer(server.rawValue)])
   }
 
-  /// Ends the registration of a server whose time is over, and says so.
+  /// Removes an expired server; returns whether it did.
   func strikeOff(_ server: ServerID) throws -> Bool {
     let isGone =
       try connection.run(
