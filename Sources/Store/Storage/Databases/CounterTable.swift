@@ -2,7 +2,7 @@ import CloudKitModel
 import SQLEngine
 import StoreModel
 
-/// The numbers given last, of what is numbered over all databases, and the version of the schemas.
+/// The last numbers of store-wide sequences, and the version of the schemas.
 struct CounterTable {
   let transaction: StoreTransaction
   private var connection: any SQLConnection { transaction.connection }
@@ -28,12 +28,12 @@ struct CounterTable {
     return value
   }
 
-  /// The version of what the store knows of types, roles and users that are being deleted.
+  /// The catalog version, which covers types, roles and users under deletion.
   func catalogVersion() throws -> Int64? {
     try Self.value(of: "schema", over: connection)
   }
 
-  // MARK: Without a transaction of the store
+  // MARK: Before the store has transactions
 
   static func value(of name: String, over connection: any SQLConnection) throws -> Int64? {
     try connection.first("SELECT value FROM counters WHERE name = $1", [.text(name)]) {
@@ -50,14 +50,15 @@ struct CounterTable {
   }
 }
 
-// Types and fields that are made while records are saved need no new version: who does not know
-// one looks for it. Every other change of a schema raises the version, and each transaction begins
-// by reading it (one row, by its key): the next transaction of every process sees the change.
+// Types and fields that are created by saving records need no new version: a process that does not
+// know one looks it up. Every other change of a schema raises the version. Each transaction begins
+// by reading the version (one row by its key), so the next transaction of every process sees the
+// change.
 extension CounterTable {
-  /// Forgets the schemas that were read when they have changed since; for the start of a
+  /// Drops the cached schemas if the catalog version has changed. Call it at the start of a
   /// transaction.
   ///
-  /// - Parameter known: the catalog version, where it has been read already.
+  /// - Parameter known: the catalog version, if it has been read already.
   func followSchema(foundAs known: Int64? = nil) throws {
     let version =
       try known ?? catalogVersion()
@@ -69,15 +70,15 @@ extension CounterTable {
     transaction.catalog.version = version
   }
 
-  /// Lets everyone read the schemas again. In the transaction that changes one.
+  /// Makes all processes read the schemas again. Call it in the transaction that changes one.
   func raiseCatalogVersion() throws {
     _ = try next("schema")
     try followSchema()
   }
 
-  // MARK: At the beginning of a transaction on a store that several servers have open
+  // MARK: At the beginning of a transaction on a shared store
 
-  /// Locks the row that stands for all that is no database's.
+  /// Locks the row that stands for all data outside of databases.
   static let referenceLock =
     "SELECT 1 FROM counters WHERE name = 'database' FOR NO KEY UPDATE"
 

@@ -10,18 +10,18 @@ extension DatabasePart {
       count: Int(row.integer(2)))
   }
 
-  /// The arguments of a statement that names the part by all of its columns.
+  /// The arguments of a statement that selects the part by all of its columns.
   var key: [SQLValue] {
     [.integer(database.rawValue), .integer(Int64(number)), .integer(Int64(count))]
   }
 
-  /// A condition for the rows whose subscriber is in the part; none for a whole database.
+  /// A condition for the rows whose subscriber is in the part; empty for a whole database.
   ///
-  /// Only PostgreSQL's functions know in which part somebody is. They are the same in all versions, as
-  /// servers with different ones must agree.
+  /// Only PostgreSQL's functions compute a subscriber's part. They are the same in all versions,
+  /// since servers with different versions must agree.
   var subscriberCondition: String {
     if isWhole { return "" }
-    // One byte is even enough for so few parts, and one hash a row less than two would need.
+    // One byte is even enough for at most 64 parts, and costs one hash a row instead of two.
     return " AND get_byte(sha256(convert_to(subscriber, 'UTF8')), 0) % \(count) = \(number)"
   }
 }

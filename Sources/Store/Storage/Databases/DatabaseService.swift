@@ -2,7 +2,7 @@ import CloudKitModel
 import SQLEngine
 import StoreModel
 
-/// Databases by their addresses, and what they hold.
+/// Databases by their addresses, and the storage that they use.
 struct DatabaseService: DatabaseStore {
   let transactions: Transactions
 
@@ -32,7 +32,7 @@ struct DatabaseService: DatabaseStore {
 }
 
 extension DatabaseUsage {
-  /// How much a private or a public database holds; nil for others.
+  /// The storage that a private or a public database uses; nil for others.
   init?(of database: DatabaseID, in transaction: StoreTransaction) throws {
     let databases = DatabaseTable(transaction: transaction)
     guard try databases.address(of: database).scope != .shared else { return nil }

@@ -2,15 +2,17 @@ import CloudKitModel
 import SQLEngine
 import StoreModel
 
-// MARK: Databases of many addresses
+// MARK: Lists of databases
 
 extension DatabaseTable {
-  /// The place of the next databases, in the order of containers and environments.
+  /// The container's environment of the next databases, in the order of containers and
+  /// environments.
   func place(after last: ContainerPlace?) throws -> ContainerPlace? {
     try transaction.place(after: last, in: "database_addresses")
   }
 
-  /// A page of the databases of a place, with their owners' names, in the order of scopes and owners.
+  /// A page of the databases of a container's environment with their owners' names, in the order of
+  /// scopes and owners.
   func databases(
     in place: ContainerPlace, after last: DatabaseSummary.Name?, limit: Int
   ) throws -> [DatabaseSummary] {
@@ -59,7 +61,7 @@ extension DatabaseTable {
     ) { DatabaseID(rawValue: $0.integer(0)) }
   }
 
-  /// Removes a database that is empty.
+  /// Removes an empty database.
   func remove(_ database: DatabaseID) throws {
     let arguments = [SQLValue.integer(database.rawValue)]
     try transaction.connection.run("DELETE FROM databases WHERE database_id = $1", arguments)

@@ -2,7 +2,7 @@ import CloudKitModel
 import StoreModel
 
 extension DatabaseTable {
-  /// Counts bytes that a record or an asset of the database gained or, below 0, lost.
+  /// Adds bytes that a record or an asset of the database gained, or lost if negative.
   func countBytes(_ change: Int, in database: DatabaseID) throws {
     guard change != 0 else { return }
     transaction.storedBytes.add(Int64(change), to: database)
@@ -21,7 +21,7 @@ extension DatabaseTable {
     ) { $0.integer(0) } ?? 0
   }
 
-  /// Writes what the transaction changed, once for each database; to be called before the commit.
+  /// Writes the changed counts, one statement for each database. Call it before the commit.
   func writeStoredBytes() throws {
     for (database, bytes) in transaction.storedBytes.toWrite {
       try transaction.connection.runLater(

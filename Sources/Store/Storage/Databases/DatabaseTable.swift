@@ -4,15 +4,15 @@ import StoreModel
 
 /// The databases of the store, and their numbers by their addresses.
 ///
-/// Every node of a distributed store has `database_addresses` whole. The rows of `databases` are
-/// distributed by their number, as those of all tables that grow with the data, and `databases` has no
-/// other key for that.
+/// `database_addresses` is replicated to every node of a distributed store. The rows of `databases`
+/// are distributed by their number, like all tables that grow with the data, so `databases` has no
+/// other key.
 struct DatabaseTable {
   let transaction: StoreTransaction
   private var connection: any SQLConnection { transaction.connection }
 
-  /// `stored_bytes` counts the records and assets of a database. `trimmed_version` is the newest deletion
-  /// of a zone that was forgotten.
+  /// `stored_bytes` is the size of a database's records and assets. `trimmed_version` is the
+  /// version of the newest deletion of a zone that was forgotten.
   static let definition = [
     """
     CREATE TABLE databases (
@@ -68,7 +68,7 @@ struct DatabaseTable {
     return address
   }
 
-  /// The number of the database at an address; nil when there is none.
+  /// The number of the database at an address; nil if there is none.
   func database(at address: DatabaseAddress) throws -> DatabaseID? {
     try connection.first(
       """
@@ -78,7 +78,7 @@ struct DatabaseTable {
     ) { DatabaseID(rawValue: $0.integer(0)) }
   }
 
-  /// The database of a container behind another one, in the order of their numbers.
+  /// The next database of a container, in the order of their numbers.
   func next(
     after database: Int64, of container: String, in environment: ContainerEnvironment
   ) throws -> Int64? {
@@ -90,15 +90,14 @@ struct DatabaseTable {
     ) { $0.integer(0) }
   }
 
-  /// Keeps a database's row from others until the transaction ends. Only where several servers share the
-  /// store.
+  /// Locks a database's row until the transaction ends. It has an effect only on a shared store.
   func lock(_ database: DatabaseID) throws {
     try connection.query(
       "SELECT 1 FROM databases WHERE database_id = $1 FOR UPDATE", [.integer(database.rawValue)]
     ) { _ in }
   }
 
-  /// Makes a database with its default zone.
+  /// Creates a database with its default zone.
   func add(at address: DatabaseAddress) throws -> DatabaseID {
     if let owner = address.owner {
       try UserDeletionTable(transaction: transaction).refuseDeleted(owner)
@@ -133,7 +132,7 @@ struct DatabaseTable {
 
   /// Draws numbers of a database.
   ///
-  /// - Returns: the last of them, and the database's subscription version.
+  /// - Returns: the last number, and the database's subscription version.
   func draw(
     _ count: Int, from database: DatabaseID
   ) throws -> (last: Int64, subscriptionVersion: Int64) {
@@ -151,15 +150,15 @@ struct DatabaseTable {
     return result
   }
 
-  /// The greatest number that was given to a record, a version or a zone of the database.
+  /// The greatest number given to a record, a version or a zone of the database.
   func lastNumber(drawnIn database: DatabaseID) throws -> Int64? {
     try connection.first(
       "SELECT last_number FROM databases WHERE database_id = $1", [.integer(database.rawValue)]
     ) { $0.integer(0) }
   }
 
-  /// The greatest number that was given to a record, a version or a zone of the database, if that is
-  /// one of the container.
+  /// The greatest number given to a record, a version or a zone of the database; nil unless the
+  /// database belongs to the container.
   func lastNumber(
     drawnIn database: DatabaseID, of container: String, in environment: ContainerEnvironment
   ) throws -> Int64? {
@@ -172,7 +171,7 @@ struct DatabaseTable {
     ) { $0.integer(0) }
   }
 
-  /// A database's subscription version, and that up to which deletions were forgotten.
+  /// A database's subscription version, and the version up to which deletions were forgotten.
   func subscriptionVersion(
     of database: DatabaseID
   ) throws -> (current: Int64, forgotten: Int64) {
@@ -202,7 +201,8 @@ struct DatabaseTable {
     return version
   }
 
-  /// Where the feed of a database's zones stands, and the newest deletion that was forgotten there.
+  /// The version of the feed of a database's zones, and that of the newest deletion forgotten
+  /// there.
   func feedState(of database: DatabaseID) throws -> (version: Int64, trimmedVersion: Int64) {
     let state = try connection.first(
       "SELECT last_number, trimmed_version FROM databases WHERE database_id = $1",
@@ -214,7 +214,7 @@ struct DatabaseTable {
     return state
   }
 
-  /// Keeps that the deletions of zones up to a version are forgotten.
+  /// Records that the deletions of zones up to a version are forgotten.
   func note(trimmedZones version: ForgottenVersion) throws {
     try connection.run(
       """
@@ -223,7 +223,7 @@ struct DatabaseTable {
       """, version.arguments)
   }
 
-  /// Keeps that the deletions of subscriptions up to a version are forgotten.
+  /// Records that the deletions of subscriptions up to a version are forgotten.
   func note(forgottenSubscriptions version: ForgottenVersion) throws {
     try connection.run(
       "UPDATE databases SET forgotten_version = $2 WHERE database_id = $1 AND forgotten_version < $2",

@@ -1,53 +1,53 @@
 import SQLEngine
 import StoreModel
 
-/// The spread of a store over the nodes of Citus, PostgreSQL's extension for several servers.
+/// The distribution of a store over the nodes of Citus, PostgreSQL's extension for several servers.
 ///
 /// All rows of one database lie on one node: the tables whose primary key has `database_id` are
-/// distributed by it, in one group of shards. All others are small, and every node has them (reference
-/// tables). So a statement that names its database is one node's, and a transaction that writes to one
-/// database is as well, but for what it adds to the small tables.
+/// distributed by it, in one group of shards. All other tables are small and replicated to every
+/// node (reference tables). So a statement that names its database runs on one node. So does a
+/// transaction that writes to one database, except for its writes to the small tables.
 ///
-/// The functions that do so are Citus's `create_distributed_table` and `create_reference_table`.
+/// Citus's functions are `create_distributed_table` and `create_reference_table`.
 public enum StoreDistribution {
-  /// Has a row where the store is distributed.
+  /// Has a row if the store is distributed.
   static let definition = ["CREATE TABLE store_shards (shard_count BIGINT PRIMARY KEY)"]
 
-  /// What a store is distributed into where nobody says otherwise, as Citus has it.
+  /// The default number of shards, the same as Citus's.
   public static let standardShardCount = 32
-  /// So many shards at most: each is a table of its own for every table of the store.
+  /// The permitted numbers of shards: each shard is a table for every table of the store.
   public static let shardCounts = 1...4_096
 
-  /// The table that the others lie with.
+  /// The table with which the others are colocated.
   private static let first = "databases"
 
-  /// Over what a store is distributed.
+  /// The present distribution of a store.
   public struct Spread: Sendable, Hashable {
     public var shardCount: Int
-    /// The nodes that have shards; 0 where the extension is gone.
+    /// The number of nodes that have shards; 0 if the extension is gone.
     public var nodeCount: Int
   }
 
-  /// Where a table's rows lie.
+  /// The location of a table's rows.
   enum Place: Equatable {
-    /// With their database.
+    /// On the node of their database.
     case database
     /// On every node.
     case everywhere
   }
 
-  /// Where the rows of a table with this primary key lie.
+  /// The location of the rows of a table with this primary key.
   static func place(of key: some Sequence<String>) -> Place {
     key.contains("database_id") ? .database : .everywhere
   }
 
-  /// Makes a store that is distributed, or distributes one that is not. Nobody may have it open; what it
-  /// has is kept.
+  /// Creates a distributed store, or distributes an existing one, whose data is kept. No server may
+  /// have it open.
   ///
-  /// - Parameter shardCount: into how many shards; see ``shardCounts``. It can't be changed by Petrel
+  /// - Parameter shardCount: the number of shards; see ``shardCounts``. Petrel cannot change it
   ///   later.
-  /// - Throws: ``StoreError/Code/cannotOpen`` when the database has no Citus, a server has the store open,
-  ///   or it is distributed already. Nothing is changed then.
+  /// - Throws: ``StoreError/Code/cannotOpen`` if the database has no Citus, a server has the store
+  ///   open, or the store is already distributed. Nothing is changed then.
   public static func begin(at address: PostgreSQLAddress, shardCount: Int) async throws {
     try await SQLStore.onThread {
       let connection = try PostgreSQLConnection(
@@ -60,12 +60,12 @@ public enum StoreDistribution {
     }
   }
 
-  /// Distributes a store that is not. Nobody may have it open; what it has is kept.
+  /// Distributes an existing store, whose data is kept. No server may have it open.
   ///
-  /// - Parameter shardCount: into how many shards; see ``shardCounts``. It can't be changed by Petrel
+  /// - Parameter shardCount: the number of shards; see ``shardCounts``. Petrel cannot change it
   ///   later.
-  /// - Throws: ``StoreError/Code/cannotOpen`` when the database has no Citus, or the store is distributed
-  ///   already.
+  /// - Throws: ``StoreError/Code/cannotOpen`` if the database has no Citus, or the store is already
+  ///   distributed.
   static func begin(over connection: any SQLConnection, shardCount: Int) throws {
     try checkExtension(of: connection)
     guard try !isMarked(connection) else {
@@ -78,9 +78,10 @@ public enum StoreDistribution {
     }
   }
 
-  /// Distributes the tables that a distributed store has got since, and tells whether it is one.
+  /// Distributes the tables added to a distributed store since; returns whether the store is
+  /// distributed.
   ///
-  /// - Throws: ``StoreError/Code/cannotOpen`` when it is and the database has no Citus.
+  /// - Throws: ``StoreError/Code/cannotOpen`` if it is distributed and the database has no Citus.
   static func complete(over connection: any SQLConnection) throws -> Bool {
     guard connection.kind == .postgreSQL, try isMarked(connection) else {
       return false
@@ -94,7 +95,7 @@ public enum StoreDistribution {
     return true
   }
 
-  /// Nil for a store that is not distributed.
+  /// Nil if the store is not distributed.
   package static func spread(over connection: any SQLConnection) throws -> Spread? {
     guard let shardCount = try shardCount(of: connection) else { return nil }
     guard try hasExtension(connection) else {
@@ -139,7 +140,7 @@ public enum StoreDistribution {
   ) throws {
     try Migration.begin(on: connection)
     do {
-      // What is made on one connection to a node is not seen on another before the commit.
+      // Other connections to a node do not see new objects before the commit.
       try connection.execute("SET LOCAL citus.multi_shard_modify_mode = 'sequential'")
       try body()
       try connection.commit()
@@ -149,12 +150,12 @@ public enum StoreDistribution {
     }
   }
 
-  /// Whoever has done it before.
+  /// Harmless if it was done before.
   private static func distributeTables(
     of connection: any SQLConnection, shardCount: Int
   ) throws {
     let names = try undistributedTables(of: connection)
-    // The others come to lie with the first.
+    // The other tables are colocated with the first.
     for name in names.filter({ $0 == first }) + names.filter({ $0 != first }).sorted() {
       switch place(of: try SQLTable.primaryKey(ofTable: name, in: connection)) {
       case .everywhere:

@@ -1,14 +1,14 @@
 import StoreModel
 
-/// Bytes of records and assets that a transaction adds to databases and takes from them.
+/// Bytes of records and assets that a transaction adds to databases and removes from them.
 ///
-/// A value, so that whoever rolls something back puts the one from before in its place.
+/// A value, so that a rollback restores the earlier one.
 struct StoredBytes {
   private var changes: [DatabaseID: Int64] = [:]
-  /// What the rows of databases say, as far as it was asked for.
+  /// The stored counts of databases, as far as they were read.
   private var rows: [DatabaseID: Int64] = [:]
 
-  /// What is to be added to each database's row.
+  /// The bytes to add to each database's row.
   var toWrite: [(database: DatabaseID, bytes: Int64)] {
     changes.filter { $0.value != 0 }.map { ($0.key, $0.value) }
   }
@@ -17,7 +17,7 @@ struct StoredBytes {
     changes[database, default: 0] += bytes
   }
 
-  /// The bytes of a database with what the transaction changed; `row` reads what stood in its row.
+  /// The bytes of a database including the transaction's changes; `row` reads the stored count.
   mutating func total(of database: DatabaseID, row: () throws -> Int64) rethrows -> Int64 {
     let stored = try rows[database] ?? row()
     rows[database] = stored

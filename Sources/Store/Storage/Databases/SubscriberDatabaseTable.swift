@@ -2,8 +2,8 @@ import CloudKitModel
 import SQLEngine
 import StoreModel
 
-/// The databases in which users have ever had subscriptions, which are looked up before the database is
-/// known. Every node of a distributed store has this table whole.
+/// The databases in which users have ever had subscriptions. The table is used before the database
+/// is known, so it is replicated to every node of a distributed store.
 struct SubscriberDatabaseTable {
   let transaction: StoreTransaction
   private var connection: any SQLConnection { transaction.connection }
@@ -16,7 +16,7 @@ struct SubscriberDatabaseTable {
     """
   ]
 
-  /// Sees to it that a database is found among those of a user.
+  /// Adds a database to those of a user, if it is missing.
   func enter(_ database: DatabaseID, of subscriber: String) throws {
     let key: [SQLValue] = [.text(subscriber), .integer(database.rawValue)]
     let known = try connection.first(

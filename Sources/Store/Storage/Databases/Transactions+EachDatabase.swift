@@ -1,7 +1,7 @@
 import CloudKitModel
 import StoreModel
 
-/// Something of a database that is written about.
+/// A value that belongs to a database, for writes by database.
 protocol InDatabase: Sendable {
   var database: DatabaseID { get }
 }
@@ -13,14 +13,14 @@ extension DeliveryUpdate: InDatabase {
 }
 
 extension Transactions {
-  /// Writes something about rows of any databases: as one transaction that has the locks of all of them,
-  /// or, in a distributed store, as one for each database, one after the other. So what is written in one
-  /// database may stay when a later one fails, and must be of use by itself.
+  /// Writes about rows of any databases: in one transaction with the locks of all of them or, in a
+  /// distributed store, in one transaction for each database, one after the other. A database's
+  /// writes may stay although a later one's fail, so they must be useful alone.
   ///
   /// - Parameters:
-  ///   - rows: what it is about, which was read before: another server may have been quicker.
-  ///   - settlesDeliveries: whether it is about deliveries alone, and locks no database.
-  /// - Returns: what `body` answers for each transaction.
+  ///   - rows: the rows, which were read before. Another server may have handled them since.
+  ///   - settlesDeliveries: whether the write concerns deliveries only, and locks no database.
+  /// - Returns: the result of `body` for each transaction.
   @discardableResult
   func inEachDatabase<Row: InDatabase, Value: Sendable>(
     of rows: [Row], settlesDeliveries: Bool = false,
@@ -40,11 +40,11 @@ extension Transactions {
     return values
   }
 
-  /// Drops what is found, a batch at a time, until there is no more of it.
+  /// Deletes found rows in batches until there are no more.
   ///
   /// - Parameters:
-  ///   - find: finds up to ``Retention/batch`` rows.
-  ///   - drop: drops those that are still there, and answers how many it was to drop.
+  ///   - find: returns up to ``Retention/batch`` rows.
+  ///   - drop: deletes those that still exist, and returns the number that it was asked to delete.
   func inBatches<Row: InDatabase>(
     _ find: @escaping @Sendable (StoreTransaction) throws -> [Row],
     drop: @escaping @Sendable (StoreTransaction, [Row]) throws -> Int
