@@ -2,12 +2,12 @@ import CloudKitModel
 import SQLEngine
 import StoreModel
 
-/// Takes deliveries that are due, in the writer's transaction: those that may be merged into a newer
-/// one are, the others are leased.
+/// Takes due deliveries in the writer's transaction: merges those that a newer one can replace, and
+/// leases the others.
 struct DeliveryClaim {
   struct Result: Sendable {
     var taken: [Delivery.ID] = []
-    /// Those of them whose lease had ended.
+    /// Taken deliveries whose earlier lease had ended.
     var renewed: Set<Delivery.ID> = []
     var mergedCount = 0
     /// Whether no more were due.
@@ -23,11 +23,11 @@ struct DeliveryClaim {
   let route: DeliveryRoute.ID
   let timestamp: Timestamp
   let lease: DeliveryLease
-  /// Whether a silent one goes for a newer one of any subscription, so that what waits for a device
-  /// becomes one.
+  /// Whether a silent delivery is merged into a newer silent one of any subscription, so that a
+  /// device has only one waiting.
   let mergesHarder: Bool
   private(set) var result = Result()
-  /// The newest silent one that waits for a device, by device and database.
+  /// The newest silent delivery that waits for a device, by device and database.
   private var newestSilent: [Reader: Int64] = [:]
 
   private struct Reader: Hashable {
@@ -44,7 +44,7 @@ struct DeliveryClaim {
     self.mergesHarder = mergesHarder
   }
 
-  /// Takes those that are due, whatever database they are of.
+  /// Takes due deliveries of all databases.
   mutating func take(atMost limit: Int, in transaction: StoreTransaction) throws {
     let table = DeliveryTable(transaction: transaction)
     let due = try table.claimable(on: route, dueAt: timestamp, by: lease.holder, limit: limit)
@@ -52,13 +52,13 @@ struct DeliveryClaim {
     result.isAll = due.count < limit
   }
 
-  /// Those that are due, whoever takes them first.
+  /// Due deliveries, without taking them.
   func due(atMost limit: Int, in transaction: StoreTransaction) throws -> [Delivery.ID] {
     try DeliveryTable(transaction: transaction)
       .due(on: route, at: timestamp, for: lease.holder, limit: limit)
   }
 
-  /// Takes those of one database that were due a moment ago, and still are.
+  /// Takes deliveries of one database that were due a moment ago and still are.
   mutating func take(_ ids: [Delivery.ID], in transaction: StoreTransaction) throws {
     let table = DeliveryTable(transaction: transaction)
     let due = try ids.compactMap {
@@ -80,7 +80,7 @@ struct DeliveryClaim {
     }
   }
 
-  /// The number of the newest one for the same device that says all that this one says; nil when this
+  /// The number of the newest delivery for the same device that can replace this one; nil if this
   /// is the newest.
   private mutating func newer(
     than delivery: DueDelivery, in table: DeliveryTable

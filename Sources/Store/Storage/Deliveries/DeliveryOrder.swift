@@ -2,33 +2,35 @@ import CloudKitModel
 import SQLEngine
 import StoreModel
 
-/// What becomes of all that is owed to a device, or of what a reader has read, when the device's
+/// A change to a device's waiting deliveries, or to a courier reader's cursors, when the device's
 /// registration changes.
 ///
-/// It concerns all databases in which the device's user has ever had subscriptions. Where one transaction
-/// can write to all of them it is carried out in the one that changes the registration. In a distributed
-/// store each database has a transaction of its own after that: until then nothing goes to a device that
-/// is not its notification's user's, for who takes a delivery looks at both.
+/// It applies to all databases in which the device's user has ever had subscriptions. Where one
+/// transaction can write to all of them, the one that changes the registration carries it out. In a
+/// distributed store each database has a transaction of its own after that. Until then nothing is
+/// sent to a device that no longer belongs to the notification's user, because taking a delivery
+/// checks both.
 struct DeliveryOrder: Sendable {
   enum Action: Sendable {
-    /// Gives up what is owed.
+    /// Abandons the waiting deliveries.
     case abandon(reason: String, at: Timestamp)
-    /// Sends it another way from now on.
+    /// Moves the waiting deliveries to another route.
     case move(to: DeliveryRoute.ID)
-    /// Puts a reader of a container at the end of the log: it sees what comes from now on.
+    /// Moves a reader's cursor in a container to the end of the log: the reader gets later entries
+    /// only.
     case startReading(Recipient)
-    /// Forgets how far a reader has read.
+    /// Deletes the reader's cursors.
     case forgetReading
   }
 
   var token: String
-  /// Whose device it is, or was.
+  /// The present or former user of the device.
   var userRecordName: String
   var action: Action
 }
 
 extension Transactions {
-  /// Writes something about devices, and carries out what follows from it.
+  /// Runs a write about devices, and carries out the orders that follow from it.
   func writeDevices<Value: Sendable>(
     locking locks: WriteLocks = .reference,
     _ body: @escaping @Sendable (StoreTransaction, inout [DeliveryOrder]) throws -> Value

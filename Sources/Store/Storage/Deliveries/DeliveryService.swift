@@ -2,7 +2,7 @@ import CloudKitModel
 import SQLEngine
 import StoreModel
 
-/// The pushes that are owed to devices.
+/// The queue of deliveries to devices.
 struct DeliveryService: DeliveryQueue {
   let transactions: Transactions
 
@@ -39,7 +39,8 @@ struct DeliveryService: DeliveryQueue {
       let deliveries = DeliveryTable(transaction: transaction)
       return try updates.reduce(0) { try $0 + deliveries.apply($1) }
     }
-    // A device that stays because of an interruption is refused again, and dropped then.
+    // If an interruption keeps the device, its next push is refused again, and the device is
+    // deleted then.
     for update in updates {
       guard let moment = update.dropTokenRegisteredBefore else { continue }
       try await dropDevice(of: update.id, registeredBefore: moment, at: update.timestamp)
@@ -47,7 +48,7 @@ struct DeliveryService: DeliveryQueue {
     return counts.reduce(0, +)
   }
 
-  /// Drops the device of a delivery, unless it was registered again since.
+  /// Deletes the device of a delivery, unless it was registered again since.
   private func dropDevice(
     of id: Delivery.ID, registeredBefore moment: Timestamp, at now: Timestamp
   ) async throws {
@@ -88,7 +89,7 @@ struct DeliveryService: DeliveryQueue {
         return claim.result
       }
     }
-    // The contents are read elsewhere: the one writer has better to do.
+    // A read transaction loads the contents, to spare the single writer.
     let (deliveries, lost) = try await transactions.read { [claimed] in
       try DeliveryTable(transaction: $0).deliveries(claimed.taken)
     }

@@ -2,10 +2,10 @@ import CloudKitModel
 import SQLEngine
 import StoreModel
 
-// MARK: Deliveries that a process takes
+// MARK: Taking deliveries
 
 extension DeliveryTable {
-  /// The condition that no other server has taken a delivery, or is gone.
+  /// The condition that no registered server other than `holder` has leased a delivery.
   static func isAvailable(to holder: String) -> String {
     """
     (leased_by IS NULL OR leased_by = \(holder)
@@ -13,12 +13,12 @@ extension DeliveryTable {
     """
   }
 
-  /// What another server is about to take, or to write an outcome of, is not waited for.
+  /// Rows that another server is taking or settling are skipped, not waited for.
   private var skippingLocked: String {
     connection.isShared ? " FOR NO KEY UPDATE SKIP LOCKED" : ""
   }
 
-  /// Those that are due, of all databases, for the transaction to take them.
+  /// Due deliveries of all databases, locked to be taken by the transaction.
   func claimable(
     on route: DeliveryRoute.ID, dueAt timestamp: Timestamp, by holder: Int64, limit: Int
   ) throws -> [DueDelivery] {
@@ -35,7 +35,7 @@ extension DeliveryTable {
       ], DueDelivery.init(row:))
   }
 
-  /// One that was due a moment ago, if it still is, for the transaction to take it.
+  /// A delivery that was due a moment ago, if it still is, locked to be taken by the transaction.
   func claimable(
     _ id: Delivery.ID, on route: DeliveryRoute.ID, dueAt timestamp: Timestamp, by holder: Int64
   ) throws -> DueDelivery? {
@@ -51,7 +51,7 @@ extension DeliveryTable {
       ], DueDelivery.init(row:))
   }
 
-  /// Those that are due, whoever takes them first.
+  /// Due deliveries, without locks.
   func due(
     on route: DeliveryRoute.ID, at timestamp: Timestamp, for holder: Int64, limit: Int
   ) throws -> [Delivery.ID] {
@@ -68,7 +68,8 @@ extension DeliveryTable {
       ], Delivery.ID.init(row:))
   }
 
-  /// The number of the newest one behind another, for the same device and with the same merge key.
+  /// The number of the newest delivery after `delivery` for the same device with the same merge
+  /// key.
   func newest(withKey mergeKey: String, behind delivery: DueDelivery) throws -> Int64? {
     try connection.first(
       """
@@ -83,7 +84,7 @@ extension DeliveryTable {
     ) { $0.integer(0) }
   }
 
-  /// The number of the newest silent one that waits for a device.
+  /// The number of the newest silent delivery that waits for a device.
   func newestSilent(for device: Int64, in database: DatabaseID) throws -> Int64? {
     try connection.first(
       """
@@ -91,7 +92,7 @@ extension DeliveryTable {
       WHERE state = 0 AND device = $1 AND merge_key >= $2 AND merge_key < $3 AND database_id = $4
       """,
       [
-        // What comes after all that begin with an s.
+        // The end of the range of keys that begin with "s".
         .integer(device), .text(DeliveryMergeKey.silentPrefix), .text("t"),
         .integer(database.rawValue),
       ]
@@ -120,14 +121,14 @@ extension DeliveryTable {
       ])
   }
 
-  // MARK: Of servers that are gone
+  // MARK: Leases of servers that are gone
 
-  /// At most so many are made available at once.
+  /// The most deliveries reclaimed at once.
   static let reclaimBatch = 1_000
 
-  /// What servers had taken that are gone, up to a batch of it.
+  /// A batch of deliveries leased to servers that are gone.
   func takenByGoneServers(at timestamp: Timestamp, exceptOf holder: Int64) throws -> [Delivery.ID] {
-    // A lease ends in the future: what has waited longer comes before it in the index.
+    // A lease ends in the future: deliveries that have waited longer come before it in the index.
     try connection.rows(
       """
       SELECT deliveries.database_id, deliveries.number
@@ -140,7 +141,7 @@ extension DeliveryTable {
       Delivery.ID.init(row:))
   }
 
-  /// Makes available what others had taken.
+  /// Ends the leases of other processes on these deliveries.
   func reclaim(_ ids: [Delivery.ID], at timestamp: Timestamp, exceptOf holder: Int64) throws {
     for id in ids {
       try connection.run(
@@ -156,7 +157,7 @@ extension DeliveryTable {
   }
 }
 
-/// What is to be known of a delivery that is due before a process takes it.
+/// The columns of a due delivery that decide how it is taken.
 struct DueDelivery {
   static let columns = "database_id, number, device, merge_key, leased_by"
 

@@ -1,10 +1,10 @@
 import CloudKitModel
 import StoreModel
 
-// MARK: Deliveries with their outcomes, for people who ask
+// MARK: Deliveries with their outcomes, for administrators
 
 extension DeliveryTable {
-  /// The deliveries of a log entry. Their numbers follow the entry's in one go, up to another entry's.
+  /// The deliveries of a log entry. Their numbers follow the entry's number, up to the next entry.
   func loggedDeliveries(
     ofEntry sequence: Int64, in database: DatabaseID
   ) throws -> [LoggedPush.Delivery] {
@@ -35,7 +35,7 @@ extension DeliveryTable {
     return rows.prefix { $0.sequence == sequence }.map(\.delivery)
   }
 
-  /// The deliveries of a log entry, which lie before the next entry.
+  /// The deliveries of a log entry, which are numbered before the next entry.
   func pastDeliveries(
     ofEntry sequence: Int64, before next: Int64, in database: DatabaseID
   ) throws -> [PastDelivery] {

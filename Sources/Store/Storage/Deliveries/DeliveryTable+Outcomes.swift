@@ -2,7 +2,7 @@ import CloudKitModel
 import SQLEngine
 import StoreModel
 
-/// The final states of a delivery in the store; 0 is owed.
+/// The stored final states of a delivery; 0 is the state before an outcome.
 enum FinalDeliveryState {
   static let delivered: Int64 = 1
   static let abandoned: Int64 = 2
@@ -10,10 +10,10 @@ enum FinalDeliveryState {
   static let refused: Int64 = 4
 }
 
-// MARK: What becomes of deliveries
+// MARK: Outcomes
 
 extension DeliveryTable {
-  /// Writes one outcome, and answers how many other deliveries were merged into it.
+  /// Writes one outcome, and returns the number of other deliveries merged into it.
   func apply(_ update: DeliveryUpdate) throws -> Int {
     var mergedCount = 0
     let key: [SQLValue] = [
@@ -67,7 +67,7 @@ extension DeliveryTable {
       """, key + [.integer(due.milliseconds), .text(reason), now, .integer(attempts)])
   }
 
-  /// Merges into a delivery the older ones that nobody has taken, and answers how many.
+  /// Merges older deliveries without a lease into a delivery, and returns their number.
   private func merge(
     _ key: [SQLValue], with mergeKey: DeliveryMergeKey, at now: SQLValue
   ) throws -> Int {
@@ -85,7 +85,7 @@ extension DeliveryTable {
   private static let isToDevice =
     "device = (SELECT device FROM device_numbers WHERE token = $2)"
 
-  /// Gives up what is owed to a user's device. The device's next user may be owed something already.
+  /// Abandons a user's deliveries to a device. The device's next user may already have deliveries.
   func abandon(
     toDevice token: String, of userRecordName: String, in database: DatabaseID, reason: String,
     at timestamp: Timestamp
@@ -104,7 +104,7 @@ extension DeliveryTable {
       ])
   }
 
-  /// Sends what is owed to a device another way from now on.
+  /// Moves the waiting deliveries of a device to another route.
   func move(
     toDevice token: String, in database: DatabaseID, to route: DeliveryRoute.ID
   ) throws {

@@ -2,7 +2,7 @@ import CloudKitModel
 import SQLEngine
 import StoreModel
 
-/// A delivery with all that is known of its notification and its device.
+/// A delivery joined with its notification and its device.
 struct DeliveryRow {
   /// The rows' columns and tables.
   static let selection = """
@@ -42,7 +42,7 @@ struct DeliveryRow {
     content = row.bytes(first + 8)
   }
 
-  /// Nil when the device is not the subscriber's any more, or another container's.
+  /// Nil if the device no longer belongs to the subscriber, or belongs to another container.
   func delivery(in transaction: StoreTransaction) throws -> Delivery? {
     let address = try DatabaseTable(transaction: transaction).address(of: id.database)
     guard device.userRecordName == subscriber, device.container == address.container,

@@ -2,11 +2,11 @@ import CloudKitModel
 import SQLEngine
 import StoreModel
 
-/// Deliveries by the way they go, so that one way that stands still holds up no other.
+/// Deliveries by route, so that a stuck route delays no other.
 ///
-/// `due` of a delivery that a process has taken is when its lease ends, and `leased_by` names the
-/// process. `merge_key` is the same for deliveries to one device of which only the newest need be
-/// sent, and `merged_into` names that.
+/// While a process has leased a delivery, `due` is the end of the lease and `leased_by` names the
+/// process. `merge_key` is equal for deliveries to one device of which only the newest need be
+/// sent; `merged_into` names that one.
 struct DeliveryTable {
   let transaction: StoreTransaction
 
@@ -42,8 +42,8 @@ struct DeliveryTable {
 
   // MARK: Reading
 
-  /// The deliveries with these names that are owed, and the names of those of which the device or the
-  /// log entry is gone.
+  /// The unsettled deliveries with these IDs, and the IDs of those whose device or log entry is
+  /// gone.
   func deliveries(
     _ ids: [Delivery.ID]
   ) throws -> (found: [Delivery], lost: [Delivery.ID]) {
@@ -64,7 +64,7 @@ struct DeliveryTable {
     return (found, lost)
   }
 
-  /// Those of all databases that are due, whoever has taken them.
+  /// Due deliveries of all databases, leased or not.
   func due(at timestamp: Timestamp, limit: Int) throws -> [Delivery] {
     try connection.rows(
       """
@@ -76,7 +76,7 @@ struct DeliveryTable {
     ).compactMap { try $0.delivery(in: transaction) }
   }
 
-  /// When the next one on a route is due that a server may take.
+  /// When the next delivery on a route that a server may take is due.
   func nextTime(
     on route: DeliveryRoute.ID, after timestamp: Timestamp, for holder: Int64
   ) throws -> Timestamp? {
@@ -90,16 +90,16 @@ struct DeliveryTable {
     ) { Timestamp(milliseconds: $0.integer(0)) }
   }
 
-  /// How many of all databases have no outcome.
+  /// The number of deliveries of all databases without an outcome.
   func owedCount() throws -> Int {
     try connection.first("SELECT COUNT(*) FROM deliveries WHERE state = 0", []) {
       Int($0.integer(0))
     } ?? 0
   }
 
-  /// How many deliveries of a database to these devices have no outcome.
+  /// The number of deliveries of a database to these devices without an outcome.
   ///
-  /// - Complexity: O(`limit`) and what waits for the devices in other databases.
+  /// - Complexity: O(`limit`) plus the devices' waiting deliveries in other databases.
   func owedCount(
     to devices: ArraySlice<Int64>, in database: DatabaseID, atMost limit: Int
   ) throws -> Int {
@@ -131,7 +131,7 @@ struct DeliveryTable {
 
   // MARK: Retention
 
-  /// Finished deliveries that are old, and those whose log entry is gone, up to a batch.
+  /// A batch of old finished deliveries, and of deliveries whose log entry is gone.
   func old(before horizon: Int64) throws -> [Delivery.ID] {
     try connection.rows(
       """
@@ -153,7 +153,7 @@ struct DeliveryTable {
     return ids.count
   }
 
-  /// Removes the deliveries of a log entry, which lie before the next entry.
+  /// Removes the deliveries of a log entry, which are numbered before the next entry.
   func remove(ofEntry sequence: Int64, before next: Int64, in database: DatabaseID) throws {
     try connection.run(
       """
@@ -163,7 +163,7 @@ struct DeliveryTable {
   }
 }
 
-/// A delivery as it is written first.
+/// A delivery to be inserted.
 struct NewDelivery {
   var database: DatabaseID
   var number: Int64
@@ -173,7 +173,7 @@ struct NewDelivery {
   var due: Timestamp
   var updated: Timestamp
   var route: DeliveryRoute.ID
-  /// The process that has taken it from the start.
+  /// The process that has leased it from the start; nil if none.
   var holder: Int64?
   var mergeKey: String?
 

@@ -2,7 +2,7 @@ import CloudKitModel
 import SQLEngine
 import StoreModel
 
-/// The ways that deliveries go, by their numbers.
+/// The routes of deliveries, by their numbers.
 struct PushRouteTable {
   let transaction: StoreTransaction
 
@@ -16,7 +16,7 @@ struct PushRouteTable {
     """
   ]
 
-  /// The number of a route, which is given when it is first asked for.
+  /// The number of a route, which the first call assigns.
   func number(of route: DeliveryRoute) throws -> DeliveryRoute.ID {
     if let known = transaction.catalog.routes[route] { return known }
     let names: [SQLValue] = [

@@ -2,7 +2,7 @@ import CloudKitModel
 import SQLEngine
 import StoreModel
 
-/// What APNs refused by a fault of ours.
+/// Pushes that APNs refused because of an error of the server.
 struct RefusedPushTable {
   let transaction: StoreTransaction
 
@@ -17,7 +17,7 @@ struct RefusedPushTable {
     "CREATE INDEX refused_pushes_by_time ON refused_pushes (refused)",
   ]
 
-  /// The newest of all databases.
+  /// The newest refused pushes of all databases.
   func newest(limit: Int) throws -> [RefusedPush] {
     try connection.rows(
       """
@@ -45,7 +45,7 @@ struct RefusedPushTable {
       ])
   }
 
-  /// What was kept of pushes that APNs refused long ago, up to a batch.
+  /// A batch of old refused pushes.
   func old(before horizon: Int64) throws -> [Delivery.ID] {
     try connection.rows(
       "SELECT database_id, number FROM refused_pushes WHERE refused < $1 LIMIT $2",
@@ -61,7 +61,7 @@ struct RefusedPushTable {
     return ids.count
   }
 
-  /// Removes those of deliveries whose numbers lie between two others.
+  /// Removes the refused pushes of deliveries whose numbers are between two others.
   func remove(after first: Int64, before end: Int64, in database: DatabaseID) throws {
     try connection.run(
       "DELETE FROM refused_pushes WHERE database_id = $1 AND number > $2 AND number < $3",

@@ -3,10 +3,10 @@ import Foundation
 import SQLEngine
 import StoreModel
 
-/// How many devices a store has, by what a server needs to push to them. Nothing in the store is changed,
-/// and a server may be using it.
+/// The number of a store's devices, grouped by the configuration that a server needs to push to
+/// them. The count changes nothing, and a server may be using the store.
 public struct DeviceCensus: Sendable, Hashable {
-  /// Devices that one setting of a server reaches, or none.
+  /// Devices that the same setting of a server reaches.
   public struct Group: Sendable, Hashable {
     public var kind: DeviceToken.Kind
     public var container: String
@@ -19,19 +19,19 @@ public struct DeviceCensus: Sendable, Hashable {
     }
   }
 
-  /// Devices of one kind that are counted. There may be millions.
+  /// The most devices of one kind that are counted. There may be millions.
   public static let limit = 100_000
 
-  /// In the order of kinds, and then of containers.
+  /// In the order of kinds, then of containers.
   public var groups: [Group]
 
   public init(groups: [Group]) {
     self.groups = groups
   }
 
-  /// Counts the devices to which a server pushes; readers of web couriers fetch.
+  /// Counts the devices to which a server pushes; courier readers poll and are not counted.
   ///
-  /// - Throws: ``StoreError`` where there is no store, or none that can be read.
+  /// - Throws: ``StoreError`` if there is no store, or none that can be read.
   public static func take(
     at location: StoreLocation, now: Timestamp = .now
   ) async throws -> DeviceCensus {

@@ -2,14 +2,14 @@ import CloudKitModel
 import SQLEngine
 import StoreModel
 
-/// The tokens by which devices, browsers and programs get their notifications.
+/// The tokens by which devices, browsers, programs and courier readers get notifications.
 struct DeviceService: DeviceStore {
   let transactions: Transactions
 
   /// Registers a token, or moves it to another user or device.
   ///
-  /// A token that changes hands starts anew: its badge is 0, what was owed to it is abandoned, and
-  /// a courier's reader sees what is logged from now on.
+  /// A token that gets another user starts anew: its badge is 0, its waiting deliveries are
+  /// abandoned, and a courier reader gets entries logged from now on.
   func saveDeviceToken(_ token: DeviceToken) async throws {
     try await transactions.writeDevices {
       try DeviceTable(transaction: $0).save(token, ordering: &$1)

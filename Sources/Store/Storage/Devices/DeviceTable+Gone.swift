@@ -2,11 +2,11 @@ import CloudKitModel
 import SQLEngine
 import StoreModel
 
-// MARK: Devices that are gone, and numbers of tokens
+// MARK: Former devices, and numbers of tokens
 
 extension DeviceTable {
-  /// Notes that devices are about to go. One whose registration has expired before was gone from then on.
-  /// Readers of the web courier come and go, and are not noted.
+  /// Records devices that are about to be removed. A device whose registration has expired was gone
+  /// from then on. Readers of the web courier come and go, and are not recorded.
   func rememberGone(
     where condition: String, _ arguments: [SQLValue], at timestamp: Timestamp,
     because reason: String
@@ -28,7 +28,7 @@ extension DeviceTable {
       """, arguments + [.integer(timestamp.milliseconds), .text(reason)])
   }
 
-  /// Forgets devices that have been gone for long; whether there may be more of them.
+  /// Deletes a batch of devices that have been gone for long; returns whether there may be more.
   func trimGone(before horizon: Int64) throws -> Bool {
     let tokens = try connection.rows(
       """
@@ -42,7 +42,7 @@ extension DeviceTable {
     return tokens.count == Int(Retention.batch)
   }
 
-  /// Forgets all devices that a user had.
+  /// Deletes the records of a user's former devices.
   ///
   /// - Returns: their tokens, whose numbers may have to be dropped (``dropNumber(of:)``).
   func forgetGone(of userRecordName: String) throws -> Set<String> {
@@ -53,7 +53,7 @@ extension DeviceTable {
       ) { $0.text(0) })
   }
 
-  /// Since when a recipient has or had devices, and until when.
+  /// The periods during which a recipient had devices.
   func periods(of recipient: Recipient) throws -> [DevicePeriod] {
     try connection.rows(
       """
@@ -81,9 +81,11 @@ extension DeviceTable {
       [.integer(try CounterTable(transaction: transaction).next("device")), .text(token)])
   }
 
-  /// Forgets the number of a token that is no device's, and was none's for as long as deliveries are kept.
+  /// Drops the number of a token that no device has, and none had for as long as deliveries are
+  /// kept.
   func dropNumber(of token: String) throws {
-    // Who is about to register the token is waited for, so that the next statement sees the device.
+    // The lock waits for a transaction that registers the token, so that the next statement sees
+    // its device.
     guard try keepNumber(of: token) else { return }
     try connection.run(
       """
@@ -95,8 +97,8 @@ extension DeviceTable {
       """, [.text(token)])
   }
 
-  /// Keeps others from dropping a token's number, or from giving it to a device, until the transaction
-  /// ends; false when it has none.
+  /// Keeps other transactions from dropping a token's number, or from giving it to a device, until
+  /// this transaction ends; false if the token has no number.
   private func keepNumber(of token: String) throws -> Bool {
     try connection.run("UPDATE device_numbers SET token = $1 WHERE token = $1", [.text(token)]) > 0
   }

@@ -7,7 +7,7 @@ import StoreModel
 extension DeviceTable {
   /// Registers a device, or moves it to another user.
   ///
-  /// - Parameter orders: gets what is to become of what is owed to it.
+  /// - Parameter orders: gets the changes to the device's waiting deliveries.
   /// - Throws: ``StoreError/Code/userDeleted``.
   func save(_ token: DeviceToken, ordering orders: inout [DeliveryOrder]) throws {
     try UserDeletionTable(transaction: transaction).refuseDeleted(token.userRecordName)
@@ -62,7 +62,7 @@ extension DeviceTable {
     }
   }
 
-  /// Removes a device of a recipient; false when the recipient has none with this token.
+  /// Removes a device of a recipient; false if the recipient has none with this token.
   func remove(
     _ token: String, kind: DeviceToken.Kind, of recipient: Recipient, at timestamp: Timestamp
   ) throws -> Bool {
@@ -77,7 +77,7 @@ extension DeviceTable {
     return try connection.run("DELETE FROM device_tokens WHERE " + condition, removed) > 0
   }
 
-  /// Forgets all of a user's devices of a kind, and gives up what is owed to them.
+  /// Removes all of a user's devices of a kind, and abandons their deliveries.
   func removeAll(
     of userRecordName: String, kind: DeviceToken.Kind, at timestamp: Timestamp,
     ordering orders: inout [DeliveryOrder]
@@ -95,7 +95,7 @@ extension DeviceTable {
     }
   }
 
-  /// Forgets a user's readers of the web courier, and how far they have read.
+  /// Removes a user's web courier readers and their cursors.
   func removeReaders(of userRecordName: String, ordering orders: inout [DeliveryOrder]) throws {
     let readers = try connection.rows(
       """
@@ -107,9 +107,9 @@ extension DeviceTable {
     }
   }
 
-  /// Drops a device that its push service does not know, unless it was registered again since.
+  /// Deletes a device that its push service does not know, unless it was registered again since.
   ///
-  /// - Returns: whose it was; nil when it stays.
+  /// - Returns: the device's user; nil if the device stays.
   func drop(
     _ token: String, kind: String, registeredBefore moment: Timestamp, at now: Timestamp
   ) throws -> String? {
@@ -122,7 +122,7 @@ extension DeviceTable {
     ) { $0.text(0) }
   }
 
-  /// Drops devices whose registration has expired, and forgets how far readers have read.
+  /// Deletes devices whose registration has expired, and the cursors of expired readers.
   func dropExpired(at now: Int64, ordering orders: inout [DeliveryOrder]) throws {
     let readers = try connection.rows(
       """
@@ -141,12 +141,12 @@ extension DeviceTable {
 }
 
 extension DeviceToken {
-  /// What is to become of what is owed to the device.
+  /// An order for the device's waiting deliveries.
   fileprivate func order(_ action: DeliveryOrder.Action) -> DeliveryOrder {
     DeliveryOrder(token: token, userRecordName: userRecordName, action: action)
   }
 
-  /// Whether a registration goes on with this one, for those who ask why a push did not come.
+  /// Whether `next` continues this registration, for explanations of missing pushes.
   fileprivate func isInSamePeriod(as next: DeviceToken) -> Bool {
     hasSameReader(as: next) && deviceID == next.deviceID && apnsEnvironment == next.apnsEnvironment
       && expires.map { $0 > next.registered } ?? true

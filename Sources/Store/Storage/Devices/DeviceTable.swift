@@ -2,17 +2,18 @@ import CloudKitModel
 import SQLEngine
 import StoreModel
 
-/// The devices of users, by the tokens they are sent to with, and those that are gone, for those who ask
-/// why a push came or did not.
+/// The devices of users by their tokens, and former devices, which explain why a push came or did
+/// not.
 ///
-/// A delivery has its device's number and not its token, which is long, and would stand in the row and in
-/// an index. A token keeps its number when it changes hands and when its device is gone, for as long as
-/// deliveries to it and `gone_devices` are kept. A number is never given twice.
+/// A delivery has its device's number instead of the token, which is long and would be stored in
+/// the row and in an index. A token keeps its number when it gets another user and when its device
+/// is gone, as long as deliveries to it and `gone_devices` are kept. A number is never reused.
 ///
-/// `first_registered` is when the user's device was registered after it was not: `registered` is when it
-/// was last.
+/// `first_registered` is the start of the user's present registration of the device; `registered`
+/// is the time of the last renewal.
 ///
-/// The index gives a user's devices in order: an engine that has to sort them may rather walk all devices.
+/// The index returns a user's devices in order: an engine that has to sort them may instead scan
+/// all devices.
 struct DeviceTable {
   let transaction: StoreTransaction
 
@@ -59,9 +60,9 @@ struct DeviceTable {
         + " ORDER BY registered, kind, token", [.text(userRecordName)], DeviceToken.init(row:))
   }
 
-  /// A page of devices, in the order of their kinds and tokens.
+  /// A page of devices in the order of their kinds and tokens.
   ///
-  /// - Parameter userRecordName: whose; nil for everybody's.
+  /// - Parameter userRecordName: the user whose devices are listed; nil for all users.
   func devices(
     of userRecordName: String?, after last: DeviceName?, limit: Int
   ) throws -> [DeviceToken] {
@@ -77,7 +78,8 @@ struct DeviceTable {
       """, arguments, DeviceToken.init(row:))
   }
 
-  /// How many other devices of its kind a device's user has in its container that have not expired.
+  /// The number of other unexpired devices of the same kind that a device's user has in its
+  /// container.
   func othersCount(besides device: DeviceToken) throws -> Int {
     try connection.first(
       """
@@ -93,8 +95,9 @@ struct DeviceTable {
     ) { Int($0.integer(0)) } ?? 0
   }
 
-  /// Visits a user's devices in a container that are sent to and not expired, each with its number; the
-  /// courier's readers come by themselves. Nobody gives them another user until the transaction ends.
+  /// Visits the unexpired devices to which a user's notifications of a container are pushed, each
+  /// with its number. The courier's readers poll instead. No other transaction gives the devices
+  /// another user until this one ends.
   func visitTargets(
     of userRecordName: String, at address: DatabaseAddress, now: Timestamp,
     _ visit: (DeviceToken, _ number: Int64?) throws -> Void
@@ -115,7 +118,7 @@ struct DeviceTable {
     ) { try visit(try DeviceToken(row: $0), $0.optionalInteger(DeviceToken.columnCount)) }
   }
 
-  /// How many devices of a kind each container has, in the order of containers.
+  /// The number of devices of a kind in each container, in the order of containers.
   func counts(
     of kind: DeviceToken.Kind, now: Timestamp, limit: Int
   ) throws -> [(container: String, count: Int)] {
@@ -131,14 +134,16 @@ struct DeviceTable {
 
   // MARK: The courier's readers
 
-  /// The rows of a courier's token, each with its badge, the one of the token itself first. Empty
-  /// when there is no such token.
+  /// The rows of a courier's token, each with its badge; the row of the token itself comes first.
+  /// Empty if there is no such token.
   ///
-  /// - Parameter keepingThem: Nobody may give them another reader until the transaction ends.
+  /// - Parameter keepingThem: whether to lock the rows, so that no other transaction gives them
+  ///   another reader before this one ends.
   func readers(
     ofToken token: String, keepingThem: Bool = false
   ) throws -> [(device: DeviceToken, badge: Int)] {
-    // The character behind the space ends the names that begin with the token and a space.
+    // The range of names that begin with the token and a space ends at the character after the
+    // space.
     let rows = try connection.rows(
       "SELECT \(DeviceToken.columns), badge FROM device_tokens"
         + " WHERE kind = 'courier' AND token >= $1 AND token < $2 ORDER BY token"
@@ -148,7 +153,7 @@ struct DeviceTable {
     return rows.first?.device.token == token ? rows : []
   }
 
-  /// - Throws: ``StoreError/Code/notFound`` when there is no such token.
+  /// - Throws: ``StoreError/Code/notFound`` if there is no such token.
   func existingReaders(
     ofToken token: String, keepingThem: Bool = false
   ) throws -> [(device: DeviceToken, badge: Int)] {
@@ -159,8 +164,8 @@ struct DeviceTable {
     return rows
   }
 
-  /// The row with which a reader listens to what an entry is of, which nobody gives to another until the
-  /// transaction ends.
+  /// The row with which a reader listens to an entry's container. It is locked, so that no other
+  /// transaction gives it another reader before this one ends.
   func reader(ofToken token: String, for entry: LogEntry) throws -> DeviceToken? {
     let address = entry.notification.database
     return try readers(ofToken: token, keepingThem: true).first {
@@ -170,18 +175,19 @@ struct DeviceTable {
 
   // MARK: Locks
 
-  /// What a selection of devices ends with, so that nobody gives them another reader until the transaction
-  /// ends.
+  /// The end of a selection of devices that locks them, so that no other transaction gives them
+  /// another reader before this one ends.
   ///
-  /// Where nodes have copies of the table, Citus keeps all of it in place of some rows: two that then raise
-  /// badges would wait for each other. There what is owed to a device that has changed hands is found by who
-  /// takes it.
+  /// On a distributed store, Citus would lock the whole table instead of some rows, and two
+  /// transactions that raise badges would wait for each other. There, taking a delivery finds those
+  /// of a device that has another user by now.
   private var keepingRows: String {
     connection.isShared && !transaction.context.isDistributed ? " FOR KEY SHARE" : ""
   }
 
-  /// Waits for those who are about to log something for the device's reader, and keeps others from it:
-  /// what is owed to a device that changes hands is to be found. They keep its row by ``keepingRows``.
+  /// Waits for transactions that are logging entries for the device's reader, and keeps others from
+  /// it, so that a change of the device's user finds all of its deliveries. Those transactions lock
+  /// its row by ``keepingRows``.
   func lock(_ token: String, kind: DeviceToken.Kind) throws {
     guard connection.isShared, !transaction.context.isDistributed else { return }
     _ = try connection.first(

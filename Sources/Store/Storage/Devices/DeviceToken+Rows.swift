@@ -25,7 +25,7 @@ extension DeviceToken {
       endpoint: row.optionalText(9).map { WebEndpoint(url: $0, secrets: row.bytes(10)) })
   }
 
-  /// Whether the change was made by this device.
+  /// Whether this device made the change.
   func isOrigin(of change: Change) -> Bool {
     deviceID != nil && deviceID == change.deviceID && userRecordName == change.userRecordName
   }
