@@ -2,7 +2,7 @@ import CloudKitModel
 import Foundation
 import StoreModel
 
-// Changes stay in the outbox when they are dispatched, for explanations.
+// Dispatched changes stay in the outbox, for explanations.
 extension ChangeHistoryService {
   func pastChanges(
     of recordID: RecordID?, in database: DatabaseID, before sequence: Int64?, limit: Int
@@ -11,7 +11,7 @@ extension ChangeHistoryService {
       guard let position = try DispatchTable(transaction: transaction).position(of: database) else {
         return []
       }
-      // Before the first, but not below the least number.
+      // Before `sequence`, without an overflow at the least number.
       var end = position.wholeThrough
       if let sequence { end = min(end, max(sequence, .min + 1) - 1) }
       let pageSize = recordID == nil ? max(1, limit) : 500
@@ -27,8 +27,8 @@ extension ChangeHistoryService {
     }
   }
 
-  /// Drops changes that were dispatched before a moment. It looks through all that is known of
-  /// dispatched changes, a page at a time and beside the writer.
+  /// Deletes changes that were dispatched before `horizon`. It reads all rows of dispatches, a page
+  /// at a time, in read transactions.
   func trimChangeHistory(before horizon: Timestamp) async throws {
     let pageSize: Int64 = 5_000
     var last = DispatchTable.Key(database: .min, through: .min)
@@ -39,7 +39,7 @@ extension ChangeHistoryService {
       let old = page.filter { $0.dispatched < horizon.milliseconds && $0.isWhole }
       var begin = 0
       while begin < old.count {
-        // As many as have about as many changes as one write may drop.
+        // A group of transactions with about as many changes as one write may delete.
         let end =
           old[begin...].firstIndex {
             $0.key.database == old[begin].key.database

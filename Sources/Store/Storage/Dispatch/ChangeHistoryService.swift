@@ -3,7 +3,7 @@ import Foundation
 import SQLEngine
 import StoreModel
 
-/// What explanations go by: changes that were dispatched, and what came of them.
+/// The history behind explanations: dispatched changes and their notifications.
 struct ChangeHistoryService: ChangeHistoryStore {
   let transactions: Transactions
 
@@ -80,7 +80,7 @@ struct ChangeHistoryService: ChangeHistoryStore {
 }
 
 extension PastNotification {
-  /// An entry with its deliveries, which have the numbers right behind it, before the next entry's.
+  /// An entry with its deliveries, which are numbered after it and before the next entry.
   fileprivate init(_ entry: LogEntry, in transaction: StoreTransaction) throws {
     let log = NotificationLogTable(transaction: transaction)
     let next = try log.sequence(after: entry.sequence, in: entry.database)

@@ -2,23 +2,23 @@ import CloudKitModel
 import SQLEngine
 import StoreModel
 
-/// Writes what matched changes led to, in the writer's transaction.
+/// Writes the effects of matched changes in the writer's transaction.
 struct DispatchCompletion {
   let timestamp: Timestamp
   let transaction: StoreTransaction
   fileprivate(set) var outcome = DispatchOutcome()
-  /// How many deliveries may still be written, and are still leased to the caller.
+  /// The deliveries that may still be written, and those that may still be leased to the caller.
   fileprivate(set) var capacity: DeliveryCapacity?
-  /// The supply of the database that was written to last; those of the others.
+  /// The number supply of the last database written to, and those of the others.
   private var supply: NumberSupply?
   private var supplies: [DatabaseID: NumberSupply] = [:]
   private var targets: [UserOfDatabase: DispatchTarget] = [:]
-  /// The version of the deletions of subscriptions that fire once.
+  /// The subscription version of the deletions of `firesOnce` subscriptions.
   private var versions: [DatabaseID: Int64] = [:]
   private var entries = RowInsertion(NotificationLogTable.insertion)
   private var filings = RowInsertion(NotificationIndexTable.insertion)
   private var deliveries = RowInsertion(DeliveryTable.insertion)
-  /// How far the databases are dispatched.
+  /// The dispatch progress of each part.
   private var progress: [DatabasePart: DispatchProgress] = [:]
 
   init(timestamp: Timestamp, capacity: DeliveryCapacity?, transaction: StoreTransaction) {
@@ -27,7 +27,7 @@ struct DispatchCompletion {
     self.transaction = transaction
   }
 
-  /// Writes what each of the changes led to.
+  /// Writes the effects of each change.
   mutating func complete(_ changes: [PreparedChange]) throws {
     let firings = changes.reduce(0) { $0 + $1.matched.firings.count }
     outcome.logged.reserveCapacity(firings)
@@ -50,12 +50,13 @@ struct DispatchCompletion {
     let isOpen = try matched.firings.isEmpty || isReadableByAll(entry.change, at: address)
     var target: DispatchTarget?
     for (firing, notification) in prepared.notifications.elements.enumerated() {
-      // Before anything is used up: a subscription that fires once waits for what may be read.
+      // Checked before a subscription is deleted: a `firesOnce` subscription waits for a record
+      // that its user may read.
       guard try isOpen || mayRead(matched.firings[firing], entry, at: address) else { continue }
       if notification.firesOnce {
         guard try consume(matched.firings[firing], in: entry.database) else { continue }
       }
-      // Firings of one subscriber mostly come together.
+      // Firings of one subscriber are mostly adjacent.
       if target?.user.userRecordName != notification.subscriber {
         if let target { targets[target.user] = target }
         target = try self.target(
@@ -81,7 +82,7 @@ struct DispatchCompletion {
     if let target { targets[target.user] = target }
   }
 
-  /// Whether the change is the next to be dispatched, or goes on where it was left.
+  /// Whether the change is the next to be dispatched, or continues where it was left.
   private mutating func settle(_ matched: MatchedChange) throws -> Bool {
     let part = matched.entry.part
     var progress = try self.progress[part] ?? DispatchProgress(of: part, in: transaction)
@@ -89,7 +90,7 @@ struct DispatchCompletion {
     return try progress.settle(matched)
   }
 
-  /// Whether every user may read the changed record, so that none of them need be asked about.
+  /// Whether every user may read the changed record, so that subscribers need no check.
   private func isReadableByAll(_ change: Change, at address: DatabaseAddress) throws -> Bool {
     guard address.scope == .public, let record = change.record else { return true }
     let grants =
@@ -100,8 +101,8 @@ struct DispatchCompletion {
       .mayRead(record)
   }
 
-  /// Whether the subscriber may read the changed record now; a notification that is withheld is told
-  /// in the result.
+  /// Whether the subscriber may read the changed record now; a withheld notification is added to
+  /// the result.
   private mutating func mayRead(
     _ firing: StoredSubscription, _ entry: OutboxEntry, at address: DatabaseAddress
   ) throws -> Bool {
@@ -119,7 +120,7 @@ struct DispatchCompletion {
     return false
   }
 
-  /// Deletes a `firesOnce` subscription; false when it is gone, or is another by now.
+  /// Deletes a `firesOnce` subscription; false if it is gone or was replaced.
   private mutating func consume(
     _ firing: StoredSubscription, in database: DatabaseID
   ) throws -> Bool {
@@ -132,7 +133,7 @@ struct DispatchCompletion {
       timestamp: timestamp)
   }
 
-  /// Has an entry of the log written.
+  /// Adds an entry to the log.
   private mutating func log(
     _ row: NotificationIndexRow, _ content: ArraySlice<UInt8>, _ unsent: UnsentDeliveries
   ) throws {
@@ -141,7 +142,7 @@ struct DispatchCompletion {
     }
   }
 
-  /// Has an entry come into the index by subscriber, now or later.
+  /// Adds an entry to the index by subscriber, now or later.
   private mutating func file(_ row: NotificationIndexRow, amongMany: Bool) throws {
     guard transaction.tail == nil || amongMany else {
       return transaction.tailChange.added.append(row)
@@ -151,7 +152,7 @@ struct DispatchCompletion {
     }
   }
 
-  /// Makes the delivery of the last log entry to a device, unless the change was made there.
+  /// Adds the delivery of the last log entry to a device, unless the device made the change.
   private mutating func owe(
     _ notification: PreparedNotifications.Element, of change: Change, loggedAs sequence: Int64,
     toDevice place: Int, in database: DatabaseID
@@ -189,8 +190,8 @@ struct DispatchCompletion {
     return capacity?.lease
   }
 
-  /// The subscriber's devices in the notification's container that are sent to and not expired; the
-  /// courier's readers come by themselves.
+  /// The unexpired devices to which the subscriber's notifications of the container are pushed. The
+  /// courier's readers poll instead.
   private mutating func target(
     _ user: UserOfDatabase, at address: DatabaseAddress
   ) throws -> DispatchTarget {
@@ -229,16 +230,16 @@ struct DispatchCompletion {
   }
 }
 
-/// The devices that a user's notifications go to.
+/// The devices to which a user's notifications are pushed.
 private struct DispatchTarget {
   let user: UserOfDatabase
-  /// Where they are in ``DispatchOutcome/devices``.
+  /// Their range in ``DispatchOutcome/devices``.
   var devices = 0..<0
-  /// Deliveries that may be written for the user before more wait than may.
+  /// The number of deliveries that may still be written within the user's limit.
   var left = Int.max
-  /// Whether ``left`` is what the store has, and not less.
+  /// Whether ``left`` is exact; otherwise it is a lower bound.
   private var isCounted = false
-  /// Devices without a way to them, and their kinds.
+  /// The number of devices without a channel, and the reasons.
   private var passedOver = 0
   private var noWays: UnsentDeliveries = []
 
@@ -251,10 +252,10 @@ private struct DispatchTarget {
     noWays.insert(UnsentDeliveries(noWayTo: device.kind, device.apnsEnvironment))
   }
 
-  /// Takes room for the deliveries of a change to all devices but that of its origin: for all of them or,
-  /// beyond a limit, for none.
+  /// Reserves deliveries of a change to all devices except the origin; beyond a limit, reserves
+  /// none.
   ///
-  /// - Returns: why there are no deliveries to some devices.
+  /// - Returns: why some devices have no delivery.
   mutating func take(
     of change: Change, for dispatch: inout DispatchCompletion
   ) throws -> UnsentDeliveries {

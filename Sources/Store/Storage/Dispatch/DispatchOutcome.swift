@@ -1,20 +1,20 @@
 import CloudKitModel
 import StoreModel
 
-/// What the writer's transaction made of matched changes, in numbers; ``result(of:timestamp:)`` makes
-/// of it, outside of the writer's thread, what others look at.
+/// The writer's result for matched changes, as numbers. ``result(of:timestamp:)`` converts it for
+/// callers, outside of the writer's thread.
 struct DispatchOutcome: Sendable {
   /// A firing that was logged.
   struct Logged: Sendable {
-    /// Its places among the changes and among the firings of that change.
+    /// The index of the change, and that of the firing in the change.
     var change: Int
     var firing: Int
     var sequence: Int64
   }
 
-  /// A delivery that is owed.
+  /// A delivery that was written.
   struct Owed: Sendable {
-    /// The places of its entry in ``DispatchOutcome/logged`` and of its device.
+    /// The index of its entry in ``DispatchOutcome/logged``, and that of its device.
     var logged: Int
     var device: Int
     var number: Int64
@@ -27,10 +27,10 @@ struct DispatchOutcome: Sendable {
   var devices: [DeviceToken] = []
   /// The numbers of the devices' tokens.
   var deviceNumbers: [Int64] = []
-  /// The way to each of the devices.
+  /// The route of each device.
   var routes: [DeliveryRoute.ID] = []
   var owed: [Owed] = []
-  /// Deliveries that wait in the store for room.
+  /// The number of written deliveries that were not leased.
   var waiting: [DeliveryRoute.ID: Int] = [:]
   var unsent = UnsentDeliveryCounts()
   var withheld: [WithheldNotification] = []
@@ -40,7 +40,7 @@ struct DispatchOutcome: Sendable {
     entries.reserveCapacity(logged.count)
     for entry in logged {
       let change = changes[entry.change]
-      // The writer asked for the address of each change that it logged something of.
+      // The writer looked up the address of each change with a log entry.
       guard let address = addresses[change.entry.database] else { continue }
       let firing = change.matched.firings[entry.firing]
       entries.append(

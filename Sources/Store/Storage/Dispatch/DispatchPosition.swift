@@ -2,16 +2,16 @@ import CloudKitModel
 import SQLEngine
 import StoreModel
 
-/// How far the changes of a database are dispatched.
+/// The position up to which changes are dispatched.
 struct DispatchPosition: Hashable {
-  /// The last change that is dispatched, wholly or in part.
+  /// The last change that is dispatched, fully or partly.
   var through: Int64
-  /// How many of the database's changes that makes, since they are counted.
+  /// The number of the database's changes up to this position.
   var changes: Int64
-  /// Of a change with more firings than a transaction takes, how far they are settled; nil when all
-  /// of them are.
+  /// For a change with more firings than a transaction takes, the subscription through which they
+  /// are settled; nil if all are.
   var settled: SubscriptionName?
 
-  /// The changes up to this one are dispatched wholly.
+  /// The last change that is fully dispatched.
   var wholeThrough: Int64 { settled == nil ? through : through - 1 }
 }

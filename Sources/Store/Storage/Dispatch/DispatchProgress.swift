@@ -1,29 +1,29 @@
 import CloudKitModel
 import StoreModel
 
-/// Takes down which changes of a database a transaction dispatches.
+/// Tracks the changes of a database that a transaction dispatches.
 ///
-/// A change is not touched for it: it stays in the outbox, as the history that explanations look at,
-/// and a row for all of the transaction's changes tells how far they go.
+/// The changes themselves are not updated: they stay in the outbox as the history for explanations.
+/// One row stores the position for all changes of the transaction.
 ///
-/// Where the database is divided, each part has such a row of its own, and the one for the changes is
-/// written when the last part is through with them.
+/// In a divided database each part has such a row. The row for the changes is written when the last
+/// part has dispatched them.
 struct DispatchProgress {
   private let part: DatabasePart
-  /// What comes after the parts there are; nil when nothing else is to.
+  /// The pending division; nil if there is none.
   private let repartition: Repartition?
-  /// What the store has.
+  /// The stored position.
   private let stored: DispatchPosition?
   private var position: DispatchPosition
-  /// Where the last change stands that the transaction made whole.
+  /// The position of the last change that the transaction dispatched fully.
   private var whole: DispatchPosition?
-  /// How many changes the transaction dispatches, wholly or in part.
+  /// The number of changes that the transaction dispatches, fully or partly.
   private var count = 0
   private var large: [OutboxEntry] = []
 
   private var database: DatabaseID { part.database }
 
-  /// - Throws: ``StoreError/Code/leaseLost`` when another server dispatches the part's changes.
+  /// - Throws: ``StoreError/Code/leaseLost`` if another server dispatches the part's changes.
   init(of part: DatabasePart, in transaction: StoreTransaction) throws {
     self.part = part
     repartition = try DispatchLeaseTable(transaction: transaction).checkLease(of: part)
@@ -31,10 +31,10 @@ struct DispatchProgress {
     position = stored ?? DispatchPosition(through: .min, changes: 0)
   }
 
-  /// Takes in a change, or more of one that is begun; false when that is dispatched already.
+  /// Adds a change, or the continuation of one; false if it is already dispatched.
   ///
-  /// - Throws: ``StoreError/Code/outOfOrder``, for a change behind one that is not whole, or behind the
-  ///   last of these parts.
+  /// - Throws: ``StoreError/Code/outOfOrder`` for a change after one that is not fully dispatched,
+  ///   or after the last change of the present parts.
   mutating func settle(_ matched: MatchedChange) throws -> Bool {
     let entry = matched.entry
     if let repartition, entry.sequence > repartition.lastChange { throw outOfOrder }
@@ -56,10 +56,10 @@ struct DispatchProgress {
     return true
   }
 
-  /// Writes how far the changes are dispatched, and drops what is too much to be kept of them.
+  /// Writes the position, and deletes changes beyond the history's limits.
   ///
-  /// - Throws: ``StoreError/Code/outOfOrder`` when others wait before the last of them: they would
-  ///   be taken for dispatched.
+  /// - Throws: ``StoreError/Code/outOfOrder`` if other changes wait before the last of them, which
+  ///   the position would mark as dispatched.
   func write(at timestamp: Timestamp, in transaction: StoreTransaction) throws {
     guard count > 0 else { return }
     let between = try OutboxTable(transaction: transaction).count(
@@ -83,7 +83,7 @@ struct DispatchProgress {
     if let begun = stored, begun.settled != nil, begun.through < position.through {
       try dispatches.remove(of: database, through: begun.through)
     }
-    // The changes before one that goes on have their time.
+    // The changes before a partly dispatched one keep their own time of dispatch.
     if let whole, position.settled != nil {
       try dispatches.write(whole, of: database, at: timestamp)
     }
@@ -99,12 +99,12 @@ struct DispatchProgress {
       common.through > before?.through ?? .min
     else { return }
     try dispatches.write(common, of: database, at: timestamp)
-    // What all parts are through with by now, the last of them is in this transaction.
+    // The last change that all parts have dispatched is in this transaction.
     let large = large.filter { $0.sequence <= common.through }
     try drop(large, from: before, to: common, in: transaction)
   }
 
-  /// Drops what is too much to be kept of changes that are dispatched.
+  /// Deletes dispatched changes beyond the history's limits.
   private func drop(
     _ large: [OutboxEntry], from begin: DispatchPosition?, to end: DispatchPosition,
     in transaction: StoreTransaction
@@ -115,7 +115,7 @@ struct DispatchProgress {
     for entry in large { try OutboxTable(transaction: transaction).dropFields(of: entry) }
     let period = Int64(min(64, max(1, limit / 8)))
     guard end.changes / period > (begin?.changes ?? 0) / period else { return }
-    // One that is dispatched in part is none of those that are kept.
+    // A partly dispatched change does not count toward the limit.
     let whole = end.changes - (end.settled == nil ? 0 : 1)
     try dispatches.dropChanges(of: database, before: whole - Int64(limit))
   }

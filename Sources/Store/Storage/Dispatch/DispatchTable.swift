@@ -2,18 +2,18 @@ import CloudKitModel
 import SQLEngine
 import StoreModel
 
-/// How far the changes of each database are dispatched: a row of `dispatches` for each transaction that
-/// dispatched some of them, the last telling how far. So a change is not touched when it is dispatched; it
-/// stays in the ``OutboxTable`` and is the history.
+/// The dispatch positions of databases. `dispatches` has a row for each transaction that dispatched
+/// changes; the last row is the position. The changes themselves are not updated: they stay in the
+/// ``OutboxTable`` as the history.
 ///
-/// Of a database that is dispatched in parts, ``PartDispatchTable`` has how far each part is.
+/// For divided databases, ``PartDispatchTable`` has the position of each part.
 struct DispatchTable {
   let transaction: StoreTransaction
   private var connection: any SQLConnection { transaction.connection }
 
-  /// `changes` counts the changes of the database through this row. `settled_subscriber` and
-  /// `settled_subscription` tell how far the firings of the change `through` are settled, where they
-  /// are too many for one transaction: the last subscription in the order of subscribers and IDs.
+  /// `changes` is the number of the database's changes through this row. `settled_subscriber` and
+  /// `settled_subscription` are set if the change `through` has too many firings for one
+  /// transaction: they name the last settled subscription in the order of subscribers and IDs.
   static let definition = [
     """
     CREATE TABLE dispatches (
@@ -23,7 +23,7 @@ struct DispatchTable {
     """
   ]
 
-  /// Which row tells of a transaction that dispatched changes.
+  /// The key of a row.
   struct Key: Sendable {
     var database: Int64
     var through: Int64
@@ -39,7 +39,7 @@ struct DispatchTable {
     var database: DatabaseID { DatabaseID(rawValue: key.database) }
   }
 
-  /// How far a database's changes are dispatched; nil before the first.
+  /// A database's dispatch position; nil before the first dispatch.
   func position(of database: DatabaseID) throws -> DispatchPosition? {
     try connection.first(
       """
@@ -48,13 +48,13 @@ struct DispatchTable {
       """, [.integer(database.rawValue)], DispatchPosition.init(row:))
   }
 
-  /// How far a database's changes are dispatched to a part of it; nil before the first.
+  /// A part's dispatch position; nil before the first dispatch.
   func position(of part: DatabasePart) throws -> DispatchPosition? {
     if part.isWhole { return try position(of: part.database) }
     return try PartDispatchTable(transaction: transaction).position(of: part)
   }
 
-  /// Keeps that the changes up to a position are dispatched.
+  /// Stores a database's dispatch position.
   func write(_ position: DispatchPosition, of database: DatabaseID, at timestamp: Timestamp) throws
   {
     try connection.run(
@@ -73,7 +73,7 @@ struct DispatchTable {
       ])
   }
 
-  /// The transactions behind one, in the order of their databases and changes.
+  /// The transactions after `key`, in the order of their databases and changes.
   func dispatches(behind key: Key, limit: Int64) throws -> [Dispatch] {
     try connection.rows(
       """
@@ -87,7 +87,7 @@ struct DispatchTable {
     }
   }
 
-  /// Drops all changes that are dispatched, and all but the last that is known of it.
+  /// Deletes all dispatched changes, and all rows except the last.
   func dropChanges(
     of database: DatabaseID, dispatchedAt position: DispatchPosition
   ) throws {
@@ -97,7 +97,7 @@ struct DispatchTable {
       [.integer(database.rawValue), .integer(position.through)])
   }
 
-  /// Drops the oldest changes, those before the given number; so many at once as do not take long.
+  /// Deletes the oldest changes, those before `number`; as many at once as take a short time.
   func dropChanges(of database: DatabaseID, before number: Int64) throws {
     guard number > 0 else { return }
     let last = try connection.first(
@@ -114,14 +114,14 @@ struct DispatchTable {
       [.integer(database.rawValue), .integer(last)])
   }
 
-  /// Drops the changes up to those of a transaction, and what is known of that.
+  /// Deletes the changes of a transaction and earlier ones, and the transaction's row.
   func drop(_ dispatch: Key) throws {
     let database = DatabaseID(rawValue: dispatch.database)
     try OutboxTable(transaction: transaction).drop(from: database, through: dispatch.through)
     try remove(of: database, through: dispatch.through)
   }
 
-  /// Forgets how far one transaction dispatched the changes.
+  /// Deletes the row of one transaction.
   func remove(of database: DatabaseID, through sequence: Int64) throws {
     try connection.run(
       "DELETE FROM dispatches WHERE database_id = $1 AND through = $2",

@@ -1,7 +1,7 @@
 import CloudKitModel
 import StoreModel
 
-/// Changes that were committed and wait to be matched against subscriptions.
+/// The committed changes that wait to be matched against subscriptions.
 struct OutboxService: OutboxStore {
   let transactions: Transactions
 

@@ -3,17 +3,16 @@ import Foundation
 import SQLEngine
 import StoreModel
 
-/// The changes of databases, as they were committed: what is to be dispatched, and then the history of
-/// what was.
+/// The committed changes of databases: those to be dispatched, and then the history of dispatched
+/// ones.
 ///
-/// A change is not touched when it is dispatched: how far the changes are dispatched is in
-/// ``DispatchTable``.
+/// Dispatching a change does not update its row: ``DispatchTable`` has the position.
 struct OutboxTable {
   let transaction: StoreTransaction
   private var connection: any SQLConnection { transaction.connection }
 
-  /// `lacks_fields` is 1 for a change that was too large to be kept: what is there of its record has no
-  /// fields.
+  /// `lacks_fields` is 1 for a change that was too large for the history: its record is stored
+  /// without fields.
   static let definition = [
     """
     CREATE TABLE outbox (
@@ -23,10 +22,10 @@ struct OutboxTable {
     """
   ]
 
-  /// Writes a change to the outbox, and remembers it for the commit handler.
+  /// Writes a change to the outbox, and adds it for the commit handler.
   ///
-  /// A change in a database without subscriptions is passed over: it fires nothing however late it
-  /// is dispatched, for a subscription does not fire on what was committed before it was saved.
+  /// A change in a database without subscriptions is skipped. It fires nothing even if it is
+  /// dispatched late, since a subscription does not fire on changes committed before it was saved.
   func post(
     _ change: @autoclosure () -> Change, sequence: Int64, numbers: NumberSupply
   ) throws {
@@ -50,14 +49,14 @@ struct OutboxTable {
     transaction.outbox.append(entry)
   }
 
-  /// The ID of the notifications of a change.
+  /// The ID of a change's notifications.
   ///
-  /// - Parameter number: no other change of the request has it.
+  /// - Parameter number: a number that no other change of the request has.
   func notificationID(ofChange number: Int64, from origin: ChangeOrigin) -> UUID {
     origin.request?.notificationID(ofChange: number) ?? transaction.context.makeUUID()
   }
 
-  /// The changes of a part that are not dispatched yet, in the order of their commits.
+  /// The changes of a part that are not yet dispatched, in the order of their commits.
   func undispatchedEntries(
     in part: DatabasePart, after sequence: Int64, limit: Int
   ) throws -> [OutboxEntry] {
@@ -86,7 +85,7 @@ struct OutboxTable {
     }
   }
 
-  /// How many changes lie behind what is whole of one position, up to another.
+  /// The number of changes after the last fully dispatched one of `begin`, through `end`.
   func count(
     of database: DatabaseID, from begin: DispatchPosition?, to end: DispatchPosition
   ) throws -> Int? {
@@ -98,9 +97,9 @@ struct OutboxTable {
     ) { Int($0.integer(0)) }
   }
 
-  /// Whether a database has changes that are not dispatched.
+  /// Whether a database has undispatched changes.
   ///
-  /// - Parameter last: the last change that counts.
+  /// - Parameter last: the last change to consider.
   func hasUndispatched(in database: DatabaseID, through last: Int64 = .max) throws -> Bool {
     let through =
       try DispatchTable(transaction: transaction).position(of: database)?.wholeThrough ?? .min
@@ -110,23 +109,23 @@ struct OutboxTable {
     ) { _ in true } ?? false
   }
 
-  /// The last change of a database, dispatched or not; 0 when there is none.
+  /// The last change of a database, dispatched or not; 0 if there is none.
   func lastSequence(in database: DatabaseID) throws -> Int64 {
     try connection.first(
       "SELECT MAX(sequence) FROM outbox WHERE database_id = $1", [.integer(database.rawValue)]
     ) { $0.integer(0) } ?? 0
   }
 
-  /// The databases that have changes, dispatched or not.
+  /// The databases with changes, dispatched or not.
   func databases() throws -> [DatabaseID] {
     try connection.rows(
       "SELECT database_id FROM outbox GROUP BY database_id ORDER BY database_id", []
     ) { DatabaseID(rawValue: $0.integer(0)) }
   }
 
-  /// The databases that have changes which are not dispatched.
+  /// The databases with undispatched changes.
   func undispatchedDatabases() throws -> [DatabaseID] {
-    // From each database of the outbox to the next, past the changes that are there.
+    // The query goes from one database to the next by the index, past the changes between them.
     try connection.rows(
       """
       WITH RECURSIVE changed (database_id) AS (
@@ -147,7 +146,7 @@ struct OutboxTable {
     ) { DatabaseID(rawValue: $0.integer(0)) }
   }
 
-  /// Looks at so many changes, and answers those of them that are of the record, newest first.
+  /// Examines `limit` changes, and returns those of the record, newest first.
   func pastChanges(
     of recordID: RecordID?, in database: DatabaseID, through sequence: Int64, limit: Int
   ) throws -> (changes: [PastChange], oldest: Int64?) {
@@ -167,7 +166,7 @@ struct OutboxTable {
       count += 1
       oldest = row.integer(0)
       let content = row.bytes(2)
-      // Most changes are of other records, which is seen without reading them.
+      // Most changes are of other records. The bytes show that without decoding.
       if let name, !content.contains(run: name) { return }
       let change = try change(content, numbered: oldest, in: database)
       guard recordID == nil || change.record?.recordID == recordID else { return }
@@ -180,7 +179,7 @@ struct OutboxTable {
     return (changes, count == limit ? oldest : nil)
   }
 
-  /// Keeps of a change all but its record's fields.
+  /// Removes the record's fields from a stored change.
   func dropFields(of entry: OutboxEntry) throws {
     var change = entry.change
     change.record?.fields = [:]
@@ -192,7 +191,7 @@ struct OutboxTable {
       [.integer(entry.database.rawValue), .integer(entry.sequence), .bytes(encoder.bytes)])
   }
 
-  /// Reads what a row has of a change.
+  /// Decodes a change from its row.
   private func change(
     _ content: [UInt8], numbered sequence: Int64, in database: DatabaseID
   ) throws -> Change {
@@ -203,8 +202,7 @@ struct OutboxTable {
     return change
   }
 
-  /// The next changes that name a user, and the last change that was examined; nil when no changes are
-  /// left.
+  /// The next changes that name a user, and the last change examined; nil if no changes are left.
   func naming(
     _ user: String, after sequence: Int64, examining count: Int64, in database: DatabaseID
   ) throws -> (found: [Int64], end: Int64)? {
@@ -212,7 +210,7 @@ struct OutboxTable {
       of: "outbox", by: "sequence", naming: user, after: sequence, examining: count, in: database)
   }
 
-  /// Lets a body alter a change where it says that it did.
+  /// Calls `body` for each change, and writes those that it altered.
   func update(
     _ sequence: Int64, in database: DatabaseID, by alter: (inout Change) -> Bool
   ) throws -> Bool {
@@ -231,7 +229,7 @@ struct OutboxTable {
     return true
   }
 
-  /// Drops the changes up to one.
+  /// Deletes the changes up to one.
   func drop(from database: DatabaseID, through sequence: Int64) throws {
     try connection.run(
       "DELETE FROM outbox WHERE database_id = $1 AND sequence <= $2",
@@ -240,7 +238,7 @@ struct OutboxTable {
 }
 
 extension [UInt8] {
-  /// Whether these bytes have those in a row.
+  /// Whether these bytes contain the others as one run.
   fileprivate func contains(run other: [UInt8]) -> Bool {
     guard let first = other.first else { return true }
     return withUnsafeBytes { bytes in

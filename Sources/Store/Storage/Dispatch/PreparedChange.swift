@@ -1,7 +1,7 @@
 import CloudKitModel
 import StoreModel
 
-/// A matched change with its notifications encoded, as the writer's transaction needs it.
+/// A matched change with its notifications encoded, for the writer's transaction.
 struct PreparedChange: Sendable {
   let matched: MatchedChange
   let notifications: PreparedNotifications

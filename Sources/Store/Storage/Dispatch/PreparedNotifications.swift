@@ -1,17 +1,18 @@
 import CloudKitModel
 import StoreModel
 
-/// What the store needs of the notifications of one change, made ready where the change is matched:
-/// the thread that writes, for which everybody waits, only puts it into rows.
+/// The encoded notifications of one change, made on the thread that matched it. All writes wait for
+/// the writer's thread, so that thread only puts them into rows.
 struct PreparedNotifications: DispatchPreparation {
   struct Element: Sendable {
     let subscriber: String
     let firesOnce: Bool
     let raisesBadge: Bool
     let mergeKey: DeliveryMergeKey?
-    /// Where in ``PreparedNotifications/changes`` the change is as this notification has it.
+    /// The index in ``PreparedNotifications/changes`` of the change as this notification shows it.
     fileprivate let change: Int
-    /// Where in ``PreparedNotifications/bytes`` its content ends; it begins where the one before ends.
+    /// The end of its content in ``PreparedNotifications/bytes``; the content begins at the end of
+    /// the previous one.
     fileprivate let end: Int
   }
 
@@ -19,8 +20,8 @@ struct PreparedNotifications: DispatchPreparation {
   private var changes: [Change] = []
   private var bytes: [UInt8] = []
 
-  /// - Parameter forms: for each firing a number, the same only for subscriptions that differ in
-  ///   nothing but their IDs; nil when that is not known.
+  /// - Parameter forms: a number for each firing, equal only for subscriptions that differ only in
+  ///   their IDs; nil if unknown.
   init(
     of change: Change, for firings: [StoredSubscription], forms: [UInt64]?, carriesLastValues: Bool
   ) {
@@ -44,7 +45,7 @@ struct PreparedNotifications: DispatchPreparation {
     }
   }
 
-  /// What the log keeps of a notification (``SubscriptionNotification/storedContent``).
+  /// The log's content for a notification (``SubscriptionNotification/storedContent``).
   func content(at place: Int) -> ArraySlice<UInt8> {
     bytes[(place == 0 ? 0 : elements[place - 1].end)..<elements[place].end]
   }
@@ -52,12 +53,12 @@ struct PreparedNotifications: DispatchPreparation {
   /// The change with the fields that the subscription refers to.
   func change(at place: Int) -> Change { changes[elements[place].change] }
 
-  /// What subscriptions have in common that differ in nothing but their IDs.
+  /// The common part of subscriptions that differ only in their IDs.
   private struct Form {
     var firesOnce: Bool
     var raisesBadge: Bool
     var change: Int
-    /// What comes after the ID in the content of the log, without the version of a row.
+    /// The bytes after the ID in the log's content, without the version byte of a row.
     var content: ArraySlice<UInt8>
   }
 
