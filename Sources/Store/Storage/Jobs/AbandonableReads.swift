@@ -1,13 +1,12 @@
-/// Reads that end with the task that asks for them.
+/// Reads that are cancelled with their task.
 ///
-/// Work that finishes what it has begun, such as dispatching, does not notice that its task was
-/// cancelled; a request whose client has gone need not know the answer any more.
+/// By default a cancelled task does not cancel its reads, so that background work such as
+/// dispatching finishes what it began. A request whose client has gone needs no answer.
 public enum AbandonableReads {
   @TaskLocal static var areOn = false
 
-  /// Does something of which the reads are given up when its task is cancelled: they throw
-  /// `CancellationError` then. Writes are carried out: one transaction has those of several callers, and
-  /// who has gone without an answer may have been heard all the same.
+  /// Runs `body`; if its task is cancelled, its reads throw `CancellationError`. Writes are carried
+  /// out all the same: one transaction has the writes of several callers.
   public static func within<Value: Sendable>(
     _ body: () async throws -> Value
   ) async rethrows -> Value {

@@ -1,7 +1,7 @@
 import Foundation
 import StoreModel
 
-/// Jobs that wait for threads, oldest first, up to a limit.
+/// A queue of jobs for the store's threads, oldest first, up to a limit.
 final class JobQueue: @unchecked Sendable {
   // All state is guarded by the condition.
   private let condition = NSCondition()
@@ -12,31 +12,31 @@ final class JobQueue: @unchecked Sendable {
   private var isClosed = false
 
   /// - Parameters:
-  ///   - role: What the jobs are, for the error at the limit.
-  ///   - writers: Threads that do jobs side by side, as far as their locks allow. Threads whose jobs
-  ///     lock nothing count as one.
-  ///   - separatesDatabases: Whether no two databases' jobs are taken together.
+  ///   - role: the name of the jobs, for the error at the limit.
+  ///   - writers: the number of threads that do jobs concurrently, as far as the jobs' locks
+  ///     permit; 1 for threads whose jobs take no locks.
+  ///   - separatesDatabases: whether jobs of different databases are never taken together.
   init(limit: Int, role: String, writers: Int = 1, separatesDatabases: Bool = false) {
     self.limit = limit
     self.role = role
     schedule = WriteSchedule(threads: writers, separatesDatabases: separatesDatabases)
   }
 
-  /// Jobs that wait.
+  /// The number of waiting jobs.
   var count: Int {
     condition.lock()
     defer { condition.unlock() }
     return schedule.count
   }
 
-  /// Whether it was closed.
+  /// Whether the queue was closed.
   var isOver: Bool {
     condition.lock()
     defer { condition.unlock() }
     return isClosed
   }
 
-  /// Adds a job, or finishes it at once when the queue is full or closed.
+  /// Adds a job, or finishes it at once with an error if the queue is full or closed.
   func add(_ job: any StoreJob) {
     condition.lock()
     let failure: StoreError?
@@ -47,18 +47,19 @@ final class JobQueue: @unchecked Sendable {
         .overloaded, "\(schedule.count) \(role) are waiting for the store; try again later")
     } else {
       failure = nil
-      // Who has in hand what it must wait for looks again when that is done.
+      // If the job must wait for locks, the thread that holds them takes jobs again when it is
+      // done.
       if schedule.add(job) { condition.signal() }
     }
     condition.unlock()
     if let failure { job.finish(failure) }
   }
 
-  /// Waits for jobs and takes up to `most` of them; nil when the queue is closed and empty.
+  /// Waits for jobs and takes up to `most` of them; nil if the queue is closed and empty.
   ///
   /// - Parameters:
-  ///   - thread: Which of the writers asks; what it took before is done.
-  ///   - patience: How long to wait, in seconds; without jobs by then the answer is empty.
+  ///   - thread: the number of the calling writer, whose previous jobs are done.
+  ///   - patience: seconds to wait; the result is empty if no job comes in that time.
   func take(most: Int, by thread: Int = 0, patience: Double? = nil) -> [any StoreJob]? {
     let deadline = patience.map { Date(timeIntervalSinceNow: $0) }
     condition.lock()
@@ -67,7 +68,7 @@ final class JobQueue: @unchecked Sendable {
     while true {
       let taken = schedule.take(most: most, by: thread)
       if !taken.isEmpty {
-        // There may be something for another one too.
+        // Another idle thread may be able to take some of the rest.
         if idleThreads > 0, !schedule.isEmpty { condition.signal() }
         return taken
       }
@@ -85,7 +86,7 @@ final class JobQueue: @unchecked Sendable {
     }
   }
 
-  /// Lets no more jobs in; those that wait are still done.
+  /// Refuses further jobs; the waiting ones are still done.
   func close() {
     condition.lock()
     isClosed = true

@@ -1,22 +1,21 @@
 import StoreModel
 import Synchronization
 
-/// What became of reads: those that were given up because nobody waited for them any more, and whether the
-/// store could be read the last time.
+/// Counts of cancelled reads, and whether the last read reached the store.
 final class ReadTally: Sendable {
   private let isUnreachable = Atomic(false)
   private let waiting = Atomic(0)
   private let running = Atomic(0)
 
-  /// Those that had not begun, and those that had.
+  /// The reads cancelled before they began, and while they ran.
   var abandoned: (waiting: Int, running: Int) {
     (waiting.load(ordering: .relaxed), running.load(ordering: .relaxed))
   }
 
-  /// Whether the last read found no store to read.
+  /// Whether the last read failed to reach the store.
   var foundNoStore: Bool { isUnreachable.load(ordering: .relaxed) }
 
-  /// - Parameter failure: why a read failed; nil when it did not.
+  /// - Parameter failure: the error of a read; nil if it succeeded.
   func note(_ failure: (any Error)?) {
     let isLost = (failure as? StoreError)?.code == .unreachable
     if isUnreachable.load(ordering: .relaxed) != isLost {

@@ -1,22 +1,21 @@
 import SQLEngine
 import StoreModel
 
-/// A piece of work for one of the store's threads.
+/// A job for one of the store's threads.
 protocol StoreJob: AnyObject, Sendable {
-  /// Whether the job leaves writes in ``StoreTransaction/gathered``, and reads nothing that those of
-  /// others before it concern: the value index and the versions of zones.
+  /// Whether the job leaves writes in ``StoreTransaction/gathered``, and reads no rows that earlier
+  /// gathered writes concern: the value index and the versions of zones.
   var gathersWrites: Bool { get }
-  /// What it has for itself while it runs.
+  /// The locks that the job holds while it runs.
   var locks: WriteLocks { get }
   /// Whether the writer runs the job by itself, in no transaction.
   var isOutsideTransactions: Bool { get }
-  /// By which a read is given up; nil for one that is carried out in any case.
+  /// The cancellation of a read; nil for a job that is always carried out.
   var cancellation: ReadCancellation? { get }
-  /// Does the work. What it returns or throws is kept until ``finish(_:)``. It is done again, in a
-  /// new transaction, when another job of the same commit fails: it must change nothing but the
-  /// store.
+  /// Does the work, and keeps its result or error until ``finish(_:)``. If another job of the same
+  /// commit fails, it runs again in a new transaction, so it must change nothing but the store.
   func run(in transaction: StoreTransaction) throws
-  /// Tells the caller how it ended: `failure`, or else what ``run(in:)`` returned.
+  /// Passes the outcome to the caller: `failure`, or else the result of ``run(in:)``.
   func finish(_ failure: (any Error)?)
 }
 
@@ -28,7 +27,7 @@ extension StoreJob {
 
 /// A job whose caller waits in a continuation.
 final class ContinuationJob<Value: Sendable>: StoreJob, @unchecked Sendable {
-  // Touched by one thread at a time: the one that runs and finishes the job.
+  // Used by one thread at a time: the one that runs and finishes the job.
   let gathersWrites: Bool
   let locks: WriteLocks
   let isOutsideTransactions: Bool

@@ -1,7 +1,7 @@
 import Glibc
 import Synchronization
 
-/// The time that the store's threads spend on somebody's jobs.
+/// The time that the store's threads spend on a caller's jobs.
 ///
 /// ```swift
 /// let time = StoreTime()
@@ -15,20 +15,20 @@ public final class StoreTime: Sendable {
 
   public init() {}
 
-  /// So far. Waiting for a thread, or for the disk at the end of a transaction, is no part of it; in a file
-  /// neither is waiting for a processor.
+  /// The seconds so far. Waiting for a thread, or for the disk at the end of a transaction, does
+  /// not count. For a store in a file, neither does waiting for a processor.
   public var seconds: Double { Double(nanoseconds.load(ordering: .relaxed)) / 1e9 }
 
-  /// Does something, with all jobs that it has for the store counted here.
+  /// Runs `body` and counts all its store jobs.
   public func counting<Value: Sendable>(
     _ body: () async throws -> Value
   ) async rethrows -> Value {
     try await Self.$current.withValue(self, operation: body)
   }
 
-  /// Counts a job, on the thread that does it.
+  /// Counts a job, on the thread that runs it.
   ///
-  /// - Parameter isElsewhere: whether another process does the work, and the thread waits.
+  /// - Parameter isElsewhere: whether another process does the work while the thread waits.
   func count<Value>(isElsewhere: Bool, _ job: () throws -> Value) rethrows -> Value {
     let clock = isElsewhere ? CLOCK_MONOTONIC : CLOCK_THREAD_CPUTIME_ID
     let began = Self.nanoseconds(of: clock)

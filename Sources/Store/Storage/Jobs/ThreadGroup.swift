@@ -1,13 +1,14 @@
 import Foundation
 
-/// The store's threads. Each that has a connection owns it, and closes it when its work ends.
+/// The store's threads. A thread owns its connection, if it has one, and closes it when its work
+/// ends.
 final class ThreadGroup: @unchecked Sendable {
   private let lock = NSLock()
   private let closing = NSLock()
   // Guarded by the lock.
   private var running = 0
   private var waiters: [CheckedContinuation<Void, Never>] = []
-  /// Given up when the last thread has ended.
+  /// Released when the last thread has ended.
   private var serverLock: ServerLock?
 
   init(keeping serverLock: ServerLock?) {
@@ -18,17 +19,17 @@ final class ThreadGroup: @unchecked Sendable {
     named name: String, over connection: sending StoreConnection,
     _ work: @escaping @Sendable (StoreConnection) -> Void
   ) {
-    // The connection is handed to the new thread, and nobody else keeps it.
+    // The connection moves to the new thread; no other reference is kept.
     nonisolated(unsafe) let connection = connection
     start(named: name) { [closing] in
       work(connection)
-      // In turn: connections that close at the same moment each take another for the last, and none
-      // would copy the log into the database.
+      // One at a time: if two connections closed at the same moment, each would see the other as
+      // open, and neither would copy the log into the database.
       closing.withLock { connection.engine.close() }
     }
   }
 
-  /// Starts a thread that looks after itself.
+  /// Starts a thread that needs no connection of the store.
   func start(named name: String, _ work: @escaping @Sendable () -> Void) {
     lock.withLock { running += 1 }
     let thread = Thread { [self] in

@@ -1,22 +1,21 @@
 import CloudKitModel
 import StoreModel
 
-/// Which of the jobs that wait a thread does next, as a value.
+/// Decides which waiting jobs a thread does next. A value without I/O.
 ///
-/// With one thread, or where jobs do not lock, that is all of them in order, but where the databases of
-/// the store are on several nodes: there each transaction concerns one of them. Threads that write side by
-/// side never have jobs in hand at the same time whose locks exclude each other, and such jobs are
-/// done in the order in which they came.
+/// With one thread, or with jobs without locks, a thread takes all jobs in order. On a distributed
+/// store, each transaction concerns one database. Concurrent threads never hold jobs whose locks
+/// exclude each other; such jobs run in the order in which they came.
 struct WriteSchedule {
   private let threads: Int
-  /// Whether what is done as one transaction concerns one database.
+  /// Whether the jobs of one transaction concern one database.
   private let separatesDatabases: Bool
   private var waiting: [any StoreJob] = []
-  /// What the threads have in hand, by their numbers.
+  /// The locks of each thread's current jobs, by the threads' numbers.
   private var inHand: [WriteLocks?]
   private var heldLocks = LockSet()
 
-  /// Jobs that are looked at before a thread waits for others to finish.
+  /// The most jobs examined before a thread waits for others to finish.
   private static let foresight = 2_048
 
   init(threads: Int, separatesDatabases: Bool = false) {
@@ -28,25 +27,25 @@ struct WriteSchedule {
   var count: Int { waiting.count }
   var isEmpty: Bool { waiting.isEmpty }
 
-  /// Takes in a job. Answers whether a thread that has nothing to do could begin it.
+  /// Adds a job. Returns whether an idle thread could begin it.
   mutating func add(_ job: any StoreJob) -> Bool {
     waiting.append(job)
     return threads == 1 || !heldLocks.exclude(job.locks)
   }
 
-  /// A thread has done what it had in hand.
+  /// A thread has finished its jobs.
   mutating func finish(by thread: Int) {
     guard inHand[thread] != nil else { return }
     inHand[thread] = nil
     heldLocks = LockSet(inHand.compactMap(\.self))
   }
 
-  /// The jobs that a thread is to do as one transaction, `most` of them at most; none while all that
-  /// wait must wait for others.
+  /// The jobs for a thread's next transaction, at most `most`; empty while all waiting jobs must
+  /// wait for other threads.
   ///
-  /// It takes its share of what waits, and leaves the rest to the other threads; but all of what nobody
-  /// else could do meanwhile. Jobs that have more than databases to themselves go with their like, so
-  /// that few others wait for them.
+  /// A thread takes its share of the waiting jobs and leaves the rest to the other threads. It also
+  /// takes all jobs that no other thread could do meanwhile. Jobs with more than database locks are
+  /// taken together, so that few other jobs wait for them.
   mutating func take(most: Int, by thread: Int) -> [any StoreJob] {
     if threads == 1, !separatesDatabases {
       let taken = Array(waiting.prefix(most))
@@ -82,7 +81,7 @@ struct WriteSchedule {
     guard let locks else { return true }
     guard wanted.reach == locks.reach else { return false }
     if separatesDatabases {
-      // What settles deliveries, or declares no database, may write to any.
+      // A job that settles deliveries, or names no database, may write to any database.
       return !wanted.databases.isEmpty && wanted.databases == locks.databases
         && !wanted.settlesDeliveries && !locks.settlesDeliveries
     }
@@ -94,7 +93,7 @@ struct WriteSchedule {
   }
 }
 
-/// Locks that others have, for finding out quickly whether they exclude one's own.
+/// A union of locks that checks quickly whether other locks are excluded.
 private struct LockSet {
   private var reach = WriteLocks.Reach.rows
   private var databases: Set<DatabaseID> = []

@@ -3,17 +3,17 @@ import SQLEngine
 import StoreModel
 import Synchronization
 
-/// What the writing threads did, for those who watch it.
+/// Counts of the writing threads' work, for metrics.
 final class WriterTally: Sendable {
   private struct State {
     var metrics = StoreMetrics()
-    /// When the threads began what they are at, by their numbers.
+    /// When each thread began its current work, by the threads' numbers.
     var began: [Int: ContinuousClock.Instant] = [:]
   }
 
   private let state = Mutex(State())
 
-  /// What is known here of how the store is doing.
+  /// The part of the store's metrics that the writers know.
   var metrics: StoreMetrics {
     state.withLock { state in
       var metrics = state.metrics
@@ -28,12 +28,12 @@ final class WriterTally: Sendable {
     state.withLock { $0.began[thread] = .now }
   }
 
-  /// A thread has ended what it began.
+  /// A thread has finished what it began.
   ///
   /// - Parameters:
-  ///   - thread: its number.
-  ///   - writes: those that were to be committed together.
-  ///   - error: why none of them was.
+  ///   - thread: the thread's number.
+  ///   - writes: the number of writes to be committed together.
+  ///   - error: why none of them was; nil if they were.
   func end(_ thread: Int, writes: Int, loggedPages: Int, _ error: (any Error)?) {
     state.withLock { state in
       let seconds = state.began.removeValue(forKey: thread).map {
@@ -55,7 +55,7 @@ final class WriterTally: Sendable {
 }
 
 extension StoreError {
-  /// What is wrong with the engine or the disk; nil when only a single write was refused.
+  /// The failure of the engine or the disk; nil if only a single write was refused.
   fileprivate var fault: String? {
     switch code {
     case .statementFailed, .outcomeUnknown, .full, .diskFailed, .corrupt, .overloaded, .unreachable,

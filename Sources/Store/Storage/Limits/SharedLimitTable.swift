@@ -2,14 +2,14 @@ import CloudKitModel
 import SQLEngine
 import StoreModel
 
-/// What servers that share the store count together; see ``SharedLimits``. Where they do not, the
-/// tables are empty. A row has its subject's hash alone for its key.
+/// The limits that servers of a store count together; see ``SharedLimits``. Otherwise the tables
+/// are empty. A row's key is only its subject's hash.
 ///
-/// `full_at` is the time, in nanoseconds since 1970, at which a bucket is full when nobody takes of
-/// it: it tells all that is to know of the bucket (the "theoretical arrival time" of the generic
-/// cell rate algorithm, ITU-T I.371). `drawn` and `granted` are of the last draw.
+/// `full_at` is the time, in nanoseconds since 1970, at which a bucket is full if no server draws
+/// from it. It is the whole state of the bucket (the "theoretical arrival time" of the generic cell
+/// rate algorithm, ITU-T I.371). `drawn` and `granted` describe the last draw.
 ///
-/// `/*unlogged*/` marks tables whose rows are of no worth after a crash.
+/// `/*unlogged*/` marks tables whose rows need not survive a crash.
 ///
 /// The engine is PostgreSQL: no other store has several servers.
 struct SharedLimitTable {
@@ -29,12 +29,12 @@ struct SharedLimitTable {
     """,
   ]
 
-  /// Nanoseconds since 1970 by the clock of the database, or the argument that tests put in its place.
+  /// Nanoseconds since 1970 by the database's clock, or the argument with which tests replace it.
   private static func time(_ argument: String) -> String {
     "COALESCE(\(argument), (EXTRACT(EPOCH FROM statement_timestamp()) * 1000000000)::BIGINT)"
   }
 
-  /// The same time as the transaction itself needs it.
+  /// The same time, read by the transaction.
   private func time() throws -> Int64 {
     if let steered = transaction.context.steeredTime?() { return steered }
     return try connection.first("SELECT \(Self.time("NULL"))", []) { $0.integer(0) } ?? 0
@@ -44,18 +44,18 @@ struct SharedLimitTable {
 
   // MARK: Requests
 
-  /// The room in a bucket, and what a draw gets of it (``AllowanceDraw/granted(of:)``), by the row and
-  /// the time of a draw that meets it.
+  /// The content of a bucket, and a draw's grant (``AllowanceDraw/granted(of:)``), computed from
+  /// the row and the draw's time.
   private static let room =
     "LEAST($3, GREATEST(0, excluded.drawn + $3 - request_allowances.full_at))"
   private static let granted =
     "LEAST(\(room) / $2, GREATEST($4, LEAST($4 + $5, \(room) / $2 / 2)))"
 
-  /// Nanoseconds that the last draw may have been later, by a time that was taken before waiting for
-  /// it. A row of later than that is from before the clock was set back.
+  /// Nanoseconds by which the last draw may be later than this one, whose time was taken before it
+  /// waited for the row. A later row was written before the clock was set back.
   private static let disorder: Int64 = 10_000_000_000
 
-  /// One row, by its key.
+  /// Draws by one statement on one row, by its key.
   private static let drawing = """
     INSERT INTO request_allowances (subject, full_at, drawn, granted)
     VALUES ($1, \(time("$7")) + $6 * $2, \(time("$7")), $6)
@@ -86,7 +86,7 @@ struct SharedLimitTable {
     by subjects: [LimitSubject],
     _ decide: (inout [AttemptHistory?], Timestamp) -> Verdict
   ) throws -> Verdict {
-    // In an order, so that two that have the same subjects do not wait for each other.
+    // In one order, so that two attempts with the same subjects do not deadlock.
     for subject in subjects.sorted(by: { $0.hash.lexicographicallyPrecedes($1.hash) }) {
       try connection.run(
         """
@@ -120,17 +120,18 @@ struct SharedLimitTable {
 
   // MARK: Sweeping
 
-  /// Seconds after which an attempt to sign in is forgotten: longer than anybody remembers it for.
+  /// Seconds after which an attempt is deleted: longer than any server considers it.
   private static let attemptsKept: Int64 = 7200
-  /// Subjects of attempts at most; of more, those are forgotten that were quiet for longest.
+  /// The most subjects of attempts; beyond it, those without attempts for longest are deleted.
   private static let attemptLimit: Int64 = 100_000
-  /// Rows at most that one sweep deletes.
+  /// The most rows that one sweep deletes.
   private static let sweptRows: Int64 = 10_000
 
-  /// Deletes buckets that are full, which are as good as none, and attempts of long ago.
+  /// Deletes full buckets, which equal missing ones, and old attempts.
   func sweep() throws {
     let now = try time()
-    // Who draws meanwhile makes the row one that stays: the outer condition is looked at again then.
+    // A concurrent draw makes the bucket no longer full: the outer condition is then evaluated
+    // again.
     try connection.run(
       """
       DELETE FROM request_allowances WHERE full_at <= $1 AND subject IN (

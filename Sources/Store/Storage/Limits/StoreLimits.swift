@@ -3,15 +3,15 @@ import Foundation
 import SQLEngine
 import StoreModel
 
-/// Has a thread of its own, with a connection of its own, count what servers count together. So nobody
-/// who saves is waited for, and a draw is one statement without a transaction around it.
+/// Counts shared limits on a thread and a connection of its own. So a draw does not wait for saves,
+/// and is one statement without an explicit transaction.
 final class StoreLimits: SharedLimits {
   /// Seconds between two sweeps.
   private static let sweepInterval = 10.0
 
   let queue: JobQueue
 
-  /// - Parameter waiting: draws and attempts that may wait.
+  /// - Parameter waiting: the most draws and attempts that may wait.
   init(waiting: Int) {
     queue = JobQueue(limit: waiting, role: "requests to be counted")
   }
@@ -30,8 +30,8 @@ final class StoreLimits: SharedLimits {
   ) async throws -> Verdict {
     try await perform { transaction in
       try transaction.connection.withoutTransaction {
-        // A few rows that no other part of the store looks at. PostgreSQL ends the transaction when the
-        // server that began it does not go on.
+        // The few rows concern no other part of the store. If this server stops in the transaction,
+        // PostgreSQL ends it.
         try transaction.committing(
           beginning: "BEGIN; SET LOCAL idle_in_transaction_session_timeout = 2000"
         ) {
@@ -41,7 +41,7 @@ final class StoreLimits: SharedLimits {
     }
   }
 
-  /// Deletes what is of no use any more.
+  /// Deletes rows that are no longer needed.
   func sweep() async throws {
     try await perform { transaction in
       try transaction.connection.withoutTransaction {
@@ -58,7 +58,7 @@ final class StoreLimits: SharedLimits {
     }
   }
 
-  /// Works until the queue is closed and empty.
+  /// Runs jobs until the queue is closed and empty.
   func work(over connection: StoreConnection) {
     var swept = ContinuousClock.now
     while let jobs = queue.take(most: 1) {
@@ -72,7 +72,7 @@ final class StoreLimits: SharedLimits {
       }
       guard ContinuousClock.now - swept > .seconds(Self.sweepInterval) else { continue }
       swept = .now
-      // What stays for want of a connection goes with the next sweep.
+      // A failure is ignored: the next sweep deletes the rows.
       try? connection.engine.withoutTransaction {
         try SharedLimitTable(transaction: StoreTransaction(over: connection)).sweep()
       }

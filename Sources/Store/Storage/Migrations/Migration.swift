@@ -5,32 +5,34 @@ import StoreModel
 package struct Migration: Sendable {
   /// The schema version that the step leads to; the first is 1.
   var version: Int64
-  /// Definitions in PostgreSQL's words; `SQLConnection.definition(_:)` turns them into the engine's.
+  /// Definitions in PostgreSQL's dialect; `SQLConnection.definition(_:)` translates them into the
+  /// engine's.
   var statements: [String]
-  /// Fills in what the new schema version derives from stored contents, which SQL cannot read.
+  /// Fills in new columns from stored contents that SQL cannot decode.
   var fill: (@Sendable (any SQLConnection) throws -> Void)?
-  /// Whether programs of the version before can go on with the store beside those of this one, as in a
-  /// rolling upgrade. Such a step adds what they need not know of, and changes nothing of what they do.
+  /// Whether programs of the version before can keep using the store, as in a rolling upgrade. Such
+  /// a step only adds what those programs need not know.
   var isGradual = false
 
   package static let definition =
     "CREATE TABLE IF NOT EXISTS schema_version (version BIGINT NOT NULL)"
 
-  /// The schema version of a store that is being made by a move: no program opens it.
+  /// The schema version of a store that `petrel store migrate` is filling: no program opens it.
   package static let unfinishedVersion: Int64 = -1
 
-  /// The counter that tells the oldest schema version whose programs may use the store.
+  /// The counter with the oldest schema version whose programs may use the store.
   private static let leastVersion = "least_version"
 
-  /// Brings the store to the last of `migrations`, in one transaction. One of a later schema version is
-  /// left as it is, if programs of this version may use it.
+  /// Applies the missing `migrations` in one transaction. A store of a later schema version stays
+  /// as it is, if programs of this version may use it.
   ///
-  /// - Throws: ``StoreError/Code/newerSchema`` when the store has a later version that this program does not
-  ///   understand; ``StoreError/Code/olderSchema`` when it has one from before the first of `migrations`;
-  ///   ``StoreError/Code/cannotOpen`` when servers have it open that would not understand the new one.
+  /// - Throws: ``StoreError/Code/newerSchema`` if the store has a later version that this program
+  ///   does not understand; ``StoreError/Code/olderSchema`` if it has a version before the first of
+  ///   `migrations`; ``StoreError/Code/cannotOpen`` if servers have it open that would not
+  ///   understand the new version.
   static func apply(_ migrations: [Migration], to connection: any SQLConnection) throws {
     let newest = migrations.last?.version ?? 0
-    // A store without a version is looked at below, with locks.
+    // An error here is ignored: the version is read again below, with locks.
     if let version = try? currentVersion(of: connection), version == newest { return }
     do {
       try begin(on: connection)
@@ -44,7 +46,7 @@ package struct Migration: Sendable {
       if version > newest {
         try checkUse(of: version, by: newest, connection)
       } else {
-        // A store of before this table has others.
+        // A store without this table has tables from before the first release.
         let isNew = try version == 0 && !SQLTable.names(connection).contains("counters")
         if !isNew { try Schema.checkIsNotTooOld(version) }
         try run(migrations.filter { $0.version > version }, from: version, on: connection)
@@ -56,8 +58,8 @@ package struct Migration: Sendable {
     }
   }
 
-  /// Begins a transaction that changes the schema version of the store. Those who do so wait for each other,
-  /// and for who writes.
+  /// Begins a transaction that changes the store's schema version. Such transactions wait for each
+  /// other and for writers.
   static func begin(on connection: any SQLConnection) throws {
     try connection.beginAlone(
       with: "schema_version",
@@ -71,7 +73,7 @@ package struct Migration: Sendable {
     }
   }
 
-  /// Checks that a program may use a store of a later schema version than its own.
+  /// Checks whether a program may use a store of a later schema version than its own.
   private static func checkUse(
     of version: Int64, by newest: Int64, _ connection: any SQLConnection
   ) throws {
@@ -95,7 +97,7 @@ package struct Migration: Sendable {
     if let least { try CounterTable.set(leastVersion, to: least, over: connection) }
   }
 
-  /// Checks that nobody has the store open who would not understand its new schema version.
+  /// Checks that no server that would not understand the new schema version has the store open.
   private static func checkServers(_ connection: any SQLConnection, _ last: Migration) throws {
     guard connection.isShared else { return }
     guard let server = try ServerTable.anyAlive(over: connection) else { return }
@@ -114,19 +116,19 @@ package struct Migration: Sendable {
     }
   }
 
-  /// Writes what is there, to see whether the store takes a write.
+  /// Writes the present version again, to check that the store accepts writes.
   static func writeVersionAgain(over connection: any SQLConnection) throws {
     _ = try connection.run("UPDATE schema_version SET version = version", [])
   }
 
-  /// The schema version of a store, which its migrations have led to; nil where there is none yet.
+  /// A store's schema version; nil if it has none.
   ///
-  /// - Throws: ``StoreError/Code/statementFailed`` when there is no store.
+  /// - Throws: ``StoreError/Code/statementFailed`` if there is no store.
   package static func version(over connection: any SQLConnection) throws -> Int64? {
     try connection.first("SELECT version FROM schema_version", []) { $0.integer(0) }
   }
 
-  /// Says of a store which schema version it has.
+  /// Sets a store's schema version.
   package static func set(_ version: Int64, over connection: any SQLConnection) throws {
     try connection.run("DELETE FROM schema_version", [])
     try connection.run("INSERT INTO schema_version (version) VALUES ($1)", [.integer(version)])

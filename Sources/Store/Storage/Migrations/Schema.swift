@@ -2,13 +2,13 @@ import StoreModel
 
 /// The store's tables.
 ///
-/// Every table that grows with the data has `database_id` first in its primary key. Numbers of one
-/// database (zones, records, changes, log entries, deliveries) are all drawn from its
-/// `last_number`, so each is used once. `/*clustered*/` marks tables whose rows are best kept in
-/// the order of their primary key, `/*unlogged*/` those that need not outlive a crash of the engine.
+/// Every table that grows with the data has `database_id` first in its primary key. All numbers of
+/// a database (zones, records, changes, log entries, deliveries) are drawn from its `last_number`,
+/// so each is used once. `/*clustered*/` marks tables whose rows are best stored in the order of
+/// their primary key; `/*unlogged*/` marks those that need not survive a crash of the engine.
 package enum Schema {
-  /// A new store is made with the first of them. Stores of earlier schema versions were made by programs
-  /// that were never released, and are refused.
+  /// A new store starts with the first of them. Stores of earlier schema versions were made by
+  /// unreleased programs and are refused.
   package static let migrations = [
     Migration(
       version: 36,
@@ -34,15 +34,15 @@ package enum Schema {
       ].flatMap(\.self), fill: SecretTable.makeClientSecret)
   ]
 
-  /// The schema version that a store has after all migrations.
+  /// A store's schema version after all migrations.
   package static var newestVersion: Int64 { migrations.last?.version ?? 0 }
 
-  /// The schema version of the oldest stores that this program brings on.
+  /// The oldest schema version that this program migrates.
   package static var oldestVersion: Int64 { migrations.first?.version ?? 0 }
 
   /// Refuses a store of a schema version that this program does not know.
   ///
-  /// - Parameter place: where the store is, as in "the store at …".
+  /// - Parameter place: the store's location, as in "the store at …".
   package static func checkIsKnown(_ version: Int64, at place: String) throws {
     try checkIsNotTooOld(version, at: " at \(place)")
     guard version <= newestVersion else {

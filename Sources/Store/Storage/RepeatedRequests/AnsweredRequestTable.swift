@@ -2,7 +2,7 @@ import CloudKitModel
 import SQLEngine
 import StoreModel
 
-/// Which operations of named requests were carried out.
+/// The operations of named requests that were carried out.
 struct AnsweredRequestTable {
   let transaction: StoreTransaction
   private var connection: any SQLConnection { transaction.connection }
@@ -17,8 +17,8 @@ struct AnsweredRequestTable {
     "CREATE INDEX answered_requests_by_age ON answered_requests (answered)",
   ]
 
-  /// For each operation of a request whether it was carried out, as 1 or 0; nil when the request was not
-  /// answered.
+  /// For each operation of a request, 1 if it was carried out and 0 if not; nil if the request was
+  /// not answered.
   func done(in request: AnsweredRequest) throws -> [UInt8]? {
     try connection.first(
       """
@@ -28,7 +28,7 @@ struct AnsweredRequestTable {
     ) { $0.bytes(0) }
   }
 
-  /// Keeps which operations of a request were carried out.
+  /// Stores which operations of a request were carried out.
   func keep(_ done: [UInt8], of request: AnsweredRequest, at timestamp: Timestamp) throws {
     try connection.run(
       """
@@ -39,7 +39,7 @@ struct AnsweredRequestTable {
       """, request.key + [.integer(timestamp.milliseconds), .bytes(done)])
   }
 
-  /// The names of requests that were answered before a time, the oldest first.
+  /// Requests that were answered before a time, the oldest first.
   func old(before horizon: Int64) throws -> [AnsweredRequest] {
     try connection.rows(
       """
@@ -48,7 +48,7 @@ struct AnsweredRequestTable {
       """, [.integer(horizon), .integer(Retention.batch)], AnsweredRequest.init(row:))
   }
 
-  /// Forgets that requests were answered, and tells how many.
+  /// Deletes answered requests, and returns their number.
   func forget(_ requests: [AnsweredRequest]) throws -> Int {
     for request in requests {
       try connection.run(
@@ -62,7 +62,7 @@ struct AnsweredRequestTable {
   }
 }
 
-/// The name of a request that was answered.
+/// Identifies an answered request.
 struct AnsweredRequest: InDatabase {
   var database: DatabaseID
   var requester: String

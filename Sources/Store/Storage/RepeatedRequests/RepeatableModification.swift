@@ -2,7 +2,7 @@ import CloudKitModel
 import SQLEngine
 import StoreModel
 
-/// A modification that may bear the name of a request, in the writer's transaction.
+/// A modification that may have a request ID, in the writer's transaction.
 struct RepeatableModification {
   private let prepared: PreparedModification
   private let transaction: StoreTransaction
@@ -12,11 +12,11 @@ struct RepeatableModification {
     self.transaction = transaction
   }
 
-  /// Carries out a modification, but of one that bears the name of an earlier one only what that
-  /// did not.
+  /// Carries out a modification. If its request ID was used before, only the operations that did
+  /// not succeed then are carried out.
   ///
-  /// What is remembered is which operations succeeded, in the transaction of the change itself; the
-  /// records of an answer are read anew.
+  /// The transaction of the change stores which operations succeeded; the records of a repeated
+  /// answer are read again.
   func run() throws -> ModificationOutcomes {
     let modification = prepared.request
     guard let requestID = modification.requestID else { return try modify(prepared) }
@@ -79,7 +79,7 @@ struct RepeatableModification {
         let stored = try RecordTable(transaction: transaction).record(
           named: recordID.recordName, inZone: zoneNumber, of: database)
       {
-        // Somebody else may have made a record of that name since, and grants may have changed.
+        // Another user may have created a record of that name since, and grants may have changed.
         let access =
           modification.appliesGrants
           ? try RecordAccess(

@@ -2,18 +2,19 @@ import CloudKitModel
 import SQLEngine
 import StoreModel
 
-/// How long things are kept.
+/// Times of retention.
 enum Retention {
-  /// Deletions of subscriptions; finished deliveries, refused pushes and devices that are gone, where
-  /// the notification log is not kept for longer.
+  /// For deletions of subscriptions. Also for finished deliveries, refused pushes and former
+  /// devices, unless the notification log is kept for longer.
   static let milliseconds: Int64 = 30 * 24 * 60 * 60 * 1000
-  /// Named requests: a day longer than clients repeat one.
+  /// For named requests: a day longer than clients repeat one.
   static let answeredRequests: Int64 = 8 * 24 * 60 * 60 * 1000
-  /// Rows that are deleted in one write, so that others need not wait long.
+  /// The most rows deleted in one write, so that other writes do not wait long.
   static let batch: Int64 = 500
 }
 
-/// What a server does beside requests: it drops what is beyond its retention, builds indexes and deletes users.
+/// The background work of a server: it trims what has passed its retention, builds indexes and
+/// deletes users.
 struct MaintenanceService: Maintenance {
   let transactions: Transactions
   let configuration: StoreConfiguration
@@ -24,18 +25,18 @@ struct MaintenanceService: Maintenance {
   let userDeletion: UserDeletionService
   let limits: StoreLimits?
 
-  /// Drops what is beyond its retention: log entries and their marks beyond
-  /// ``StoreConfiguration/notificationLog``, finished deliveries after 30 days or with the log, tokens
-  /// that have expired, deletions beyond ``StoreConfiguration/deletionRetention``, and assets that
-  /// nobody holds.
+  /// Deletes what has passed its retention: log entries and their marks beyond
+  /// ``StoreConfiguration/notificationLog``, finished deliveries after 30 days or with the log,
+  /// expired tokens, tombstones beyond ``StoreConfiguration/deletionRetention``, and assets that no
+  /// record holds.
   ///
-  /// It works in small writes, so that others are not held up; what it dropped stays dropped when a
-  /// later one fails. A delivery goes with its log entry, finished or not.
+  /// It works in small writes, so that other writes do not wait. Deletions stay when a later one
+  /// fails. A delivery is deleted with its log entry, finished or not.
   func trim(at timestamp: Timestamp) async throws {
     let horizon = timestamp.milliseconds - Retention.milliseconds
     let limits = configuration.notificationLog
     let oldestEntry = timestamp.advanced(bySeconds: -limits.age).milliseconds
-    // Deliveries are kept as long as their entry is.
+    // Deliveries are kept as long as their log entries.
     let oldestOutcome = min(horizon, oldestEntry)
     try await notificationLog.fileNotifications()
     try await dropEntries { try NotificationLogTable(transaction: $0).old(before: oldestEntry) }
@@ -113,7 +114,7 @@ extension MaintenanceService {
   }
 }
 
-/// The newest change in a database of those that are forgotten.
+/// The newest forgotten change in a database.
 struct ForgottenVersion: InDatabase {
   var database: DatabaseID
   var version: Int64
