@@ -2,11 +2,11 @@ import CloudKitModel
 import SQLEngine
 import StoreModel
 
-/// How far a reader of the web courier has acknowledged, and what it was given last and has not
-/// acknowledged yet, where its polls may go to several servers: the entry's sequence, and whether it counts
-/// for the badge.
+/// The cursors of web courier readers. If a reader's polls may reach several servers, also the last
+/// answer that it has not acknowledged: the entry's sequence, and whether it counts for the badge.
 ///
-/// A reader's rows of ``DeviceTable`` are locked before its cursors, as by those who give it to another user.
+/// Transactions lock a reader's rows of ``DeviceTable`` before its cursors, as those do that give
+/// the reader to another user.
 struct CourierCursorTable {
   let transaction: StoreTransaction
 
@@ -20,7 +20,7 @@ struct CourierCursorTable {
     """
   ]
 
-  /// The sequence of the last entry that the reader has acknowledged; 0 when it has none.
+  /// The sequence of the last entry that the reader has acknowledged; 0 if there is none.
   func cursor(of token: String, in database: DatabaseID) throws -> Int64 {
     try connection.first(
       "SELECT sequence FROM courier_cursors WHERE database_id = $1 AND token = $2",
@@ -28,7 +28,8 @@ struct CourierCursorTable {
     ) { $0.integer(0) } ?? 0
   }
 
-  /// Puts a reader of a container at the end of a database's log, if that is the container's.
+  /// Moves a reader's cursor to the end of a database's log, if the database belongs to the
+  /// reader's container.
   func startReading(_ reader: Recipient, by token: String, in database: DatabaseID) throws {
     try connection.run(
       """
@@ -43,7 +44,7 @@ struct CourierCursorTable {
       ])
   }
 
-  /// Moves a reader's cursor to an entry; false when it has passed that.
+  /// Moves a reader's cursor to an entry; false if it is already past it.
   func advance(_ token: String, to sequence: Int64, in database: DatabaseID) throws -> Bool {
     try connection.run(
       """
@@ -53,16 +54,16 @@ struct CourierCursorTable {
       """, [.integer(database.rawValue), .text(token), .integer(sequence)]) == 1
   }
 
-  /// Forgets how far a reader has read.
+  /// Deletes a reader's cursor.
   func forget(_ token: String, in database: DatabaseID) throws {
     try connection.run(
       "DELETE FROM courier_cursors WHERE database_id = $1 AND token = $2",
       [.integer(database.rawValue), .text(token)])
   }
 
-  // MARK: What a reader was given last
+  // MARK: Last answers
 
-  /// What a reader was given last and has not acknowledged.
+  /// The last answer to a reader, if it is not acknowledged.
   func answer(to token: String, in database: DatabaseID) throws -> CourierAnswer? {
     try connection.first(
       """
@@ -90,8 +91,8 @@ struct CourierCursorTable {
       ])
   }
 
-  /// Moves a reader's cursor to what it was given last; false when the cursor has passed that, or it was
-  /// acknowledged meanwhile.
+  /// Moves a reader's cursor to its last answer; false if the cursor is already past it, or if the
+  /// answer was acknowledged meanwhile.
   func acknowledge(_ answer: CourierAnswer) throws -> Bool {
     try connection.run(
       """
@@ -111,7 +112,7 @@ struct CourierCursorTable {
   }
 }
 
-/// What a reader was given last in one of its databases.
+/// The last answer to a reader from one of its databases.
 struct CourierAnswer {
   var database: DatabaseID
   /// The name of the reader's row for the container.

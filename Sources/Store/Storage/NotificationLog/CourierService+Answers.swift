@@ -2,8 +2,8 @@ import CloudKitModel
 import StoreModel
 
 extension CourierService {
-  /// What readers of the web courier were given last, where their polls may go to several servers; nil
-  /// where one has the store alone.
+  /// The last answers of readers whose polls may reach several servers; nil if one server uses the
+  /// store alone.
   var courierAnswers: (any CourierAnswers)? { isShared ? self : nil }
 
   func keepCourierAnswer(_ entry: LogEntry, forToken token: String) async throws {
@@ -26,7 +26,7 @@ extension CourierService {
   }
 
   func acknowledgeCourierAnswer(ofToken token: String) async throws {
-    // Most polls have nothing to acknowledge, and write nothing.
+    // Most polls have nothing to acknowledge and write nothing.
     let answers = try await transactions.read { transaction in
       let cursors = CourierCursorTable(transaction: transaction)
       return try DeviceTable(transaction: transaction).readers(ofToken: token).flatMap {
@@ -48,9 +48,9 @@ extension CourierService {
           })
         else { return }
         let cursors = CourierCursorTable(transaction: transaction)
-        // Of polls that come at the same time one finds it.
+        // Only one of several concurrent polls finds it.
         if try !cursors.acknowledge(answer) {
-          // An event stream may have passed it.
+          // An event stream may have moved the cursor past it.
           try cursors.forget(answer)
         } else if answer.asksForBadge {
           _ = try devices.raiseBadge(of: answer.reader, kind: .courier)

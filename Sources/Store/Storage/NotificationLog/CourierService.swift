@@ -2,20 +2,20 @@ import CloudKitModel
 import SQLEngine
 import StoreModel
 
-/// The notification log as the readers of the web courier get it.
+/// The notification log as readers of the web courier get it.
 struct CourierService: CourierStore, CourierAnswers {
   let transactions: Transactions
-  /// Whether polls of one reader may go to several servers.
+  /// Whether a reader's polls may reach several servers.
   let isShared: Bool
 
-  /// The oldest notification that the reader with this token has not acknowledged, or that lies
-  /// after its own position.
+  /// The oldest notification that the reader with this token has not acknowledged, or that follows
+  /// its own position.
   ///
-  /// A reader sees what was logged since its token was first saved for the container. Throws
-  /// ``StoreError/Code/notFound`` when there is no such token.
+  /// A reader gets entries logged since its token was first saved for the container. Throws
+  /// ``StoreError/Code/notFound`` if there is no such token.
   ///
-  /// - Complexity: O(*d* *r* log *n*) for *d* databases in which the user ever had subscriptions and *r*
-  ///   runs of the index.
+  /// - Complexity: O(*d* *r* log *n*) for *d* databases in which the user ever had subscriptions
+  ///   and *r* runs of the index.
   func nextCourierEntry(
     forToken token: String, after position: CourierPosition
   ) async throws -> CourierEntry? {
@@ -39,7 +39,7 @@ struct CourierService: CourierStore, CourierAnswers {
             .entry(next, of: device.userRecordName, in: database.id)
           if let other = oldest?.entry, !entry.isOlder(than: other) { continue }
           let asksForBadge = entry.notification.subscription.notificationInfo?.shouldBadge == true
-          // What was acknowledged before is counted already.
+          // An acknowledged entry is already counted.
           let isNew = entry.sequence > cursor
           oldest = CourierEntry(
             entry: entry, badge: asksForBadge ? badge + (isNew ? 1 : 0) : nil)
@@ -49,8 +49,8 @@ struct CourierService: CourierStore, CourierAnswers {
     }
   }
 
-  /// Moves the reader's cursor past this entry, and keeps the badge it was shown with. An entry that
-  /// the cursor has passed already changes nothing.
+  /// Moves the reader's cursor past this entry, and stores the badge shown with it. An entry before
+  /// the cursor changes nothing.
   func acknowledgeCourierEntry(
     _ entry: LogEntry, forToken token: String
   ) async throws {
@@ -75,7 +75,7 @@ struct CourierService: CourierStore, CourierAnswers {
 }
 
 extension LogEntry {
-  /// The order in which a reader of several databases sees entries.
+  /// The order in which a reader of several databases gets entries.
   fileprivate func isOlder(than other: LogEntry) -> Bool {
     (logged, database, sequence) < (other.logged, other.database, other.sequence)
   }

@@ -2,7 +2,7 @@ import CloudKitModel
 import SQLEngine
 import StoreModel
 
-/// How much of a user's notification log goes: up to this change, in order of time.
+/// The last change of a user's notification log to be trimmed, in order of time.
 struct LogCut: Sendable {
   var subscriber: String
   var moment: Int64
@@ -17,7 +17,7 @@ struct LogCut: Sendable {
     position = row.integer(2)
   }
 
-  /// Of a statement that finds a batch of what goes.
+  /// The arguments of a statement that finds a batch of changes to trim.
   var arguments: [SQLValue] {
     [
       .text(subscriber), .integer(moment), .integer(database), .integer(position),
@@ -26,17 +26,17 @@ struct LogCut: Sendable {
   }
 }
 
-/// A change of a user's notification log that goes.
+/// A change of a user's notification log to be trimmed.
 struct TrimmedChange: InDatabase {
   let database: DatabaseID
   let position: Int64
   let subscriber: String
-  /// Whether readers learnt of it at this position: not so for an entry that was marked since.
+  /// Whether the change is at this position for readers; not so for an entry that was marked since.
   let isCurrent: Bool
-  /// Of a mark only.
+  /// Set for marks only.
   let notificationID: [UInt8]
 
-  /// Of entries, in a table that the statement calls `entries`.
+  /// The columns of entries, in a table that the statement calls `entries`.
   static let entryColumns =
     "database_id, sequence, subscriber, \(NotificationMarkTable.isMarked("entries"))"
   static let markColumns = "database_id, position, subscriber, notification_id"
@@ -62,16 +62,16 @@ struct TrimmedChange: InDatabase {
   fileprivate var log: UserLog { UserLog(database: database, subscriber: subscriber) }
 }
 
-/// What is logged for one user in one database.
+/// The log of one user in one database.
 private struct UserLog: Hashable {
   var database: DatabaseID
   var subscriber: String
 }
 
-/// Drops changes of the notification log: from the log, its index and the marks.
+/// Deletes changes of the notification log: from the log, its index and the marks.
 ///
-/// What goes is looked for in all databases, as for all maintenance, and dropped in each. What is looked
-/// for is a batch at most; what is dropped is counted.
+/// A search covers all databases, as for all maintenance, and finds at most a batch. Deletions run
+/// in each database and are counted.
 struct LogTrimming {
   private let log: NotificationLogTable
   private let index: NotificationIndexTable
@@ -85,7 +85,8 @@ struct LogTrimming {
     marks = NotificationMarkTable(transaction: transaction)
   }
 
-  /// Drops entries, but for those that memory has for the index: they stay until it has them alone.
+  /// Deletes entries, except those that wait in memory to be filed: they stay until the index has
+  /// them.
   func drop(entries: [TrimmedChange]) throws -> Int {
     var dropped: [TrimmedChange] = []
     for (subscriber, entries) in Dictionary(grouping: entries, by: \.subscriber) {
@@ -100,8 +101,8 @@ struct LogTrimming {
     return dropped.count
   }
 
-  /// Drops marks, and the entries that they are for: without the mark they would be unread again. The
-  /// marks of entries that are not filed stay as those do.
+  /// Deletes marks and their entries, which would otherwise become unread again. Marks of unfiled
+  /// entries stay as long as those entries.
   func drop(marks: [TrimmedChange]) throws -> Int {
     var dropped: [TrimmedChange] = []
     for (log, marks) in Dictionary(grouping: marks, by: \.log) {
@@ -123,7 +124,7 @@ struct LogTrimming {
     try self.log.drop(sequences, in: log.database)
   }
 
-  /// Keeps how far each log was trimmed, so that a reader who had not come so far gets an error.
+  /// Records how far each log was trimmed, so that a reader with an older position gets an error.
   private func noteTrimmed(_ changes: [TrimmedChange]) throws {
     var through: [UserLog: Int64] = [:]
     for change in changes {

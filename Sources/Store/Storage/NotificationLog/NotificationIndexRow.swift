@@ -3,24 +3,23 @@ import Foundation
 import SQLEngine
 import StoreModel
 
-/// What the index by subscriber has of an entry of the notification log: all that readers choose
-/// entries by.
+/// A row of the notification log's index by subscriber: everything by which readers select entries.
 struct NotificationIndexRow: Sendable, Equatable {
   var subscriber: String
   var database: DatabaseID
   var sequence: Int64
   var logged: Timestamp
-  /// The device that made the change, when the subscriber made it.
+  /// The device that made the change, if the subscriber made it.
   var originDevice: String?
   var notificationID: UUID
-  /// How much of the log the entry's content is.
+  /// The size of the entry's content in the log.
   var bytes: Int
 
   static let columns = """
     subscriber, database_id, sequence, logged, origin_device, notification_id, bytes
     """
 
-  /// The row of an entry for a subscriber that a change was logged for.
+  /// The row of a subscriber's entry for a change.
   init(
     of change: Change, for subscriber: String, in database: DatabaseID, sequence: Int64,
     logged: Timestamp, bytes: Int

@@ -3,10 +3,10 @@ import Foundation
 import SQLEngine
 import StoreModel
 
-// How entries of the notification log come into its index by subscriber.
+// Adds entries of the notification log to the index by subscriber.
 extension NotificationIndexTable {
-  /// Files the entries of the notification log that a server had in memory, in a transaction, for a store
-  /// that nobody has open.
+  /// Files the entries that a server had in memory, in one transaction, for a store that no process
+  /// has open.
   package static func fileAll(over connection: any SQLConnection) throws {
     let unfiled = try connection.first("SELECT 1 FROM unfiled_notifications LIMIT 1", []) { _ in 1 }
     guard unfiled != nil else { return }
@@ -16,16 +16,16 @@ extension NotificationIndexTable {
     try connection.commit()
   }
 
-  /// A change that fires so many subscriptions in one transaction has its entries filed at once, in the
-  /// order of subscribers: they share pages without waiting for others.
+  /// The number of subscriptions from which on a change's entries are filed at once, in the order
+  /// of subscribers: they share pages among themselves.
   static let firingsFiledAtOnce = 200
-  /// The run of what is filed at once.
+  /// The run of entries that are filed at once.
   static let firstRun: Int64 = 0
-  /// Runs of a tier that are merged into one of the next.
+  /// The number of runs of a tier that are merged into one run of the next tier.
   private static let runsMerged = 8
 
-  /// Files what has waited long enough, before the commit; it is spread over the commits that log
-  /// something, and takes of each twice as much as it brings.
+  /// Files waiting entries before the commit. The work is spread over the commits that log entries:
+  /// each files up to twice as many as it adds.
   func fileWaiting() throws {
     guard let tail = transaction.tail else { return }
     let budget = max(2 * transaction.tailChange.added.count, transaction.filingRequest)
@@ -42,7 +42,7 @@ extension NotificationIndexTable {
     }
   }
 
-  /// Keeps in which databases entries are unfiled, for who starts after this process has ended.
+  /// Stores which databases have unfiled entries, for the recovery after this process has ended.
   private func markUnfiled(in tail: NotificationTail) throws {
     let generation = tail.generation + (transaction.tailChange.begun == nil ? 0 : 1)
     var known: DatabaseID?
@@ -94,7 +94,7 @@ extension NotificationIndexTable {
 
   // MARK: Merging
 
-  /// Begins to merge the runs of the lowest tier that has enough.
+  /// Begins to merge the runs of the lowest tier that has enough of them.
   private func beginMerging() throws {
     let tier = try connection.first(
       """
@@ -116,8 +116,8 @@ extension NotificationIndexTable {
     transaction.tailChange.merging = run
   }
 
-  /// Moves the rows of the next subscribers, about so many. Readers, who look at all runs, find each row
-  /// in one of them whenever they come.
+  /// Moves about `rows` rows of the next subscribers. Readers search all runs, so they find each
+  /// row in one run at any time.
   private func merge(into target: Int64, rows: Int) throws {
     let sources = try connection.rows(
       "SELECT run FROM notification_runs WHERE merging_into = $1", [.integer(target)]
@@ -144,7 +144,7 @@ extension NotificationIndexTable {
       """, arguments)
   }
 
-  /// The subscriber of a run's row after so many, or of its last.
+  /// The subscriber of a run's row after `count` rows, or of its last row.
   private func subscriber(after count: Int64, in run: Int64) throws -> String? {
     let later = try connection.first(
       """

@@ -2,7 +2,7 @@ import CloudKitModel
 import SQLEngine
 import StoreModel
 
-// Entries of the notification log that its index by subscriber does not have yet.
+// Entries of the notification log that are not yet in its index by subscriber.
 extension NotificationIndexTable {
   private static let unfiled = """
     SELECT subscriber, notification_log.database_id, sequence, logged, origin_device,
@@ -14,7 +14,7 @@ extension NotificationIndexTable {
     WHERE notification_log.database_id = unfiled.database_id AND sequence >= first_sequence
     """
 
-  /// Those that no run has; some runs may not be finished.
+  /// Unfiled entries that are in no run; some runs may be unfinished.
   private static let inNoRun = """
     \(unfiled) AND NOT EXISTS (
       SELECT 1 FROM notification_index
@@ -24,7 +24,7 @@ extension NotificationIndexTable {
         AND notification_index.sequence = notification_log.sequence)
     """
 
-  /// Files all at once, in the run for that. Only where no process has a tail.
+  /// Files all entries at once, in the first run. Only for a store whose processes have no tail.
   func fileAll() throws {
     try connection.run(
       """
@@ -35,23 +35,24 @@ extension NotificationIndexTable {
     try connection.run("DELETE FROM unfiled_notifications", [])
   }
 
-  /// A user's entries that no run of the index may have; some may be in one nevertheless.
+  /// A user's entries that may be missing in all runs of the index; some may be in a run
+  /// nevertheless.
   ///
-  /// - Complexity: O(1) and their number; where others file them, in another process or since the
-  ///   transaction began, all unfiled entries are looked through.
+  /// - Complexity: O(their number). If another process files entries, or if entries were filed
+  ///   since the transaction began, all unfiled entries are scanned.
   func unfiledRows(of subscriber: String) throws -> [NotificationIndexRow] {
     if let tail = transaction.tail,
       let rows = tail.rows(of: subscriber, since: transaction.wholeRuns ?? tail.wholeRuns)
     {
       return try visible(rows) + transaction.tailChange.added.filter { $0.subscriber == subscriber }
     }
-    // Servers that share a store file at once.
+    // Servers that share a store file every entry at once.
     if connection.isShared { return [] }
     return try connection.rows(
       Self.unfiled + " AND subscriber = $1", [.text(subscriber)], NotificationIndexRow.init(row:))
   }
 
-  /// Those that the transaction sees in the log: others may have been logged since it began.
+  /// The rows that the transaction sees in the log; others may have been logged since it began.
   private func visible(_ rows: [NotificationIndexRow]) throws -> [NotificationIndexRow] {
     let databases = DatabaseTable(transaction: transaction)
     var lastNumbers: [DatabaseID: Int64] = [:]
@@ -63,8 +64,8 @@ extension NotificationIndexTable {
     }
   }
 
-  /// Reads what another process has left unfiled. A run that it has not finished stays as it is; what
-  /// it lacks comes into the next.
+  /// Reads the entries that another process left unfiled. A run that it did not finish stays as it
+  /// is; its missing entries come into the next run.
   static func recoverTail(
     over connection: any SQLConnection, capacity: Int
   ) throws -> NotificationTail {

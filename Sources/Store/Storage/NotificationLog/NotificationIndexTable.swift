@@ -3,14 +3,14 @@ import Foundation
 import SQLEngine
 import StoreModel
 
-/// The notification log's index by subscriber, kept as runs: a log-structured merge tree (O'Neil,
-/// Cheng, Gawlick and O'Neil, 1996). As an index of the engine it changed a page at random for each
-/// notification, which was a third of what a save cost that fires ten.
+/// The notification log's index by subscriber, stored as runs: a log-structured merge tree (O'Neil,
+/// Cheng, Gawlick and O'Neil, 1996). An ordinary index changed a random page for each notification,
+/// which was a third of the cost of a save that fires ten subscriptions.
 ///
-/// Run 0 takes what is filed at once. `generation` is that of the entries that a run is being made of,
-/// and `merging_into` the run that takes over its rows. What `unfiled_notifications` tells of, from
-/// the first entry of a database on, is in run 0, in a run that is being made, or in none. `bytes` is the
-/// size of an entry's content, by which a user's log is trimmed.
+/// Run 0 has the entries that are filed at once. `generation` is the generation of the entries of
+/// which a run is being made, and `merging_into` is the run that takes over its rows. Entries from
+/// a database's `first_sequence` in `unfiled_notifications` on are in run 0, in a run that is being
+/// made, or in none. `bytes` is the size of an entry's content, by which a user's log is trimmed.
 package struct NotificationIndexTable {
   let transaction: StoreTransaction
 
@@ -35,14 +35,14 @@ package struct NotificationIndexTable {
     """,
   ]
 
-  /// Writes rows, whose arguments are of ``NotificationIndexRow/appendArguments(run:to:)``.
+  /// Inserts rows with the arguments of ``NotificationIndexRow/appendArguments(run:to:)``.
   static let insertion = RowInsertion.Statements(
     "INSERT INTO notification_index (run, \(NotificationIndexRow.columns))", argumentsEach: 8
   ) { first in (first..<first + 8).map { "$\($0)" }.joined(separator: ", ") }
 
   // MARK: Reading
 
-  /// The entries of a user's log in one database behind a position that are not marked as read, in order.
+  /// The unread entries of a user's log in one database after a position, in order.
   ///
   /// - Parameter unfiled: the user's ``unfiledRows(of:)``.
   func unread(
@@ -61,7 +61,7 @@ package struct NotificationIndexTable {
         .integer(database.rawValue), .text(subscriber), .integer(position), .integer(Int64(limit)),
       ]
     ) { (sequence: $0.integer(0), logged: Timestamp(milliseconds: $0.integer(1))) }
-    // The index may have some of them too.
+    // The index may have some of these rows too.
     let rows = unfiled.filter { $0.database == database && $0.sequence > position }
     let marks = NotificationMarkTable(transaction: transaction)
     var unread: [(sequence: Int64, logged: Timestamp)] = []
@@ -74,7 +74,8 @@ package struct NotificationIndexTable {
       .map { (sequence: $0.key, logged: $0.value) }
   }
 
-  /// The next entry behind a position of the log of a device's user, but for what the device did itself.
+  /// The next entry after a position in the log of a device's user, except for changes that the
+  /// device made itself.
   func nextSequence(
     for device: DeviceToken, in database: DatabaseID, after position: Int64
   ) throws -> Int64? {
@@ -98,7 +99,7 @@ package struct NotificationIndexTable {
     return [filed, unfiled].compactMap(\.self).min()
   }
 
-  /// The entries of a user's log in one database that have one of these IDs.
+  /// The entries of a user's log in one database with one of these IDs.
   ///
   /// - Complexity: O(entries of the user in the database), which are read from an index.
   func entries(
@@ -153,8 +154,8 @@ package struct NotificationIndexTable {
     return Array(found.sorted().prefix(limit))
   }
 
-  /// The latest entries of a user's log in one database, newest first; so many that a subscription's
-  /// are among them, unless the user has others that fire all the time.
+  /// The latest entries of a user's log in one database, newest first: enough to include those of a
+  /// given subscription, unless others of the user fire all the time.
   func latestSequences(
     of subscriber: String, in database: DatabaseID
   ) throws -> some Sequence<Int64> {
@@ -178,13 +179,13 @@ package struct NotificationIndexTable {
 
   // MARK: Retention
 
-  /// The subscribers with too many log entries, with the newest entry that goes.
+  /// The subscribers with too many log entries, each with the newest entry to trim.
   ///
   /// - Parameters:
-  ///   - count: how many entries a subscriber may have.
-  ///   - bytes: how many bytes their contents may have together.
+  ///   - count: the most entries of a subscriber.
+  ///   - bytes: the most bytes of their contents.
   func overfull(keeping count: Int, bytes: Int) throws -> [LogCut] {
-    // One of the runs has a good part of what is too much.
+    // A subscriber above a limit has more than an average share of it in some run.
     let overfull = try connection.rows(
       """
       SELECT DISTINCT subscriber FROM (
@@ -195,7 +196,7 @@ package struct NotificationIndexTable {
     ) { $0.text(0) }
     return try overfull.compactMap { subscriber in
       var (kept, keptBytes) = (0, 0)
-      // Newest first: there are some thousands that stay, whatever there is.
+      // Newest first: at most `count` entries are kept, so at most one more is read.
       return try connection.rows(
         """
         SELECT logged, database_id, sequence, bytes
@@ -211,7 +212,7 @@ package struct NotificationIndexTable {
     }
   }
 
-  /// A subscriber's entries that go, up to a batch.
+  /// A batch of a subscriber's entries to trim.
   func entries(through cut: LogCut) throws -> [TrimmedChange] {
     try connection.rows(
       """
@@ -233,7 +234,7 @@ package struct NotificationIndexTable {
 
   /// Removes some of a user's entries in a database.
   ///
-  /// - Returns: how many.
+  /// - Returns: the number removed.
   func remove(of subscriber: String, in database: DatabaseID, limit: Int64) throws -> Int {
     try connection.run(
       """

@@ -3,7 +3,7 @@ import Foundation
 import SQLEngine
 import StoreModel
 
-/// Reads a page of a user's notification log, in a transaction that sees one state of the store.
+/// Reads a page of a user's notification log, in a transaction with one snapshot of the store.
 struct NotificationLogReading {
   let recipient: Recipient
   let transaction: StoreTransaction
@@ -16,12 +16,12 @@ struct NotificationLogReading {
       .unfiledRows(of: recipient.userRecordName)
   }
 
-  /// A change of the log that has not been loaded.
+  /// A change of the log whose content is not loaded yet.
   private struct Change {
     var database: DatabaseID
     var position: Int64
     var moment: Timestamp
-    /// What was marked; nil for an entry.
+    /// The ID of a mark; nil for an entry.
     var marked: UUID?
   }
 
@@ -53,7 +53,7 @@ struct NotificationLogReading {
       moreComing: queues.contains { !$0.isEmpty })
   }
 
-  /// The reader's places before this page.
+  /// The reader's positions before this page.
   private func start(
     of text: String?, in databases: [NotifiedDatabase]
   ) throws -> NotificationLogToken {
@@ -86,7 +86,7 @@ struct NotificationLogReading {
     return token
   }
 
-  /// The queue with the oldest change at its head. Within a database the order is the log's own,
+  /// The queue that begins with the oldest change. Within a database the order is the log's own,
   /// whatever the clock did.
   private static func oldest(of queues: [ArraySlice<Change>]) -> Int? {
     queues.indices.filter { !queues[$0].isEmpty }.min { left, right in
@@ -116,13 +116,13 @@ struct NotificationLogReading {
 /// A database in which a user may have been notified.
 struct NotifiedDatabase {
   var id: DatabaseID
-  /// The last position in the user's log of which something that was not read was trimmed.
+  /// The position of the newest unread entry in the user's log that retention has deleted.
   var trimmedThrough: Int64
   var lastNumber: Int64
 }
 
 extension UUID {
-  /// The 16 bytes that the store keeps.
+  /// The 16 bytes that are stored.
   var storedBytes: [UInt8] { withUnsafeBytes(of: uuid) { Array($0) } }
 
   init(stored bytes: [UInt8]) throws {

@@ -2,16 +2,17 @@ import CloudKitModel
 import Foundation
 import StoreModel
 
-/// The notification log of a user.
+/// The notification log of users.
 struct NotificationLogService: NotificationLogStore {
   let transactions: Transactions
-  /// What is not in the index yet; nil where all is put there at once.
+  /// The entries not yet in the index; nil if all are filed at once.
   let tail: NotificationTail?
 
-  /// What changed in the recipient's log since `token`, oldest first.
+  /// The changes of the recipient's log since `token`, oldest first.
   ///
   /// - Complexity: O(*d* (*r* log *n* + *limit*)) for *d* databases in which the user ever had
-  ///   subscriptions and *r* runs of the index, some ten for a million entries; entries that were marked since are passed over one by one.
+  ///   subscriptions and *r* runs of the index, some ten for a million entries. Entries that were
+  ///   marked since are skipped one by one.
   func notificationLog(
     of recipient: Recipient, since token: String?, limit: Int
   ) async throws -> NotificationLogPage {
@@ -48,11 +49,10 @@ struct NotificationLogService: NotificationLogStore {
 }
 
 extension NotificationLogService {
-  /// Entries of the notification log that one write files.
+  /// The most entries that one write files.
   private static let filingBatch = 1_000
 
-  /// Files the entries of the notification log that wait for it, as far as they do by now: what is
-  /// dropped is found in the index.
+  /// Files the entries that wait at the time of the call, so that trimming finds them in the index.
   func fileNotifications() async throws {
     guard let tail else { return }
     let generation = tail.generation
@@ -62,11 +62,11 @@ extension NotificationLogService {
   }
 }
 
-/// What one database's log has of some notification IDs.
+/// The state of some notification IDs in one database's log.
 private struct LogState: Sendable {
   var database: DatabaseID
   var known: Set<UUID> = []
-  /// Those that are not marked, each once, in the order they were asked for.
+  /// The unmarked IDs, each once, in the order of the request.
   var unread: [UUID] = []
 }
 

@@ -3,11 +3,11 @@ import Foundation
 import SQLEngine
 import StoreModel
 
-/// What users were notified of, and how much of each user's log was trimmed: a row of `trimmed_logs` for
-/// those alone whose entries are gone, in part or all.
+/// The notifications of users, and how far each user's log was trimmed. `trimmed_logs` has rows
+/// only for users whose log lost entries.
 ///
-/// `unsent` tells why an entry has no deliveries to some devices (``UnsentDeliveries``); it is null where
-/// it has all.
+/// `unsent` says why some devices of an entry have no delivery (``UnsentDeliveries``); it is null
+/// if all have one.
 struct NotificationLogTable {
   let transaction: StoreTransaction
 
@@ -27,7 +27,7 @@ struct NotificationLogTable {
     """,
   ]
 
-  /// Writes new entries.
+  /// Inserts new entries.
   static let insertion = RowInsertion.Statements(
     """
     INSERT INTO notification_log
@@ -54,7 +54,8 @@ struct NotificationLogTable {
 
   /// An entry of a user's log, with the size of its stored contents.
   ///
-  /// - Throws: ``StoreError/Code/corrupt`` when there is none, as no index has one that is not there.
+  /// - Throws: ``StoreError/Code/corrupt`` if there is none, since an index has no entry that does
+  ///   not exist.
   func entry(
     _ sequence: Int64, of subscriber: String, in database: DatabaseID
   ) throws -> (entry: LogEntry, size: Int) {
@@ -80,7 +81,7 @@ struct NotificationLogTable {
     return entry
   }
 
-  /// An entry, whoever's it is.
+  /// An entry of any user.
   func entry(_ sequence: Int64, in database: DatabaseID) throws -> LogEntry? {
     let address = try DatabaseTable(transaction: transaction).address(of: database)
     return try connection.first(
@@ -91,7 +92,7 @@ struct NotificationLogTable {
     ) { try LogEntry(row: $0, database: database, address: address) }
   }
 
-  /// The entry that a delivery is of.
+  /// The entry of a delivery.
   func entry(ofDelivery id: Delivery.ID) throws -> LogEntry? {
     let address = try DatabaseTable(transaction: transaction).address(of: id.database)
     return try connection.first(
@@ -104,7 +105,7 @@ struct NotificationLogTable {
     ) { try LogEntry(row: $0, database: id.database, address: address) }
   }
 
-  /// The newest entries of all users before another one, newest first.
+  /// The newest entries of all users before `sequence`, newest first.
   func entries(
     of database: DatabaseID, before sequence: Int64, limit: Int
   ) throws -> [LogEntry] {
@@ -117,7 +118,7 @@ struct NotificationLogTable {
     ) { try LogEntry(row: $0, database: database, address: address) }
   }
 
-  /// The sequence of the next entry behind another, whoever's it is.
+  /// The sequence of the next entry of any user.
   func sequence(after sequence: Int64, in database: DatabaseID) throws -> Int64? {
     try connection.first(
       """
@@ -127,7 +128,7 @@ struct NotificationLogTable {
     ) { $0.integer(0) }
   }
 
-  /// The entries of a change, which lie behind it. There may be a million.
+  /// The entries of a change, whose sequences follow it. There may be a million.
   func sequences(
     of notificationID: UUID, behind change: PastChange, limit: Int
   ) throws -> [Int64] {
@@ -147,7 +148,7 @@ struct NotificationLogTable {
         )
       }
       for row in rows {
-        // The log goes on with other changes behind the last entry of this one.
+        // After the last entry of this change, the log continues with those of other changes.
         guard row.logged <= change.dispatched.milliseconds, found.count < limit else {
           return found
         }
@@ -158,7 +159,7 @@ struct NotificationLogTable {
     }
   }
 
-  /// Why an entry has no deliveries to some devices.
+  /// Why some devices of an entry have no delivery.
   func unsentDeliveries(
     ofEntry sequence: Int64, in database: DatabaseID
   ) throws -> UnsentDeliveries {
@@ -168,8 +169,8 @@ struct NotificationLogTable {
     ) { UnsentDeliveries(rawValue: $0.optionalInteger(0) ?? 0) } ?? []
   }
 
-  /// The next entries of a user's log or that name the user, and the last entry that was examined; nil
-  /// when no entries are left.
+  /// The next entries of a user's log or that name the user, and the last entry examined; nil if no
+  /// entries are left.
   func naming(
     _ user: String, after sequence: Int64, examining count: Int64, in database: DatabaseID
   ) throws -> (found: [Int64], end: Int64)? {
@@ -198,7 +199,7 @@ struct NotificationLogTable {
       [.integer(database.rawValue)], numbers: sequences)
   }
 
-  /// Entries of all databases that are older, up to a batch.
+  /// A batch of old entries of all databases.
   func old(before horizon: Int64) throws -> [TrimmedChange] {
     try connection.rows(
       """
@@ -207,10 +208,9 @@ struct NotificationLogTable {
       """, [.integer(horizon), .integer(Retention.batch)], TrimmedChange.init(entry:))
   }
 
-  // MARK: What readers have missed
+  // MARK: Entries trimmed before they were read
 
-  /// The last position in a user's log of which something that was not read was trimmed; 0 when nothing
-  /// was.
+  /// The position of the newest unread entry in a user's log that was trimmed; 0 if there is none.
   func trimmedThrough(of subscriber: String, in database: DatabaseID) throws -> Int64 {
     try connection.first(
       "SELECT trimmed_through FROM trimmed_logs WHERE database_id = $1 AND subscriber = $2",
@@ -218,7 +218,7 @@ struct NotificationLogTable {
     ) { $0.integer(0) } ?? 0
   }
 
-  /// Keeps that a user's log was trimmed, and how far.
+  /// Records how far a user's log was trimmed.
   func noteTrimmed(
     through position: Int64, of subscriber: String, in database: DatabaseID
   ) throws {

@@ -2,26 +2,26 @@ import CloudKitModel
 import Foundation
 import StoreModel
 
-/// How far a reader has come in a user's notification log: a place in each database.
+/// A reader's position in a user's notification log: a position in each database.
 struct NotificationLogToken: Equatable {
   struct Place: Equatable {
-    /// The position of the last change that was read.
+    /// The position of the last change read.
     var position: Int64
-    /// What was trimmed up to here was gone before the reader began, so that it misses nothing.
+    /// Changes trimmed up to here were gone before the reader began, so it misses none of them.
     var floor: Int64
   }
 
   var recipient: Recipient
   var places: [DatabaseID: Place] = [:]
 
-  /// Tells the token from those of other feeds.
+  /// Distinguishes the token from those of other feeds.
   private static let mark = "notifications"
 
   init(of recipient: Recipient) {
     self.recipient = recipient
   }
 
-  /// Reads a token's text. Throws ``StoreError/Code/badContinuation`` when it is none.
+  /// Reads a token's text. Throws ``StoreError/Code/badContinuation`` for any other text.
   init(_ text: String, sealedBy tokens: TokenCipher) throws {
     let broken = StoreError(
       .badContinuation,

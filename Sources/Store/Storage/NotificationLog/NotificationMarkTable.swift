@@ -3,8 +3,8 @@ import Foundation
 import SQLEngine
 import StoreModel
 
-/// The marks of entries of the notification log that were read. A mark's position is drawn from the same
-/// numbers as the entries' sequences, so that both stand in one order.
+/// The marks of read entries of the notification log. Marks and entries draw their positions from
+/// the same sequence, so that they have one order.
 struct NotificationMarkTable {
   let transaction: StoreTransaction
 
@@ -25,7 +25,7 @@ struct NotificationMarkTable {
 
   /// A condition for entries that are marked as read.
   ///
-  /// - Parameter entries: what a statement calls its table of entries.
+  /// - Parameter entries: the statement's name for its table of entries.
   static func isMarked(_ entries: String) -> String {
     """
     EXISTS (
@@ -49,7 +49,7 @@ struct NotificationMarkTable {
     ) { _ in true } ?? false
   }
 
-  /// A user's marks behind a position, in order.
+  /// A user's marks after a position, in order.
   func marks(
     of subscriber: String, in database: DatabaseID, after position: Int64, limit: Int
   ) throws -> [(position: Int64, marked: Timestamp, notificationID: UUID)] {
@@ -75,7 +75,7 @@ struct NotificationMarkTable {
   ) throws {
     var numbers = try NumberSupply(of: database, count: notificationIDs.count, from: transaction)
     for notificationID in notificationIDs {
-      // Another device may have marked it meanwhile.
+      // Another device may have marked the notification meanwhile.
       try connection.run(
         """
         INSERT INTO notification_marks
@@ -92,7 +92,7 @@ struct NotificationMarkTable {
 
   // MARK: Retention
 
-  /// Marks of all databases that are older, up to a batch.
+  /// A batch of old marks of all databases.
   func old(before horizon: Int64) throws -> [TrimmedChange] {
     try connection.rows(
       """
@@ -101,9 +101,9 @@ struct NotificationMarkTable {
       """, [.integer(horizon), .integer(Retention.batch)], TrimmedChange.init(mark:))
   }
 
-  /// The subscribers with too many marks, with the newest mark that goes.
+  /// The subscribers with too many marks, each with the newest mark to trim.
   ///
-  /// - Parameter count: how many marks a subscriber may have.
+  /// - Parameter count: the most marks of a subscriber.
   func overfull(keeping count: Int) throws -> [LogCut] {
     let overfull = try connection.rows(
       "SELECT subscriber FROM notification_marks GROUP BY subscriber HAVING COUNT(*) > $1",
@@ -119,7 +119,7 @@ struct NotificationMarkTable {
     }
   }
 
-  /// A subscriber's marks that go, up to a batch.
+  /// A batch of a subscriber's marks to trim.
   func marks(through cut: LogCut) throws -> [TrimmedChange] {
     try connection.rows(
       """

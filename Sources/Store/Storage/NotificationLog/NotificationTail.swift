@@ -1,28 +1,29 @@
 import StoreModel
 import Synchronization
 
-/// The newest entries of the notification log, as far as its index by subscriber does not have them.
+/// The newest entries of the notification log that are not yet in its index by subscriber.
 ///
-/// Entries come from everywhere, so that each would change a page of the index by itself. Here they
-/// wait for each other in memory. When they are enough, a run of the index is made of them in
-/// the order of subscribers, a part with each commit; they stay here until the run is whole.
+/// Consecutive entries belong to unrelated subscribers, so each would change another page of the
+/// index. Here they wait in memory. When there are enough, a run of the index is made of them in
+/// the order of subscribers, a part with each commit. They stay in memory until the run is
+/// complete.
 ///
-/// Nothing here need be durable: what is not filed when a process ends is read from the log again, from
-/// where `unfiled_notifications` tells. The writer's thread alone changes it, after commits.
+/// The tail need not be durable: after a crash, unfiled entries are read from the log again, from
+/// the sequences in `unfiled_notifications` on. Only the writer's thread changes it, after commits.
 final class NotificationTail: Sendable {
-  /// What a transaction did, to be kept in mind when it is committed.
+  /// The changes of one transaction to the tail, applied after its commit.
   struct Change {
     /// Entries that were logged and not filed.
     var added: [NotificationIndexRow] = []
-    /// Databases that ``added`` is the first of in its generation.
+    /// Databases whose first entry of the generation is in ``added``.
     var marked: [DatabaseID] = []
-    /// The run that was begun for all that waited before.
+    /// The run that was begun with all waiting entries.
     var begun: Int64?
-    /// Subscribers whose entries were filed in it.
+    /// The number of subscribers whose entries were filed in the current run.
     var filedSubscribers = 0
-    /// Whether the run is whole.
+    /// Whether the current run is complete.
     var isWhole = false
-    /// The run that others are merged into from now on.
+    /// The run into which others are merged from now on.
     var merging: Int64?
     var endsMerging = false
   }
@@ -32,11 +33,11 @@ final class NotificationTail: Sendable {
     let run: Int64
     let generation: Int64
     fileprivate let entries: [String: [NotificationIndexRow]]
-    /// In order.
+    /// Sorted.
     fileprivate let subscribers: [String]
     fileprivate var filedSubscribers = 0
 
-    /// The entries of the next subscribers, at least so many unless they are the last.
+    /// The entries of the next subscribers: at least `count`, unless they are the last.
     func next(_ count: Int) -> (rows: [NotificationIndexRow], subscribers: Int, isLast: Bool) {
       var rows: [NotificationIndexRow] = []
       var taken = 0
@@ -54,24 +55,25 @@ final class NotificationTail: Sendable {
   private struct State {
     var waiting: [String: [NotificationIndexRow]] = [:]
     var waitingCount = 0
-    /// The databases that `unfiled_notifications` has in this generation.
+    /// The databases in `unfiled_notifications` for this generation.
     var marked: Set<DatabaseID> = []
     var generation: Int64
     var filing: Filing?
     var merging: Int64?
-    /// How many runs became whole: what was here before may be in the index only.
+    /// The number of completed runs. Each completion removes entries from the tail, after which
+    /// only the index has them.
     var wholeRuns = 0
   }
 
   private let state: Mutex<State>
-  /// So many entries wait before a run is begun.
+  /// The number of waiting entries at which a run is begun.
   let capacity: Int
 
   /// - Parameters:
-  ///   - rows: those that are in no run, of all generations.
-  ///   - marked: the databases that are known to have such.
-  ///   - generation: the latest.
-  ///   - merging: the run that others are being merged into.
+  ///   - rows: the entries of all generations that are in no run.
+  ///   - marked: the databases that are stored as having such entries.
+  ///   - generation: the latest generation.
+  ///   - merging: the run into which others are being merged.
   init(
     capacity: Int, rows: [NotificationIndexRow], marked: Set<DatabaseID>, generation: Int64,
     merging: Int64?
@@ -83,20 +85,21 @@ final class NotificationTail: Sendable {
         marked: marked, generation: generation, merging: merging))
   }
 
-  /// Entries in memory.
+  /// The number of entries in memory.
   var count: Int {
     state.withLock {
       $0.waitingCount + ($0.filing?.entries.values.reduce(0) { $0 + $1.count } ?? 0)
     }
   }
 
-  /// Changes when entries leave.
+  /// Changes when entries leave the tail.
   var wholeRuns: Int { state.withLock { $0.wholeRuns } }
 
-  /// A subscriber's entries, of which a run that is being made may have some too.
+  /// A subscriber's entries. A run that is being made may have some of them too.
   ///
-  /// - Parameter wholeRuns: what ``wholeRuns`` was before the reader's transaction began.
-  /// - Returns: nil when some have left since, so that the transaction may find them nowhere.
+  /// - Parameter wholeRuns: the value of ``wholeRuns`` before the reader's transaction began.
+  /// - Returns: nil if entries have left since. The transaction's snapshot of the index may not
+  ///   have those.
   func rows(of subscriber: String, since wholeRuns: Int) -> [NotificationIndexRow]? {
     state.withLock { state in
       guard state.wholeRuns == wholeRuns else { return nil }
@@ -111,7 +114,7 @@ final class NotificationTail: Sendable {
   var waitingCount: Int { state.withLock { $0.waitingCount } }
   var generation: Int64 { state.withLock { $0.generation } }
 
-  /// Whether entries of this generation or of one before it wait or are being filed.
+  /// Whether entries of this generation or an earlier one wait or are being filed.
   func hasUnfiled(through generation: Int64) -> Bool {
     state.withLock { state in
       if let filing = state.filing, filing.generation <= generation { return true }
@@ -123,7 +126,7 @@ final class NotificationTail: Sendable {
     state.withLock { $0.marked.contains(database) }
   }
 
-  /// Takes in what a committed transaction did.
+  /// Applies the changes of a committed transaction.
   func apply(_ change: Change) {
     let begun = change.begun.map { begin($0) }
     state.withLock { state in
@@ -147,7 +150,8 @@ final class NotificationTail: Sendable {
     }
   }
 
-  /// What waits, in order. Sorting takes a while, in which others may read.
+  /// The waiting entries in order. They are sorted outside of the lock, so that others can read
+  /// meanwhile.
   private func begin(_ run: Int64) -> Filing {
     let (waiting, generation) = state.withLock { ($0.waiting, $0.generation) }
     return Filing(
