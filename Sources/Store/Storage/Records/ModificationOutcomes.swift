@@ -1,19 +1,19 @@
 import CloudKitModel
 import StoreModel
 
-/// What became of the operations of one modification, in their order.
+/// The outcomes of the operations of one modification, in their order.
 ///
-/// Of records that were made ready outside of the transaction only their versions are kept here, so
-/// that the one thread that writes copies no record; ``told(by:in:tags:)`` puts them together.
+/// For records that were prepared outside of the transaction only the versions are stored here, so
+/// that the single writer copies no record; ``told(by:in:tags:)`` combines them.
 struct ModificationOutcomes: Sendable {
   private let count: Int
-  /// The versions of records that were made of what was ready, 0 for all other operations; empty
+  /// The versions of the prepared records that were written, 0 for all other operations; empty
   /// before the first.
   private var versions: [Int64] = []
-  /// What became of the other operations; empty before the first.
+  /// The outcomes of the other operations; empty before the first.
   private var others: [RecordOutcome] = []
 
-  /// The outcomes of operations of which none was reached.
+  /// The outcomes of operations that were not reached yet.
   init(count: Int) {
     self.count = count
   }
@@ -23,7 +23,7 @@ struct ModificationOutcomes: Sendable {
     others = outcomes
   }
 
-  /// Notes that the operation's ``RecordCreation`` was written.
+  /// Records that the operation's ``RecordCreation`` was written.
   mutating func noteMade(version: Int64, at index: Int) {
     if versions.isEmpty { versions = [Int64](repeating: 0, count: count) }
     versions[index] = version
@@ -45,8 +45,8 @@ struct ModificationOutcomes: Sendable {
   /// The outcomes for the caller.
   ///
   /// - Parameters:
-  ///   - creations: those that the modification had.
-  ///   - database: in which the records are.
+  ///   - creations: the prepared records of the modification.
+  ///   - database: the database of the records.
   func told(
     by creations: [RecordCreation?], in database: DatabaseID, tags: ChangeTags
   ) -> [RecordOutcome] {

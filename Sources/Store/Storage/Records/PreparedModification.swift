@@ -1,18 +1,18 @@
 import CloudKitModel
 import StoreModel
 
-/// A request to change records, with what was made ready of it outside of the transaction: that need not
-/// be done by the one thread that writes.
+/// A request to change records, with the parts that were prepared outside of the transaction to
+/// spare the single writer.
 struct PreparedModification: Sendable {
   var request: RecordModification
-  /// What was made ready of the operations, in their order; nil for those of which nothing was, empty
-  /// for nothing at all.
+  /// The prepared records of the operations, in their order: nil for an operation without one,
+  /// empty if there are none.
   var creations: [RecordCreation?] = []
-  /// The zone of all operations, when each is on a record of its own there and that was looked at
-  /// outside of the transaction; nil when it has to be looked at inside.
+  /// The zone of all operations, if a check outside of the transaction found that each names
+  /// another record there; nil if the transaction must check.
   private(set) var onlyZone: ZoneID?
 
-  /// - Parameter schemas: what is known of the schema; without it nothing is made ready.
+  /// - Parameter schemas: the cached schemas; without them nothing is prepared.
   init(_ request: RecordModification, by schemas: SchemaCache? = nil) {
     self.request = request
     guard let schemas else { return }

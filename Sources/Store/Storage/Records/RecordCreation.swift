@@ -1,29 +1,29 @@
 import CloudKitModel
 import StoreModel
 
-/// A record that an operation makes, checked and encoded outside of the transaction by what was then
-/// known of the schema.
+/// A record that an operation creates, checked and encoded outside of the transaction by the cached
+/// schema.
 final class RecordCreation: Sendable {
-  /// Without its change tag, in its zone as the database names it.
+  /// The record without its change tag, in its zone as the database names it.
   private let record: Record
   var recordName: String { record.recordID.recordName }
   let type: SchemaCache.RecordType
   let content: [UInt8]
   let entries: IndexEntries
 
-  /// Makes ready what the transaction would make of a `create` operation.
+  /// Prepares a `create` operation.
   ///
-  /// nil when the operation cannot succeed, which the transaction then says, and when something has
-  /// to be looked at there: the target of a reference, the receipt of an asset, a field that is new.
+  /// Nil if the operation cannot succeed, which the transaction then reports. Also nil if the
+  /// transaction must check more: the target of a reference, the receipt of an asset, a new field.
   init?(
     of operation: RecordOperation, in modification: RecordModification,
     type: SchemaCache.RecordType, at address: DatabaseAddress
   ) {
     guard operation.kind == .create, operation.parent == nil, operation.shareContent == nil,
       operation.encryptedFields.isEmpty,
-      // What is refused takes the longer way, which says why.
+      // A refused operation takes the full path, which reports the reason.
       case .save(var record)? = try? operation.decision(on: nil, in: modification),
-      // What is refused takes the longer way, which says why.
+      // A refused record takes the full path, which reports the reason.
       (try? record.validate()) != nil
     else { return nil }
     for (name, value) in record.fields {
@@ -43,7 +43,7 @@ final class RecordCreation: Sendable {
     self.type = type
   }
 
-  /// The record as it was saved.
+  /// The record as saved.
   func record(taggedWith changeTag: String) -> Record {
     var record = record
     record.recordChangeTag = changeTag
@@ -52,9 +52,9 @@ final class RecordCreation: Sendable {
 }
 
 extension RecordModifier {
-  /// Writes the record that an operation makes and that was made ready, and returns its version. If
-  /// none was, if there is a record of its name, or if something else asks for the long way, nothing
-  /// is written, and the result is nil.
+  /// Writes the prepared record of an operation and returns its version. Writes nothing and returns
+  /// nil if none was prepared, if a record of its name exists, or if the full path is needed for
+  /// another reason.
   mutating func make(at index: Int, in zone: ZoneModification) throws -> Int64? {
     guard !creations.isEmpty, let creation = creations[index],
       creation.type.catalogVersion == transaction.catalog.version

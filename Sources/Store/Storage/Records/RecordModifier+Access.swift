@@ -2,7 +2,7 @@ import CloudKitModel
 import StoreModel
 
 extension RecordModifier {
-  /// Checks that the requester may carry out an operation on a record, or make one where there is
+  /// Checks that the requester may carry out an operation on a record, or create one if there is
   /// none.
   func checkAccess(of operation: RecordOperation, to current: Record?) throws {
     guard modification.appliesGrants, address.scope == .public else { return }
@@ -21,7 +21,7 @@ extension RecordModifier {
         + "for it; by default only the user who created a record has")
   }
 
-  /// The failure without a record that the requester may not read.
+  /// The failure without its record, if the requester may not read that record.
   func veiled(_ failure: ItemFailure) throws -> ItemFailure {
     guard modification.appliesGrants, let record = failure.serverRecord,
       !(try access(toType: record.recordType).mayRead(record))
@@ -38,7 +38,7 @@ extension RecordModifier {
 }
 
 extension RecordOperation.Kind {
-  /// Whether the operation makes a record where there is none.
+  /// Whether the operation creates a missing record.
   fileprivate var mayCreate: Bool {
     switch self {
     case .create, .forceUpdate, .forceReplace: true

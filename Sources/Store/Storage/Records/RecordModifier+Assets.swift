@@ -2,11 +2,11 @@ import CloudKitModel
 import StoreModel
 
 extension RecordModifier {
-  /// Checks that the user may save the assets in the named fields, and leaves of them only what is
+  /// Checks that the user may save the assets in the named fields, and reduces them to what is
   /// stored: checksum and size.
   ///
-  /// An asset needs the receipt of an upload that the same user made for the field, or that
-  /// `assets/rereference` gave. One that the field holds already needs none.
+  /// An asset needs a receipt: of an upload that the same user made for the field, or from
+  /// `assets/rereference`. An asset that the field already holds needs none.
   func settleAssets(
     of record: inout Record, named: [String], over current: StoredRecord?
   ) throws {
@@ -35,7 +35,7 @@ extension RecordModifier {
     )
   }
 
-  /// The checksum of the file that was uploaded under the receipt.
+  /// The checksum of the file uploaded under the receipt.
   private func checkReceipt(
     _ receipt: String, of asset: Asset, field: String, of record: Record
   ) throws -> String {

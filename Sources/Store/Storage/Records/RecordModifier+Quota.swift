@@ -2,10 +2,10 @@ import CloudKitModel
 import StoreModel
 
 extension RecordModifier {
-  /// Saves a record, unless that makes the database larger than before and than its quota.
+  /// Saves a record, unless that makes the database larger and exceeds its quota.
   ///
-  /// How large a record and its assets are is known when they are written; so near the quota they
-  /// are written under a savepoint, and taken back when they are too much.
+  /// The size of a record and its assets is known only after they are written. Near the quota they
+  /// are therefore written under a savepoint, which is rolled back if they are too large.
   mutating func saveWithinQuota(
     _ record: Record, named: [String], over current: StoredRecord?, in zone: ZoneModification
   ) throws -> Record {
@@ -40,11 +40,11 @@ extension RecordModifier {
     }
   }
 
-  /// More bytes than the stored form of any record that fits into a request has.
+  /// An upper bound of the stored size of any record that fits into a request.
   static let largestContent = Int64(2 * ServiceLimits.requestBodySize)
 }
 
-/// What a modification had written and drawn when a savepoint was set.
+/// The state of a modification when a savepoint was set.
 struct WriteMark {
   private let written: StoreTransaction.Mark
   private let numbers: NumberSupply
@@ -56,9 +56,9 @@ struct WriteMark {
     latest = modifier.latest
   }
 
-  /// Takes the modification back to the mark, after its savepoint was rolled back.
+  /// Resets the modification to the mark, after its savepoint was rolled back.
   ///
-  /// Numbers that were drawn since were given back with the database's row.
+  /// The rollback also returned the numbers drawn since.
   func restore(_ modifier: inout RecordModifier) {
     modifier.transaction.restore(written)
     modifier.numbers = numbers
@@ -67,7 +67,7 @@ struct WriteMark {
 }
 
 extension DatabaseScope {
-  /// Which limit counts the bytes of such a database; nil where nothing is stored.
+  /// The limit that counts the bytes of such a database; nil for a database that stores nothing.
   fileprivate var bytesQuota: StoreQuotas.Subject? {
     switch self {
     case .private: .privateDatabaseBytes

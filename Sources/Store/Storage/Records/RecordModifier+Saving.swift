@@ -3,10 +3,10 @@ import SQLEngine
 import StoreModel
 
 extension RecordModifier {
-  /// Checks a record and writes it, with what follows from it.
+  /// Checks a record and writes it with all consequences.
   ///
-  /// - Parameter named: The fields that the operation sets, in order; the others were checked when
-  ///   they were saved.
+  /// - Parameter named: the fields that the operation sets, in order. The other fields were checked
+  ///   when they were saved.
   mutating func save(
     _ record: Record, named: [String], over current: StoredRecord?, in zone: ZoneModification
   ) throws -> Record {
@@ -51,7 +51,7 @@ extension RecordModifier {
     return record
   }
 
-  /// Deletes a record, and the holders of `deleteSelf` references to it, and so on.
+  /// Deletes a record and, recursively, the holders of `deleteSelf` references to it.
   mutating func delete(_ stored: StoredRecord) throws {
     var pending = [stored]
     while let next = pending.popLast() {
@@ -73,7 +73,8 @@ extension RecordModifier {
     }
   }
 
-  /// Brings the named fields to the schema's types. Returns those the schema does not know yet.
+  /// Converts the named fields to the schema's types. Returns the fields that the schema does not
+  /// have yet.
   private func fit(
     _ record: inout Record, named: [String], to type: RecordTypeEntry?
   ) throws -> [(String, FieldType)] {
@@ -113,7 +114,7 @@ extension RecordModifier {
     return newFields
   }
 
-  /// Checks what a record's references ask of their targets.
+  /// Checks the targets of a record's references.
   private func checkReferences(
     of record: Record, named: [String], over current: StoredRecord?, in zone: ZoneModification
   ) throws {
@@ -199,7 +200,7 @@ extension RecordModifier {
       .remove(recordNamed: recordName, inZone: stored.zoneNumber, of: database)
   }
 
-  /// Posts the change unless the database has no subscription, when nobody asks for the record.
+  /// Posts the change, unless the database has no subscription; then the record is not needed.
   func post(
     _ event: ChangeEvent, record: @autoclosure () -> Record, sequence: Int64
   ) throws {

@@ -3,8 +3,8 @@ import StoreModel
 
 /// Carries out one ``RecordModification`` in the writer's transaction.
 ///
-/// Each operation is checked in full before anything of it is written, so that one that fails has
-/// written nothing.
+/// Each operation is checked in full before it writes, so that a failed operation has written
+/// nothing.
 struct RecordModifier {
   let modification: RecordModification
   let creations: [RecordCreation?]
@@ -12,7 +12,7 @@ struct RecordModifier {
   let transaction: StoreTransaction
   let address: DatabaseAddress
   var numbers: NumberSupply
-  /// The number of the latest change, 0 before the first.
+  /// The number of the latest change; 0 before the first.
   var latest: Int64 = 0
   private var outcomes: ModificationOutcomes
 
@@ -51,14 +51,15 @@ struct RecordModifier {
   /// The operations on one zone.
   private struct Batch {
     var zoneID: ZoneID
-    /// Where the operations stand in the request.
+    /// The indexes of the operations in the request.
     var indexes: [Int] = []
     var recordNames: Set<String> = []
-    /// Whether one of the zone's operations was refused already.
+    /// Whether one of the zone's operations was already refused.
     var hasFailure = false
   }
 
-  /// The operations by zone, in order; those that name a record again are refused.
+  /// The operations by zone, in order; an operation on a record that an earlier one names is
+  /// refused.
   private mutating func batches() -> [Batch] {
     if let zoneID = onlyZone {
       return [
@@ -69,7 +70,7 @@ struct RecordModifier {
     }
     var batches: [Batch] = []
     var places: [ZoneID: Int] = [:]
-    // Nearly always all operations are on one zone.
+    // Almost always all operations are on one zone.
     var latest: (given: ZoneID, place: Int)?
     for index in modification.operations.indices {
       let recordID = modification.operations[index].recordID
@@ -95,9 +96,9 @@ struct RecordModifier {
     return batches
   }
 
-  /// - Throws: ``SavepointNeeded`` when an atomic batch fails that was begun without a savepoint.
+  /// - Throws: ``SavepointNeeded`` if an atomic batch without a savepoint fails.
   private mutating func run(_ batch: Batch, zoneNumber: Int64) throws {
-    // An operation that fails has written nothing: one that stands alone needs no savepoint.
+    // A failed operation has written nothing, so one alone needs no savepoint.
     let isAtomic =
       modification.isAtomic && !batch.zoneID.isDefaultZone
       && (batch.indexes.count > 1 || batch.hasFailure)
@@ -134,8 +135,8 @@ struct RecordModifier {
 
   private func failed(_ index: Int) -> Bool { outcomes.isFailure(at: index) }
 
-  /// Performs the zone's operations in order. One that needs a record which a later operation may
-  /// make waits for that one.
+  /// Carries out the zone's operations in order. An operation that needs a record which a later one
+  /// may create waits for that one.
   private mutating func perform(_ zone: inout ZoneModification) throws {
     for index in zone.indexes {
       zone.reached = index
@@ -153,7 +154,7 @@ struct RecordModifier {
             next += dependants.reversed()
           }
         } catch let missing as MissingTarget {
-          // Kept unless the operation's turn comes again.
+          // This outcome stays unless the operation is tried again.
           outcomes.note(.failed(missing.failure), at: index)
           zone.hasFailure = true
           if isAhead(missing.recordName, in: zone) {
@@ -167,7 +168,7 @@ struct RecordModifier {
     }
   }
 
-  /// Whether an operation that was not carried out yet may make this record.
+  /// Whether a later or waiting operation may create this record.
   private func isAhead(_ recordName: String, in zone: ZoneModification) -> Bool {
     let index = zone.indexes.first {
       modification.operations[$0].recordID.recordName == recordName
@@ -201,13 +202,13 @@ struct RecordModifier {
 struct ZoneModification {
   let zoneID: ZoneID
   let zoneNumber: Int64
-  /// The operations' places in the request, in order.
+  /// The indexes of the operations in the request, in order.
   let indexes: [Int]
-  /// The last of them whose turn came.
+  /// The last operation that was tried in order.
   var reached = 0
-  /// Whether an operation failed, though it may have succeeded since.
+  /// Whether an operation failed, even if it has succeeded since.
   var hasFailure: Bool
-  /// The operations that wait for a record to be made, by its name.
+  /// The operations that wait for the creation of a record, by its name.
   var waiting: [String: [Int]] = [:]
 
   init(zoneID: ZoneID, zoneNumber: Int64, indexes: [Int], hasFailure: Bool) {
@@ -222,11 +223,11 @@ struct ZoneModification {
   }
 }
 
-/// That something has to be undone for which no savepoint was set: the transaction must be begun
-/// again with them.
+/// Changes must be undone for which no savepoint was set: the transaction must be repeated with
+/// savepoints.
 struct SavepointNeeded: Error {}
 
-/// That a record needs another which does not exist.
+/// A record needs another record that does not exist.
 struct MissingTarget: Error {
   var recordName: String
   var failure: ItemFailure

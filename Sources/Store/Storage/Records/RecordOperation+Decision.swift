@@ -1,7 +1,7 @@
 import CloudKitModel
 import StoreModel
 
-/// What an operation makes of a record, before the schema and other records are looked at.
+/// The effect of an operation on a record, before the schema and other records are checked.
 enum RecordDecision: Equatable {
   case save(Record)
   case delete
@@ -10,7 +10,7 @@ enum RecordDecision: Equatable {
 }
 
 extension RecordOperation {
-  /// Decides on what the store has under the operation's record ID.
+  /// Decides by the stored record with the operation's record ID.
   ///
   /// The record to save has no change tag yet.
   func decision(
@@ -73,7 +73,7 @@ extension RecordOperation {
     return record
   }
 
-  /// A name with `_` is a system's, but users keep a record under their own name.
+  /// Names with `_` are the system's, except the name of the user's own record.
   private func checkName(
     forType recordType: String, in modification: RecordModification
   ) throws(ItemFailure) {

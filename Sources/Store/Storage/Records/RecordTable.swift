@@ -4,8 +4,8 @@ import StoreModel
 
 /// The records of databases, by their numbers.
 ///
-/// A record's number is that of the change that made it. It names the record in the value index; it
-/// never changes and is never used again.
+/// A record's number is that of the change that created it. It identifies the record in the value
+/// index, never changes and is never reused.
 struct RecordTable {
   let transaction: StoreTransaction
   private var connection: any SQLConnection { transaction.connection }
@@ -22,7 +22,7 @@ struct RecordTable {
     """,
   ]
 
-  /// Made after other tables.
+  /// Created after other tables.
   static let versionIndex = [
     """
     CREATE INDEX records_by_version
@@ -52,7 +52,7 @@ struct RecordTable {
       contentSize: row.content.count)
   }
 
-  /// The record with a number that an index names.
+  /// The record with a number from an index.
   func record(numbered number: Int64, in database: DatabaseID) throws -> StoredRecord {
     guard let record = try existingRecord(numbered: number, in: database) else {
       throw StoreError(.corrupt, "an index names record \(number), which does not exist")
@@ -60,7 +60,7 @@ struct RecordTable {
     return record
   }
 
-  /// The record with a number; nil when it is deleted.
+  /// The record with a number; nil if it was deleted.
   func existingRecord(numbered number: Int64, in database: DatabaseID) throws -> StoredRecord? {
     try connection.first(
       StoredRecord.selection + " WHERE database_id = $1 AND record_number = $2",
@@ -98,7 +98,8 @@ struct RecordTable {
     ) { _ in true } ?? false
   }
 
-  /// The records that go with the one of this name (``ReferenceTable``), the newest first.
+  /// The records with a `deleteSelf` reference to the one of this name (``ReferenceTable``), the
+  /// newest first.
   func holders(
     ofReferencesTo recordName: String, inZone zoneNumber: Int64, of database: DatabaseID
   ) throws -> [StoredRecord] {
@@ -114,7 +115,7 @@ struct RecordTable {
     ).map { try record($0, in: database) }
   }
 
-  /// The next 500 records of a zone behind a name, in the order of their names.
+  /// The next 500 records of a zone after a name, in the order of their names.
   func records(
     inZone zoneNumber: Int64, of database: DatabaseID, after recordName: String
   ) throws -> [StoredRecord] {
@@ -165,7 +166,7 @@ struct RecordTable {
       ], StoredRecord.Row.init)
   }
 
-  /// The records that the value index has in a field, in its order, with their keys.
+  /// The records of a field in the value index, in its order, with their keys.
   func rows(
     indexedBy field: Int64, after position: TypeScan.Position, limit: Int
   ) throws -> [(row: StoredRecord.Row, key: [UInt8])] {
@@ -187,7 +188,7 @@ struct RecordTable {
 
   // MARK: Writing
 
-  /// Writes a record that was made ready; false when there is one of its name.
+  /// Inserts a prepared record; false if there is one of its name.
   func insert(
     _ creation: RecordCreation, version: Int64, inZone zoneNumber: Int64, of database: DatabaseID
   ) throws -> Bool {
@@ -208,7 +209,7 @@ struct RecordTable {
       """, transaction.arguments) == 1
   }
 
-  /// Writes a record of a name that there is none of.
+  /// Inserts a record whose name is not in use.
   func insert(
     _ stored: StoredRecord, ofType typeNumber: Int64, content: [UInt8], version: Int64,
     in database: DatabaseID
@@ -226,7 +227,7 @@ struct RecordTable {
       ])
   }
 
-  /// Writes a record in the place of what it was.
+  /// Replaces a stored record.
   func update(
     _ stored: StoredRecord, content: [UInt8], version: Int64, in database: DatabaseID
   ) throws {
@@ -241,7 +242,7 @@ struct RecordTable {
       ])
   }
 
-  /// Removes a record; false when there is none.
+  /// Removes a record; false if there is none.
   func remove(_ number: Int64, of database: DatabaseID) throws -> Bool {
     try connection.run(
       "DELETE FROM records WHERE database_id = $1 AND record_number = $2",

@@ -2,7 +2,7 @@ import CloudKitModel
 import SQLEngine
 import StoreModel
 
-/// The references by which records go with the ones that they refer to (`deleteSelf`), by their targets.
+/// The `deleteSelf` references, by their targets.
 struct ReferenceTable {
   let transaction: StoreTransaction
   private var connection: any SQLConnection { transaction.connection }
@@ -16,7 +16,7 @@ struct ReferenceTable {
     """
   ]
 
-  /// Notes that a record goes with the one that it refers to.
+  /// Adds a record's reference.
   func add(to target: String, of stored: StoredRecord, in database: DatabaseID) throws {
     try connection.run(
       """
@@ -25,7 +25,7 @@ struct ReferenceTable {
       """, edge(to: target, of: stored, in: database))
   }
 
-  /// Forgets that a record goes with the one that it refers to.
+  /// Removes a record's reference.
   func remove(
     to target: String, of stored: StoredRecord, in database: DatabaseID
   ) throws {
@@ -36,7 +36,7 @@ struct ReferenceTable {
       """, edge(to: target, of: stored, in: database))
   }
 
-  /// How many records go with the one of this name.
+  /// The number of references to the record of this name.
   func count(to target: String, inZone zone: Int64, of database: DatabaseID) throws -> Int64? {
     try connection.first(
       """

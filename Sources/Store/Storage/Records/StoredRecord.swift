@@ -2,13 +2,13 @@ import CloudKitModel
 import SQLEngine
 import StoreModel
 
-/// A record with the numbers that the store has for it.
+/// A record with the store's numbers.
 struct StoredRecord {
-  /// Names the record in the value index; never changes and is never used again.
+  /// Identifies the record in the value index; never changes and is never reused.
   var number: Int64
   var zoneNumber: Int64
   var record: Record
-  /// Bytes of the record as it stands in the store; 0 for one that is not written yet.
+  /// Bytes of the stored record; 0 before it is written.
   var contentSize = 0
 
   /// The columns of ``Row``, in its order.
@@ -17,7 +17,7 @@ struct StoredRecord {
     records.version, records.content
     """
 
-  /// A record as its row has it.
+  /// A row of a record.
   struct Row {
     var number: Int64
     var zoneNumber: Int64
