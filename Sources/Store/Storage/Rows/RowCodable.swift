@@ -1,13 +1,13 @@
 import CloudKitModel
 import StoreModel
 
-/// A value that is written by tagged fields, from one description of them: ``code(_:)``.
+/// A value encoded as tagged fields, from one description of them: ``code(_:)``.
 ///
 /// Each field is a key, then its content. The key is the field's tag, shifted by two bits, and the
-/// ``RowWire`` of the content. A reader skips a field that it does not know. A field that has its default
-/// is not written, and a row without the field has the default. Fields follow each other by their tags.
+/// ``RowWire`` of the content. A reader skips unknown fields. A field with its default value is not
+/// written, and a row without the field has the default. Fields are in the order of their tags.
 ///
-/// Writing, reading and a look at a part of a row follow from the description:
+/// Encoding, decoding and reading a part of a row follow from the description:
 ///
 /// ```swift
 /// extension Query: RowCodable {
@@ -22,35 +22,35 @@ import StoreModel
 /// }
 /// ```
 ///
-/// A new field is one more line, with a tag above all that there were. The tag, the type and the default
-/// of a field never change after a release.
+/// A new field is one more line, with a tag above all earlier ones. The tag, the type and the
+/// default of a field never change after a release.
 protocol RowCodable: RowPart {
-  /// What the value is called in errors.
+  /// The value's name in errors.
   static var rowName: StaticString { get }
 
-  /// Names each field to the coder, in the order of tags. A coder that writes changes nothing.
+  /// Passes each field to the coder, in the order of tags. A coder that encodes changes nothing.
   mutating func code<Coder: RowCoder>(_ coder: inout Coder) throws(Coder.Failure)
 }
 
-/// Writes or reads the fields of a ``RowCodable``, which names them one by one.
+/// Encodes or decodes the fields of a ``RowCodable``, one by one.
 protocol RowCoder {
   associatedtype Failure: Error
 
-  /// A part that each row has.
+  /// A part that every row has.
   ///
   /// - Parameters:
   ///   - tag: 1 to 63; those up to 31 take one byte.
-  ///   - name: what the field is called in errors.
+  ///   - name: the field's name in errors.
   mutating func required<Part: RowPart>(
     _ tag: UInt8, _ name: StaticString, _ part: inout Part
   ) throws(Failure)
 
-  /// A part that is there or not.
+  /// An optional part.
   mutating func field<Part: RowPart>(
     _ tag: UInt8, _ name: StaticString, _ part: inout Part?
   ) throws(Failure)
 
-  /// A part that is not written where it is the default.
+  /// A part that is omitted if it has the default value.
   mutating func field<Part: RowPart>(
     _ tag: UInt8, _ name: StaticString, _ part: inout Part, default: Part
   ) throws(Failure)
@@ -64,7 +64,7 @@ protocol RowCoder {
   mutating func endChoice() throws(Failure)
 }
 
-/// Some of the fields of a row.
+/// A set of fields of a row.
 struct RowTags: Sendable, Equatable {
   private var bits: UInt64
 
@@ -86,7 +86,7 @@ struct RowTags: Sendable, Equatable {
 // MARK: Rows
 
 extension RowCodable {
-  /// The value as the whole content of a column.
+  /// The value encoded as the whole content of a column.
   func row(reserving capacity: Int = 192) -> [UInt8] {
     var encoder = RowEncoder(reserving: capacity)
     var value = self
@@ -95,11 +95,11 @@ extension RowCodable {
     return encoder.bytes
   }
 
-  /// Reads what ``row(reserving:)`` wrote.
+  /// Decodes the result of ``row(reserving:)``.
   ///
   /// - Parameters:
-  ///   - tags: the fields to read; the others are skipped, and are those of ``blank``.
-  ///   - name: which row it is, where it has a name.
+  ///   - tags: the fields to decode; the others are skipped, and have the values of ``blank``.
+  ///   - name: the name of the row, if it has one, for errors.
   init(row bytes: [UInt8], only tags: RowTags = .all, named name: String? = nil) throws {
     var decoder = try RowDecoder(bytes, of: "\(Self.rowName)", named: name)
     self = Self.blank

@@ -1,11 +1,12 @@
 import CloudKitModel
 
-// A row of the notification log has all but the database and the subscriber, which have columns: the ID of
-// the subscription, its other fields, the change, and what `NotificationMarks` describes. The first three
-// are by position: tags for them cost more than 5 % (docs/internals/store.md).
+// A row of the notification log contains everything but the database and the subscriber, which have
+// columns: the ID of the subscription, its other fields, the change, and `NotificationMarks`. The
+// first three are encoded by position: tags for them cost more than 5 % (docs/internals/store.md).
 
 extension RowEncoder {
-  /// All that the notifications differ in of one change to subscriptions that differ in their IDs.
+  /// The only part that differs between the notifications of one change to subscriptions that
+  /// differ only in their IDs.
   mutating func encodeNotificationHead(of subscriptionID: String) {
     encode(subscriptionID)
   }
@@ -49,7 +50,7 @@ extension SubscriptionNotification {
   }
 }
 
-/// What a notification has besides its subscription and its change.
+/// The parts of a notification besides its subscription and its change.
 private struct NotificationMarks: RowCodable {
   var carriesLastValues = false
 

@@ -81,7 +81,7 @@ extension SystemField: RowName {
 
 /// A value that is one of several names.
 protocol RowName: RowPart, RawRepresentable where RawValue == String {
-  /// What the value is called in errors.
+  /// The value's name in errors.
   static var rowName: StaticString { get }
 }
 
@@ -99,7 +99,7 @@ extension RowName {
 }
 
 extension RowEncoder {
-  /// A query among what is written by position.
+  /// Encodes a query inside a value that is encoded by position.
   mutating func encode(_ query: Query) {
     var query = query
     query.write(to: &self)

@@ -1,7 +1,7 @@
 import CloudKitModel
 
-// Records and changes are by position: with tags for stamps and references it took 34 % more instructions
-// to write a record (docs/internals/store.md).
+// Records and changes are encoded by position: with tags for stamps and references it took 34 %
+// more instructions to write a record (docs/internals/store.md).
 
 extension RowEncoder {
   /// A record's content: everything but its ID, type and change tag, which have columns.
@@ -42,7 +42,8 @@ extension RowEncoder {
 }
 
 extension RowDecoder {
-  /// Reads what ``RowEncoder/encodeContent(of:)`` wrote into a record that has its ID and type.
+  /// Decodes the result of ``RowEncoder/encodeContent(of:)`` into a record that has its ID and
+  /// type.
   mutating func decodeContent(into record: inout Record) throws {
     try decode(.everything, into: &record)
   }

@@ -28,7 +28,7 @@ extension RowEncoder {
     case .location(let location): encode(location)
     case .reference(let reference): encode(reference)
     case .asset(let asset): encode(asset)
-    case .list: break  // Lists hold no lists: `RecordValue.validate` sees to it.
+    case .list: break  // Lists hold no lists: `RecordValue.validate` checks it.
     }
   }
 
@@ -148,10 +148,10 @@ extension RowDecoder {
   }
 }
 
-/// In the byte of a value's type.
+/// A bit in the byte of a value's type.
 private let encryptionMark: UInt8 = 0x40
 
-// What is stored must not change when a case is moved, so the codes are written out.
+// The stored codes must not change when a case is moved, so they are explicit.
 extension ValueType {
   fileprivate var rowCode: UInt8 {
     switch self {

@@ -1,28 +1,28 @@
 import CloudKitModel
 
 extension RowDecoder: RowCoder {
-  /// What stands after the last field of a row that is not in a field of another one.
+  /// The key after the last field of a row that is not nested in another one.
   static var endKey: UInt8 { 0 }
 
-  /// What ``RowDecoder`` knows of the row whose fields it reads.
+  /// The state of ``RowDecoder`` for the row whose fields it reads.
   struct Fields {
-    /// The field that comes next; ``end`` after the last.
+    /// The next field; ``end`` after the last.
     var tag: UInt64 = 0
     var wire = RowWire.number
-    /// Whether the row ends with the field that it is in, and not with the end key.
+    /// Whether the row ends with the field that contains it, instead of the end key.
     var isNested = false
-    /// The fields to read.
+    /// The fields to decode.
     var tags = RowTags.all
-    /// How many cases of the enum that is read were asked for, and how many were there.
+    /// How many cases of the current enum were requested, and how many were found.
     var choices = (asked: 0, found: 0)
-    /// For errors: what is read, and the field of it.
+    /// The row and its current field, for errors.
     var row: StaticString?
     var field: StaticString?
 
     static let end = UInt64.max
   }
 
-  /// Reads fields into a value, which keeps what is not there.
+  /// Decodes fields into a value, which keeps its values for missing fields.
   mutating func decodeFields<Value: RowCodable>(
     into value: inout Value, only tags: RowTags = .all, isNested: Bool
   ) throws {
@@ -77,7 +77,7 @@ extension RowDecoder: RowCoder {
     fields.choices = (0, 0)
   }
 
-  /// Reads the bytes of a field by `decode`, which must leave none over.
+  /// Decodes the bytes of a field by `decode`, which must use all of them.
   mutating func decodeNested<Value>(
     _ decode: (inout RowDecoder) throws -> Value
   ) throws -> Value {
@@ -88,9 +88,9 @@ extension RowDecoder: RowCoder {
     return value
   }
 
-  // MARK: From key to key
+  // MARK: Keys
 
-  /// Reads a field. False when the row has none of that tag.
+  /// Decodes a field. False if the row has no field of that tag.
   private mutating func decode<Part: RowPart>(
     _ tag: UInt8, _ name: StaticString, _ part: inout Part
   ) throws -> Bool {
@@ -101,7 +101,7 @@ extension RowDecoder: RowCoder {
     return true
   }
 
-  /// Skips the fields before a tag. False when the row has none of that tag.
+  /// Skips the fields before a tag. False if the row has no field of that tag.
   private mutating func seek(_ tag: UInt8) throws -> Bool {
     while fields.tag < tag { try skipField() }
     return fields.tag == tag

@@ -1,10 +1,10 @@
 import CloudKitModel
 
-/// The parts of a record that a query's filters and sort keys look at.
+/// The parts of a record that a query's filters and sort keys need.
 struct RecordGlance {
   /// The fields; nil means all.
   private(set) var fields: Set<String>? = []
-  /// The same as bytes, which are compared without making a text of each name.
+  /// The same names as bytes, which are compared without making a `String` of each name.
   private let names: [(bytes: [UInt8], name: String)]?
   var hasStamps = false
   var hasReferences = false
@@ -35,7 +35,7 @@ struct RecordGlance {
     names = fields?.map { (Array($0.utf8), $0) }
   }
 
-  /// Reads the name of a field; nil for one that is not looked at.
+  /// Decodes the name of a field; nil for one that is not needed.
   fileprivate func decodeName(_ decoder: inout RowDecoder) throws -> String? {
     guard let names else { return try decoder.decodeText() }
     let bytes = try decoder.take(try decoder.decodeCount())
@@ -44,8 +44,8 @@ struct RecordGlance {
 }
 
 extension RowDecoder {
-  /// Reads these parts of what ``RowEncoder/encodeContent(of:)`` wrote into a record, and passes over
-  /// the others.
+  /// Decodes these parts of a record that ``RowEncoder/encodeContent(of:)`` encoded, and skips the
+  /// others.
   mutating func decode(_ glance: RecordGlance, into record: inout Record) throws {
     if glance.hasStamps {
       record.created = try decodeOptional { try $0.decodeStamp() }

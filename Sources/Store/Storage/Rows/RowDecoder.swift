@@ -2,22 +2,23 @@ import CloudKitModel
 import Foundation
 import StoreModel
 
-/// Reads what ``RowEncoder`` wrote. A damaged blob throws ``StoreError/Code/corrupt``, whatever its
-/// bytes are, and never makes the reader allocate more than a small multiple of its size.
+/// Decodes the output of ``RowEncoder``. A damaged blob throws ``StoreError/Code/corrupt``,
+/// whatever its bytes are, and never makes the decoder allocate more than a small multiple of its
+/// size.
 struct RowDecoder {
   private let bytes: [UInt8]
   private var position = 0
-  /// Where what is read ends: the end of the blob, or of a field.
+  /// The end of the part being decoded: the end of the blob, or of a field.
   private var end: Int
-  /// The tagged fields that are read.
+  /// The tagged fields being decoded.
   var fields = Fields()
-  /// What the blob is, for errors, and which.
+  /// The kind and the name of the blob, for errors.
   private let role: String
   private let name: String?
 
   /// - Parameters:
-  ///   - role: What the blob is.
-  ///   - name: Which of those, where it has a name.
+  ///   - role: the kind of the blob.
+  ///   - name: the name of the blob, if it has one.
   init(_ bytes: [UInt8], of role: String, named name: String? = nil) throws {
     self.bytes = bytes
     end = bytes.count
@@ -41,7 +42,7 @@ struct RowDecoder {
 
   var isAtEnd: Bool { position == end }
 
-  /// Throws when bytes are left over.
+  /// Throws if bytes are left over.
   func finish() throws {
     guard isAtEnd else { throw damaged("is longer than its content") }
   }
@@ -65,7 +66,7 @@ struct RowDecoder {
     return Int64(bitPattern: value >> 1) ^ -Int64(bitPattern: value & 1)
   }
 
-  /// A number of elements or bytes that are still to come: each takes a byte at least.
+  /// The number of elements or bytes to come, each of which takes at least one byte.
   mutating func decodeCount() throws -> Int {
     let value = try decodeUnsigned()
     guard value <= UInt64(end - position) else {
@@ -83,7 +84,7 @@ struct RowDecoder {
 
   mutating func decodeText() throws -> String {
     let slice = try take(try decodeCount())
-    // Plain text is frequent, and needs none of the checks.
+    // ASCII is frequent and needs none of the checks.
     if slice.allSatisfy({ $0 < 0x80 }) { return String(decoding: slice, as: UTF8.self) }
     guard let text = String(validating: slice, as: UTF8.self) else {
       throw damaged("has text that is not UTF-8")
@@ -129,9 +130,9 @@ struct RowDecoder {
     return bytes[position..<position + count]
   }
 
-  /// Has the next bytes read as if they were all.
+  /// Limits decoding to the next `count` bytes.
   ///
-  /// - Returns: the end that there was before.
+  /// - Returns: the previous end.
   mutating func enter(_ count: Int) -> Int {
     defer { end = position + count }
     return end
@@ -141,7 +142,7 @@ struct RowDecoder {
     self.end = end
   }
 
-  /// Passes over the content of a field.
+  /// Skips the content of a field.
   mutating func skip(_ wire: RowWire) throws {
     switch wire {
     case .number: _ = try decodeUnsigned()

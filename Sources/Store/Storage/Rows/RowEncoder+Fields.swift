@@ -1,7 +1,7 @@
 import CloudKitModel
 
 extension RowEncoder: RowCoder {
-  /// Writes fields of a value, in the order of their tags.
+  /// Encodes fields of a value, in the order of their tags.
   mutating func encodeFields<Value: RowCodable>(of value: inout Value, only tags: RowTags = .all) {
     let outer = self.tags
     self.tags = tags
@@ -9,7 +9,7 @@ extension RowEncoder: RowCoder {
     self.tags = outer
   }
 
-  /// Ends a row. By its end a row that was cut is found.
+  /// Ends a row. The end key shows that a row is complete.
   mutating func endFields() {
     encode(byte: RowDecoder.endKey)
   }
@@ -44,7 +44,7 @@ extension RowEncoder: RowCoder {
 
   mutating func endChoice() {}
 
-  /// The number of the bytes that `encode` writes, then those bytes.
+  /// Encodes the number of bytes that `encode` writes, then those bytes.
   mutating func encodeNested(_ encode: (inout RowEncoder) -> Void) {
     let begin = reserveLength()
     encode(&self)

@@ -1,16 +1,16 @@
 import CloudKitModel
 import Foundation
 
-/// Writes the compact binary form in which the store keeps records, subscriptions and changes.
+/// Encodes records, subscriptions and changes in the store's compact binary format.
 ///
 /// Integers are variable-length (seven bits a byte, zigzag), strings and bytes follow their length,
-/// doubles are eight bytes little-endian. The first byte of a blob is the form's version.
-/// ``RowCodable`` puts tagged fields on top of that; what it is not used for is written by position.
+/// doubles are eight bytes little-endian. The first byte of a blob is the format's version.
+/// ``RowCodable`` adds tagged fields to this format; other values are encoded by position.
 struct RowEncoder {
   static let version: UInt8 = 1
 
   private(set) var bytes: [UInt8]
-  /// The fields of a ``RowCodable`` that are written.
+  /// The fields of a ``RowCodable`` to encode.
   var tags = RowTags.all
 
   init(reserving capacity: Int = 192) {
@@ -49,7 +49,7 @@ struct RowEncoder {
     bytes.append(contentsOf: data)
   }
 
-  /// What another encoder wrote, without its form.
+  /// Appends another encoder's output without its version byte.
   mutating func append(encoded bytes: ArraySlice<UInt8>) {
     self.bytes.append(contentsOf: bytes)
   }
@@ -62,7 +62,7 @@ struct RowEncoder {
     encode(timestamp.milliseconds)
   }
 
-  /// A mark of presence, then the value.
+  /// Encodes a presence byte, then the value if there is one.
   mutating func encode<Value>(
     optional value: Value?, _ encode: (inout RowEncoder, Value) -> Void
   ) {
@@ -74,7 +74,7 @@ struct RowEncoder {
     encode(optional: text) { $0.encode($1) }
   }
 
-  /// The number of elements, then each.
+  /// Encodes the number of elements, then each element.
   mutating func encode<Elements: Collection>(
     each elements: Elements, _ encode: (inout RowEncoder, Elements.Element) -> Void
   ) {
@@ -82,20 +82,20 @@ struct RowEncoder {
     for element in elements { encode(&self, element) }
   }
 
-  /// Makes way for the length of what comes.
+  /// Reserves a byte for the length of the following content.
   mutating func reserveLength() -> Int {
     bytes.append(0)
     return bytes.count - 1
   }
 
-  /// Writes the length of what has come since ``reserveLength()``.
+  /// Writes the length of the content since ``reserveLength()``.
   mutating func fillLength(at place: Int) {
     let count = bytes.count - place - 1
     guard count >= 0x80 else {
       bytes[place] = UInt8(count)
       return
     }
-    // What is long makes way for the rest of its length.
+    // A longer length moves the content to make space.
     var length = RowEncoder(reserving: 16)
     length.encode(count: count)
     bytes.replaceSubrange(place...place, with: length.bytes.dropFirst())

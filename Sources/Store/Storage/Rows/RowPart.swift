@@ -1,20 +1,20 @@
 import CloudKitModel
 
-/// The kind of a field's content, which says where the content ends.
+/// The kind of a field's content, which determines where the content ends.
 enum RowWire: UInt8 {
   case number = 0
   case eightBytes = 1
-  /// A length, then so many bytes.
+  /// A length, then that many bytes.
   case bytes = 2
 }
 
-/// What can be the content of a field of a ``RowCodable``.
+/// A type that can be the content of a field of a ``RowCodable``.
 protocol RowPart: Sendable, Equatable {
   static var wire: RowWire { get }
-  /// A value to read the content into.
+  /// A value into which the content is decoded.
   static var blank: Self { get }
-  /// Writes the content; that of ``RowWire/bytes`` with its length. Changes nothing: it is mutating because
-  /// the description of a row serves for reading too.
+  /// Encodes the content; for ``RowWire/bytes`` with its length. It changes nothing: it is mutating
+  /// because decoding uses the same description.
   mutating func write(to encoder: inout RowEncoder)
   mutating func read(from decoder: inout RowDecoder) throws
 }
@@ -47,7 +47,7 @@ extension String: RowPart {
   mutating func read(from decoder: inout RowDecoder) throws { self = try decoder.decodeText() }
 }
 
-/// The elements, one after the other; the length of them all says how many there are.
+/// Encodes the elements one after the other; the length of the whole implies their number.
 extension Array: RowPart where Element: RowPart {
   static var wire: RowWire { .bytes }
   static var blank: [Element] { [] }
@@ -71,7 +71,7 @@ extension Array: RowPart where Element: RowPart {
 
 // MARK: By position
 
-// Values that are in nearly every record: they have no keys inside, and never get another part.
+// Values of nearly every record: they have no keys inside, and never get another part.
 
 extension ZoneID: RowPart {
   static var wire: RowWire { .bytes }

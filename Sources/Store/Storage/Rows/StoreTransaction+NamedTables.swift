@@ -6,19 +6,20 @@ import StoreModel
 extension StoreTransaction {
   // MARK: Deleting
 
-  /// So many rows are deleted by one statement.
+  /// The most rows that one statement deletes.
   private static let deletedAtOnce = 100
 
-  /// Deletes rows by their numbers, many with each statement: on PostgreSQL each is a way there and back,
-  /// and what is beyond its retention may be tens of thousands.
+  /// Deletes rows by their numbers, many with each statement: on PostgreSQL each statement is a
+  /// round trip, and tens of thousands of rows may have passed their retention.
   ///
   /// - Parameters:
   ///   - statement: ends where the list of the numbers begins: `… AND sequence IN`.
-  ///   - arguments: those that come before the numbers.
+  ///   - arguments: the arguments before the numbers.
   func delete(_ statement: String, _ arguments: [SQLValue], numbers: [Int64]) throws {
     var rest = numbers[...]
     while let last = rest.last {
-      // Two statements in all, so that each is prepared once: lists are filled up with their last.
+      // Two statement texts in all, so that each is prepared once: the last number fills up short
+      // lists.
       let size = rest.count == 1 ? 1 : Self.deletedAtOnce
       let part = Array(rest.prefix(size))
       rest = rest.dropFirst(size)
@@ -31,7 +32,7 @@ extension StoreTransaction {
   /// Deletes a batch of a database's rows.
   ///
   /// - Parameter owner: a column, and the user whose name the rows have there; nil for all rows.
-  /// - Returns: how many.
+  /// - Returns: the number of deleted rows.
   func delete(
     from table: UserTraces.KeyedTable, in database: DatabaseID,
     where owner: (column: String, name: String)? = nil, limit: Int64
@@ -46,7 +47,7 @@ extension StoreTransaction {
       [.integer(database.rawValue), .integer(limit)] + (owner.map { [.text($0.name)] } ?? []))
   }
 
-  /// Deletes the rows that have a user's name in a column, and answers how many there were.
+  /// Deletes the rows that have a user's name in a column, and returns their number.
   @discardableResult
   func delete(from table: String, where column: String, is user: String) throws -> Int {
     try connection.run("DELETE FROM \(table) WHERE \(column) = $1", [.text(user)])
@@ -54,15 +55,15 @@ extension StoreTransaction {
 
   // MARK: Reading
 
-  /// Finds a user's name in the `content` of a database's rows. No index leads to them, so a batch of rows
-  /// is examined.
+  /// Finds a user's name in the `content` of a database's rows. There is no index for that, so a
+  /// batch of rows is scanned.
   ///
   /// - Parameters:
   ///   - number: the rest of the table's primary key.
-  ///   - owner: a column that finds a row, too, when the user's name is its value.
-  ///   - last: the number behind which the batch begins.
-  ///   - limit: how many are found at most.
-  /// - Returns: the numbers of the rows, and the last that was examined; nil when no rows are left.
+  ///   - owner: a column in which the user's name also selects a row.
+  ///   - last: the number after which the batch begins.
+  ///   - limit: the most rows returned.
+  /// - Returns: the numbers of the rows, and the last number scanned; nil if no rows are left.
   func rows(
     of table: String, by number: String, naming user: String, orOf owner: String? = nil,
     after last: Int64, examining count: Int64, limit: Int64 = .max, in database: DatabaseID
@@ -90,12 +91,12 @@ extension StoreTransaction {
     return (found, found.count == limit ? found.last ?? end : end)
   }
 
-  /// The next place, in order, of those that the rows of a table are of.
+  /// The next container and environment, in order, that rows of a table have.
   ///
-  /// - Complexity: O(log *n*) for *n* rows, where an index begins with `container, environment`.
+  /// - Complexity: O(log *n*) for *n* rows, if an index begins with `container, environment`.
   func place(after last: ContainerPlace?, in table: String) throws -> ContainerPlace? {
-    // First the container's other environments: with both columns in one range SQLite would walk
-    // through all rows of the container.
+    // First the container's other environments: with both columns in one range, SQLite would scan
+    // all rows of the container.
     for range in ["container = $1 AND environment > $2", "container > $1 AND $2 = $2"] {
       let found = try connection.first(
         "SELECT container, environment FROM \(table) WHERE \(range) "
