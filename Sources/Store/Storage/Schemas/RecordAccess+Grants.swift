@@ -2,11 +2,11 @@ import CloudKitModel
 import StoreModel
 
 extension RecordAccess {
-  /// What a user may do with the records of a type, by the grants and roles of this transaction.
+  /// A user's access to the records of a type, by the grants and roles in this transaction.
   ///
-  /// Grants hold in the public database. Other databases are their owner's alone.
+  /// Grants apply in the public database. Other databases belong to their owner alone.
   ///
-  /// - Complexity: O(roles of the user) once type and roles were read.
+  /// - Complexity: O(roles of the user) once type and roles are cached.
   init(
     of userRecordName: String?, toType name: String, at address: DatabaseAddress,
     in transaction: StoreTransaction
@@ -15,7 +15,7 @@ extension RecordAccess {
       self = .full
       return
     }
-    // The first record of a type makes it, with the standard grants.
+    // Saving the first record of a type creates it, with the standard grants.
     let grants =
       try RecordTypeTable(transaction: transaction).type(named: name, at: address)?.grants
       ?? .standard

@@ -2,15 +2,15 @@ import CloudKitModel
 import SQLEngine
 import StoreModel
 
-/// A record type as the schema knows it. Fields are added as they become known.
+/// A cached record type of the schema. Fields are added as they are created.
 final class RecordTypeEntry {
-  /// System fields that the value index holds for every record type.
+  /// System fields that the value index has for every record type.
   static let indexedSystemFields: [SystemField] = [
     .createdTimestamp, .modifiedTimestamp, .createdUserRecordName, .parent,
   ]
 
-  /// Those of them that it holds only where the schema has records found by them, or grants do. Records'
-  /// times of creation are the way to all records of a type, and parents the way down a hierarchy.
+  /// System fields that are indexed only if the schema or the grants require it. Creation times are
+  /// always indexed, to find all records of a type, and so are parents, to walk down a hierarchy.
   static let systemFieldsIndexedByOption: Set<SystemField> = [
     .modifiedTimestamp, .createdUserRecordName,
   ]
@@ -18,32 +18,31 @@ final class RecordTypeEntry {
   struct Field {
     var number: Int64
     var type: FieldType
-    /// Whether its values are marked as encrypted, so that nothing can search for them.
+    /// Whether its values are marked as encrypted, which excludes searches.
     var isEncrypted = false
-    /// What it may be searched and sorted by.
+    /// The field's search and sort options.
     var indexes: FieldIndexes = []
-    /// What is still to be done until the index holds the values that `indexes` asks for; nil when
-    /// it does.
+    /// The remaining work until the index has the values required by `indexes`; nil if it has them.
     var indexWork: IndexWork.Phase?
-    /// The same for the words in the values.
+    /// The remaining work for the words in the values.
     var wordIndexWork: IndexWork.Phase?
 
-    /// Whether the index gets entries of values: not while old ones are still being removed.
+    /// Whether the index gets entries of values; not while old entries are being removed.
     var hasValueEntries: Bool { indexes.usesValues && indexWork != .clearing }
-    /// Whether the index gets entries of the words in its values, likewise.
+    /// Whether the index gets entries of words; not while old entries are being removed.
     var hasTokenEntries: Bool {
       indexes.contains(.searchable) && type.element == .string && wordIndexWork != .clearing
     }
-    /// The number under which the index has the words of its values.
+    /// The number of the field's words in the index.
     var tokenNumber: Int64 { -number }
   }
 
   let number: Int64
   let name: String
   var fields: [String: Field] = [:]
-  /// What system fields may be searched and sorted by.
+  /// The search and sort options of system fields.
   var systemIndexes: [SystemField: FieldIndexes] = [:]
-  /// Who may do what with its records in the public database.
+  /// The grants for its records in the public database.
   var grants = RecordGrants()
 
   init(number: Int64, name: String) {
@@ -51,7 +50,7 @@ final class RecordTypeEntry {
     self.name = name
   }
 
-  /// The field that the value index knows for a key.
+  /// The indexed field for a key.
   func field(for key: FieldKey) -> Field? {
     switch key {
     case .field(let name): fields[name]
@@ -62,8 +61,8 @@ final class RecordTypeEntry {
 }
 
 extension ContainerSchema.RecordType {
-  /// The options by which the value index holds a system field: those of the schema, and for creators one
-  /// where callers find nothing but what they made.
+  /// The options for which the value index has a system field: those of the schema. If callers find
+  /// only records that they created, creators are indexed too.
   func valueIndexes(of field: SystemField) -> FieldIndexes {
     let options = systemIndexes[field] ?? []
     return field == .createdUserRecordName && grants.limitsReadersToOwn
@@ -72,23 +71,23 @@ extension ContainerSchema.RecordType {
 }
 
 extension RecordTypeEntry {
-  /// Where the value index has the type's records that a user made; nil where it has no creators, or
-  /// not all yet.
+  /// The entries of the type's records that a user created; nil if creators are not indexed, or not
+  /// completely.
   func indexOfRecords(
     madeBy userRecordName: String?, at address: DatabaseAddress
   ) -> IndexStretch? {
-    // Where nearly everything is made by the owner, creators are not indexed.
+    // In a database with an owner, nearly all records are the owner's, so creators are not indexed.
     guard let userRecordName, address.owner == nil,
       let field = field(for: .system(.createdUserRecordName)), field.indexes.usesValues,
       field.indexWork == nil
     else { return nil }
     let key = ValueKey.key(of: userRecordName)
-    // A key of that length may be another user's too.
+    // A truncated key may also be another user's.
     guard key.count < ValueKey.textLimit else { return nil }
     return IndexStretch(field: field.number, range: KeyRange(key))
   }
 
-  /// The type as a schema has it.
+  /// The type as a schema defines it.
   var definition: ContainerSchema.RecordType {
     ContainerSchema.RecordType(
       fields: fields.filter { SystemField(anySchemaName: $0.key) == nil }.mapValues {
@@ -99,7 +98,7 @@ extension RecordTypeEntry {
 }
 
 extension SystemField {
-  /// The system field with this name in the store, whether schemas name it or not.
+  /// The system field with this name in the store, even if schemas cannot name it.
   init?(anySchemaName name: String) {
     guard let field = Self.allCases.first(where: { $0.schemaName == name }) else { return nil }
     self = field
@@ -107,6 +106,6 @@ extension SystemField {
 }
 
 extension ContainerSchema {
-  /// The system's record type of shares, which schemas do not name.
+  /// The system's record type of shares, which schemas cannot name.
   static let shareType = "cloudkit.share"
 }

@@ -2,7 +2,7 @@ import CloudKitModel
 import StoreModel
 
 extension RecordTypeTable {
-  /// Makes a record type, or makes one again that was dropped.
+  /// Creates a record type, or creates a dropped one again.
   func add(
     named name: String, _ definition: ContainerSchema.RecordType, container: String,
     environment: ContainerEnvironment
@@ -41,7 +41,7 @@ extension RecordTypeTable {
     return entry
   }
 
-  /// Adds a field; with the indexes that `development` gives it unless others are named.
+  /// Adds a field, with the implicit indexes of its type unless others are given.
   func addField(
     _ name: String, of fieldType: FieldType, isEncrypted: Bool = false,
     indexes: FieldIndexes? = nil, to type: RecordTypeEntry
@@ -62,7 +62,7 @@ extension RecordTypeTable {
       number: number, type: fieldType, isEncrypted: isEncrypted, indexes: indexes)
   }
 
-  /// Drops a type. Its number stays, for deletions in change feeds may bear it.
+  /// Drops a type. Its number stays, since tombstones in change feeds may have it.
   func drop(_ number: Int64) throws {
     for statement in [
       "DELETE FROM record_fields WHERE type_number = $1",
@@ -79,14 +79,14 @@ extension RecordTypeTable {
       "DELETE FROM record_fields WHERE field_number = $1", [.integer(number)])
   }
 
-  /// Keeps what a field may be searched and sorted by.
+  /// Stores a field's search and sort options.
   func setIndexes(_ indexes: FieldIndexes, ofField number: Int64) throws {
     try transaction.connection.run(
       "UPDATE record_fields SET indexes = $2 WHERE field_number = $1",
       [.integer(number), .integer(Int64(indexes.rawValue))])
   }
 
-  /// Keeps what a system field may be searched and sorted by.
+  /// Stores a system field's search and sort options.
   func replace(
     _ field: SystemField, with indexes: FieldIndexes, ofType number: Int64
   ) throws {
@@ -96,7 +96,7 @@ extension RecordTypeTable {
     try insert([field: indexes], ofType: number)
   }
 
-  /// Keeps who may do what with the records of a type.
+  /// Stores the grants for the records of a type.
   func replace(_ grants: RecordGrants, ofType number: Int64) throws {
     try transaction.connection.run(
       "DELETE FROM record_type_grants WHERE type_number = $1", [.integer(number)])

@@ -2,10 +2,10 @@ import CloudKitModel
 import SQLEngine
 import StoreModel
 
-/// The record types of containers, with their fields, what those may be searched by, and the grants of
-/// roles. Small tables that every node knows.
+/// The record types of containers, with their fields, indexes and grants: small tables, replicated
+/// to every node.
 ///
-/// A type that was dropped keeps its row and number: deletions in change feeds may name it.
+/// A dropped type keeps its row and number: tombstones in change feeds may have the number.
 struct RecordTypeTable {
   let transaction: StoreTransaction
   private var connection: any SQLConnection { transaction.connection }
@@ -34,17 +34,18 @@ struct RecordTypeTable {
     """,
   ]
 
-  /// Before the name of a type in the schema.
+  /// The prefix of an encrypted field's type name in the table.
   static let encryptionPrefix = "ENCRYPTED "
 
   // MARK: Reading
 
-  /// The place of the next types, in the order of containers and environments.
+  /// The next container and environment with record types, in the order of containers and
+  /// environments.
   func place(after last: ContainerPlace?) throws -> ContainerPlace? {
     try transaction.place(after: last, in: "record_types")
   }
 
-  /// The record type of this name in the database's container, nil when nothing was saved in it.
+  /// The record type of this name in the database's container; nil if none was saved or imported.
   func type(named name: String, at address: DatabaseAddress) throws -> RecordTypeEntry? {
     let key = Catalog.RecordTypeKey(
       container: address.container, environment: address.environment, name: name)
@@ -79,14 +80,14 @@ struct RecordTypeTable {
     return name
   }
 
-  /// A field of the type, looked for in the store too when it is not known yet.
+  /// A field of the type; an unknown field is looked up in the store.
   func field(_ name: String, of type: RecordTypeEntry) throws -> RecordTypeEntry.Field? {
     if let known = type.fields[name] { return known }
     try loadFields(of: type)
     return type.fields[name]
   }
 
-  /// A container's whole schema, as it stands in this transaction.
+  /// A container's whole schema in this transaction.
   func schema(
     of container: String, in environment: ContainerEnvironment
   ) throws -> ContainerSchema {
@@ -95,7 +96,7 @@ struct RecordTypeTable {
     let address = DatabaseAddress(
       container: container, environment: environment, scope: .public, owner: nil)
     for name in try names(of: container, in: environment) where name != ContainerSchema.shareType {
-      // Other processes add fields without a word.
+      // Other processes add fields without raising the catalog version.
       guard let entry = try type(named: name, at: address) else { continue }
       try loadFields(of: entry)
       schema.recordTypes[name] = entry.definition
@@ -131,7 +132,8 @@ struct RecordTypeTable {
     entry.grants = grants
   }
 
-  /// Reads the fields of a type, for other processes add some without a word.
+  /// Reads the fields of a type, since other processes add fields without raising the catalog
+  /// version.
   func loadFields(of entry: RecordTypeEntry) throws {
     try connection.query(
       """
@@ -156,16 +158,16 @@ struct RecordTypeTable {
     }
   }
 
-  // MARK: Types that are made by saving records
+  // MARK: Types created by saving records
 
-  /// Makes a record type by saving a record of it.
+  /// Creates a record type on saving a record of it.
   func add(named name: String, at address: DatabaseAddress) throws -> RecordTypeEntry {
     try add(
       named: name, .implicit, container: address.container, environment: address.environment)
   }
 
-  /// Refuses a record that would make a record type, or fields, that are too many. Schemas that are
-  /// imported or deployed are the operator's, and not limited.
+  /// Refuses a record that would create too many record types or fields. Imported and deployed
+  /// schemas are the administrator's, and are not limited.
   func requireRoom(
     for record: Record, in type: RecordTypeEntry?, newFields: [String], at address: DatabaseAddress
   ) throws {
@@ -191,7 +193,7 @@ struct RecordTypeTable {
         + "saving is \(fieldLimit)")
   }
 
-  /// How many record types a container has.
+  /// The number of a container's record types.
   private func count(of container: String, in environment: ContainerEnvironment) throws -> Int? {
     try connection.first(
       """
@@ -201,7 +203,7 @@ struct RecordTypeTable {
     ) { Int($0.integer(0)) }
   }
 
-  /// Has the type put up when the transaction is committed.
+  /// Adds the type to the ``SchemaCache`` after the commit.
   func noteUse(
     of type: RecordTypeEntry, in database: DatabaseID, at address: DatabaseAddress
   ) {

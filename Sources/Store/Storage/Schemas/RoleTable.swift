@@ -2,7 +2,7 @@ import CloudKitModel
 import SQLEngine
 import StoreModel
 
-/// The roles that the schemas of containers have beside the system's, and their members.
+/// The custom roles in the schemas of containers, and their members.
 struct RoleTable {
   let transaction: StoreTransaction
   private var connection: any SQLConnection { transaction.connection }
@@ -20,7 +20,7 @@ struct RoleTable {
     """,
   ]
 
-  /// The roles that the schema of a container has, beside the system's.
+  /// The custom roles in the schema of a container.
   func custom(
     of container: String, in environment: ContainerEnvironment
   ) throws -> Set<String> {
@@ -50,10 +50,10 @@ struct RoleTable {
 
   // MARK: Members
 
-  /// The roles of a user in a container: `_world`, `_icloud` when signed in, and those that the
-  /// user was given. `_creator` depends on the record.
+  /// The roles of a user in a container: `_world`, `_icloud` if signed in, and those granted to the
+  /// user. `_creator` depends on the record.
   ///
-  /// - Complexity: O(1) once the user's roles were read.
+  /// - Complexity: O(1) once the user's roles are cached.
   func roles(of userRecordName: String?, at address: DatabaseAddress) throws -> Set<String> {
     guard let userRecordName else { return [RecordGrants.SystemRole.world] }
     let key = Catalog.MemberKey(
@@ -73,7 +73,7 @@ struct RoleTable {
     return roles
   }
 
-  /// The roles that a user was given, of all containers.
+  /// The roles granted to a user in all containers.
   func roles(of userRecordName: String) throws -> [UserHoldings.Role] {
     try connection.rows(
       """
@@ -83,7 +83,7 @@ struct RoleTable {
     ) { UserHoldings.Role(place: try ContainerPlace(row: $0), role: $0.text(2)) }
   }
 
-  /// The users who were given a role, in order.
+  /// The users who were granted a role, in order.
   func members(
     of role: String, in container: String, _ environment: ContainerEnvironment
   ) throws -> [String] {

@@ -2,19 +2,19 @@ import CloudKitModel
 import Foundation
 import StoreModel
 
-/// What the writer knows of databases and record types, for those who prepare records outside of its
-/// transactions. It may be out of date: what was prepared by it bears the schema's version, and counts
-/// only in a transaction that finds the same.
+/// The writers' knowledge of databases and record types, for preparing records outside of
+/// transactions. It may be outdated: a prepared record has the schema's version, and is used only
+/// in a transaction that finds the same version.
 final class SchemaCache: @unchecked Sendable {
-  /// A record type as it was at a version of the schema. Fields that were added since by saving them
-  /// are missing.
+  /// A record type at a version of the schema. Fields that were since added by saving records are
+  /// missing.
   struct RecordType: Sendable {
     var catalogVersion: Int64
     var number: Int64
     var fields: [String: RecordTypeEntry.Field]
   }
 
-  /// That records of a type are made in a database.
+  /// The use of a record type in a database.
   struct Update {
     var database: DatabaseID
     var address: DatabaseAddress
@@ -27,10 +27,10 @@ final class SchemaCache: @unchecked Sendable {
   private var addresses: [DatabaseID: DatabaseAddress] = [:]
   private var types: [Catalog.RecordTypeKey: RecordType] = [:]
 
-  /// More databases or types are not kept in mind.
+  /// The most databases or types cached.
   private static let limit = 50_000
 
-  /// Takes what a transaction has used that is committed.
+  /// Adds the types that a committed transaction used.
   func add(_ updates: [Update]) {
     guard !updates.isEmpty else { return }
     lock.withLock {
@@ -43,7 +43,7 @@ final class SchemaCache: @unchecked Sendable {
     }
   }
 
-  /// What can be made ready of the operations; empty when nothing can.
+  /// Prepares the records of the operations; empty if none can be prepared.
   func creations(for modification: RecordModification) -> [RecordCreation?] {
     guard modification.operations.contains(where: { $0.kind == .create }),
       let address = lock.withLock({ addresses[modification.database] })

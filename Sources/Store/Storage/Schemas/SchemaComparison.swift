@@ -1,11 +1,11 @@
 import CloudKitModel
 import StoreModel
 
-/// What changes a schema: a deployment, and an import.
+/// The schema changes of a deployment or an import.
 struct SchemaComparison {
   let transaction: StoreTransaction
 
-  /// What a deploy changes, and what it refuses.
+  /// The changes and refusals of a deployment.
   func deployment(of container: String) throws -> SchemaOutcome {
     let development = try RecordTypeTable(transaction: transaction).schema(
       of: container, in: .development)
@@ -28,7 +28,7 @@ struct SchemaComparison {
     return SchemaOutcome(changes: changes, refusals: refusals)
   }
 
-  /// What an import changes: everything, but the users' own record type stays.
+  /// The changes of an import. The users' own record type always stays.
   func importChanges(
     _ schema: ContainerSchema, of container: String
   ) throws -> [SchemaChange] {

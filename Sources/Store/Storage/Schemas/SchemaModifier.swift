@@ -71,7 +71,7 @@ struct SchemaModifier {
     return field
   }
 
-  /// The number of the type stays, for deletions in change feeds may bear it.
+  /// Keeps the type's number, since tombstones in change feeds may have it.
   private func remove(_ type: RecordTypeEntry) throws {
     try types.drop(type.number)
     try SubscriptionTypeTable(transaction: transaction).remove(
@@ -92,7 +92,7 @@ struct SchemaModifier {
 
   // MARK: Indexes
 
-  /// Has the value index hold a system field, or not, as the type's options and grants are now.
+  /// Starts or ends the indexing of a system field, by the type's present options and grants.
   private func updateIndex(of field: SystemField, in type: RecordTypeEntry) throws {
     let name = field.schemaName
     let old = try self.field(name, of: type).indexes

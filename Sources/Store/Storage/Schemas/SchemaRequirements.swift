@@ -1,10 +1,10 @@
 import CloudKitModel
 import StoreModel
 
-/// Refuses what needs more than the schema has.
+/// Refuses requests that need more than the schema has.
 ///
-/// A fixed environment (``StoreConfiguration/fixedEnvironments``) has what was deployed to it. The
-/// looks here are taken only where something new is about to be made.
+/// A fixed environment (``StoreConfiguration/fixedEnvironments``) has only what was deployed to it.
+/// These checks run only when something new would be created.
 struct SchemaRequirements {
   let transaction: StoreTransaction
 
@@ -13,8 +13,8 @@ struct SchemaRequirements {
     transaction.context.fixedEnvironments.contains(address.environment)
   }
 
-  /// Refuses a record that needs a type or fields which a fixed schema lacks. The users' own record
-  /// type and shares are there without being deployed.
+  /// Refuses a record whose type or fields a fixed schema lacks. The users' own record type and
+  /// shares need no deployment.
   func requireSchema(
     of record: Record, hasType: Bool, newFields: [String], at address: DatabaseAddress
   ) throws {
@@ -39,7 +39,7 @@ struct SchemaRequirements {
     throw missing("record type '\(name)'", at: address, field: "recordType", consequence)
   }
 
-  /// The refusal of something that a fixed schema lacks.
+  /// The refusal of an item that a fixed schema lacks.
   func missing(
     _ what: String, at address: DatabaseAddress, field: String, _ consequence: String
   ) -> ItemFailure {
@@ -50,7 +50,8 @@ struct SchemaRequirements {
         + "make it in development, then run: petrel schema deploy --container \(address.container)")
   }
 
-  /// As ``requireIndexes(for:in:at:)``; a search without filters goes by the record name.
+  /// Like ``requireIndexes(for:in:at:)``; a search without filters needs the index of the record
+  /// name.
   func requireIndexes(
     forSearch query: Query, in type: RecordTypeEntry, at address: DatabaseAddress
   ) throws {
@@ -59,8 +60,8 @@ struct SchemaRequirements {
     try require(.system(.recordName), oneOf: [.queryable], in: type, at: address)
   }
 
-  /// Refuses filters and sorts on fields that are not marked for them. What no field of the type
-  /// could be marked for is left to the checks of types.
+  /// Refuses filters and sorts on fields without the index for them. An operation that no field of
+  /// the type can support is left to the type checks.
   func requireIndexes(
     for query: Query, in type: RecordTypeEntry, at address: DatabaseAddress
   ) throws {
@@ -83,8 +84,7 @@ struct SchemaRequirements {
   /// Refuses a filter or sort on a field of the type that has none of these options, or whose index
   /// is still being built.
   ///
-  /// A field that the schema does not know is refused in fixed environments; elsewhere it has no
-  /// values yet.
+  /// An unknown field is refused in fixed environments; elsewhere it has no values yet.
   private func require(
     _ key: FieldKey, oneOf usable: FieldIndexes, in type: RecordTypeEntry,
     at address: DatabaseAddress
@@ -152,7 +152,7 @@ extension RecordTypeEntry.Field {
 }
 
 extension FieldIndexes {
-  /// The word for the option that is asked for first.
+  /// The name of the option to request first.
   fileprivate var optionName: String {
     contains(.queryable) ? "queryable" : contains(.sortable) ? "sortable" : "searchable"
   }

@@ -36,7 +36,7 @@ extension SchemaService {
   }
 
   func deploySchema(of container: String, isTrial: Bool) async throws -> SchemaOutcome {
-    // Who only asks does not wait for those that write, nor for the disk.
+    // A dry run waits neither for writers nor for the disk.
     if isTrial {
       return try await transactions.read {
         try SchemaComparison(transaction: $0).deployment(of: container)
@@ -52,7 +52,7 @@ extension SchemaService {
     }
   }
 
-  /// What a change to the development schema would lose; nil when nothing.
+  /// The data that a change to the development schema would lose; nil if none.
   private func loss(
     of change: SchemaChange, container: String, production: ContainerSchema
   ) async throws -> String? {
@@ -87,7 +87,7 @@ extension SchemaService {
     }
   }
 
-  /// Looks at all records of the type, in small reads.
+  /// Reads all records of the type, in small reads.
   private func hasValues(
     of field: String, inType type: String, of container: String
   ) async throws -> Bool {

@@ -2,7 +2,7 @@ import CloudKitModel
 import SQLEngine
 import StoreModel
 
-/// The types of subscriptions that the schemas of containers have.
+/// The subscription types in the schemas of containers.
 struct SubscriptionTypeTable {
   let transaction: StoreTransaction
   private var connection: any SQLConnection { transaction.connection }
@@ -16,7 +16,7 @@ struct SubscriptionTypeTable {
     """
   ]
 
-  /// Puts a type into a schema that may have it already.
+  /// Adds a type to a schema, unless it is there already.
   func insert(_ type: SubscriptionType, at place: ContainerPlace) throws {
     try connection.run(
       """
@@ -47,7 +47,7 @@ struct SubscriptionTypeTable {
     ) { SubscriptionType($0) }.sorted { $0.description < $1.description }
   }
 
-  /// Removes the types that name a record type.
+  /// Removes the types with this record type.
   func remove(withType recordType: String, at place: ContainerPlace) throws {
     try connection.run(
       """
@@ -83,7 +83,7 @@ extension SubscriptionType {
     }
   }
 
-  // What rows of types without a query have. A query's record type is never empty.
+  // The columns of types without a query. A query's record type is never empty.
   private static let ofZones = Query(recordType: "", events: [], fields: ["zone"])
   private static let ofDatabases = Query(recordType: "", events: [], fields: ["database"])
 }

@@ -1,12 +1,12 @@
 import CloudKitModel
 import StoreModel
 
-/// Goes through all records of a type in all databases of a container, some at a time.
+/// Reads all records of a type in all databases of a container, in batches.
 ///
-/// The order is that of the databases, and in each that of the records' creation, which never
-/// changes: a record that is saved meanwhile is met at the place where it was.
+/// The order is that of the databases, and within a database that of the records' creation, which
+/// never changes: a record that is saved meanwhile stays at its position.
 struct TypeScan {
-  /// After this entry of the index of creation times comes the next.
+  /// The entry of the index of creation times after which the scan continues.
   struct Position: Sendable {
     var database: Int64 = 0
     var key: [UInt8] = []
@@ -18,7 +18,8 @@ struct TypeScan {
   let environment: ContainerEnvironment
   let transaction: StoreTransaction
 
-  /// The next records, all of one database and perhaps none, and where to go on; nil at the end.
+  /// The next records, all of one database and possibly none, and the position after them; nil at
+  /// the end.
   func records(
     after position: Position, limit: Int
   ) throws -> (database: DatabaseID, records: [StoredRecord], next: Position?) {
@@ -44,7 +45,7 @@ struct TypeScan {
     )
   }
 
-  /// Whether there is any record of the type.
+  /// Whether there is a record of the type.
   func hasRecords() throws -> Bool {
     var database: Int64 = 0
     while let next = try nextDatabase(after: database) {
@@ -72,7 +73,7 @@ struct TypeScan {
       after: database, of: container, in: environment)
   }
 
-  /// The field of the creation time, which each record has in the index.
+  /// The field number of the creation time, which the index has for every record.
   private var creationNumber: Int64 {
     type.field(for: .system(.createdTimestamp))?.number ?? 0
   }
