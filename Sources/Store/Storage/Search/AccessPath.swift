@@ -1,27 +1,27 @@
 import CloudKitModel
 
-/// A way to all records that can match a query, which may lead past others too.
+/// A path to all records that can match a query, possibly past other records.
 struct AccessPath {
   enum Source {
-    /// Stretches of the value index, one after the other.
+    /// Ranges of the value index, one after the other.
     case stretches([IndexStretch])
-    /// The records of these names.
+    /// The records with these names.
     case names([String])
-    /// The records of the zone that is searched.
+    /// The records of the searched zone.
     case zone
   }
 
-  /// Where a search stands on a path through the value index.
+  /// A search's position on a path through the value index.
   struct Position: Equatable {
     var stretch: Int
     var key: [UInt8]
     var number: Int64
   }
 
-  /// A circle on the earth outside of which no record matches: the index tells places well enough.
+  /// A circle on the earth that contains all matches. The index locates places precisely enough.
   struct Circle {
     let center: Location
-    /// In metres.
+    /// The radius in metres.
     let radius: Double
     private let distance: PlaceDistance
     private let leastCosine: Double
@@ -34,12 +34,12 @@ struct AccessPath {
       leastCosine = angle < 180 ? cosine(angle) : -1
     }
 
-    /// Whether it may hold a place, given its key as a number.
+    /// Whether the circle may contain a place, given its key as a number.
     func mayHold(_ key: UInt64) -> Bool { distance.nearness(of: key) >= leastCosine }
   }
 
   var source: Source
-  /// Whether a record can stand on the path several times.
+  /// Whether the path may lead to a record several times.
   var hasRepeats = false
   var circle: Circle?
 
@@ -49,7 +49,7 @@ struct AccessPath {
   }
 }
 
-/// A stretch of the value index.
+/// A range of one field in the value index.
 struct IndexStretch {
   /// The field's number, or that of its words.
   var field: Int64

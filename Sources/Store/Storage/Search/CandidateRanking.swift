@@ -1,10 +1,10 @@
 import CloudKitModel
 
-/// Tells the order of records by their numbers alone, as far as columns of the first one or two sort
-/// keys tell it.
+/// Orders records by their numbers, as far as the cached columns of the first one or two sort keys
+/// determine the order.
 struct CandidateRanking {
-  /// A record's place. Of two records the one with the lower rank never comes after the other, unless
-  /// they are so near to each other that the ranking cannot tell (``isSurelyBefore(_:_:)``).
+  /// A record's rank. A record with a lower rank never comes after one with a higher rank, except
+  /// when they are too close for the ranking to decide (``isSurelyBefore(_:_:)``).
   struct Rank: Comparable {
     fileprivate(set) var first: UInt64
     fileprivate(set) var second: UInt64 = 0
@@ -32,7 +32,7 @@ struct CandidateRanking {
       directed(distance.map { Self.steps($0.metres(to: key)) } ?? key)
     }
 
-    /// The place of a value that the order has for a record.
+    /// The rank of a record's value for this key.
     func place(of value: RecordValue) -> UInt64? {
       if distance != nil {
         guard case .double(let metres) = value else { return nil }
@@ -51,7 +51,7 @@ struct CandidateRanking {
 
   private let first: Part
   private var second: Part?
-  /// How far apart first places have to be to tell which is before the other.
+  /// The least difference of first ranks that decides the order.
   private let slack: UInt64
 
   init(by sortKey: SortKey, _ column: KeyColumn) {
@@ -59,28 +59,29 @@ struct CandidateRanking {
     slack = first.distance == nil ? 0 : UInt64(2 * PlaceDistance.error * Part.stepsInMetre)
   }
 
-  /// How many times as long as looking up a key it takes to tell a rank: a distance is measured.
+  /// The cost of a rank as a multiple of a key lookup: a distance must be computed.
   var effort: Double { slack == 0 ? 1 : 3 }
 
-  /// Whether the first key tells all that are not equal apart, so that another can go on.
+  /// Whether the first key decides the order of all unequal values, so that a second key can refine
+  /// it.
   var mayGoOn: Bool { slack == 0 }
 
   mutating func goOn(by sortKey: SortKey, _ column: KeyColumn) {
-    // A distance that is not quite known would tell nothing for certain.
+    // A distance is imprecise, so it would decide nothing.
     if sortKey.relativeLocation == nil { second = Part(sortKey, column) }
   }
 
-  /// nil for a record without a value for the first key: those come last.
+  /// Nil for a record without a value for the first key: such records come last.
   func rank(of number: Int64) -> Rank? {
     first.column[number].flatMap { rank(of: number, key: $0, upTo: nil) }
   }
 
-  /// Visits the first keys of these records, as the column has them.
+  /// Visits the column's first keys of these records.
   func visitKeys(of numbers: RecordNumberSet, _ visit: (Int64, UInt64?) -> Void) {
     first.column.visitKeys(of: numbers, visit)
   }
 
-  /// The rank of a record whose first key is known; nil when that alone puts it behind a bound.
+  /// The rank of a record whose first key is known; nil if that key alone ranks it after `bound`.
   func rank(of number: Int64, key: UInt64, upTo bound: Rank?) -> Rank? {
     let place = first.place(ofStored: key)
     if let bound, bound.first < place { return nil }
@@ -97,7 +98,7 @@ struct CandidateRanking {
     }
   }
 
-  /// Whether a record of this rank may have what is shared in the first key.
+  /// Whether a record of this rank may have the shared value of the first key.
   func may(_ rank: Rank?, have shared: SortedSearch.Shared) -> Bool {
     switch shared {
     case .absence: rank == nil
@@ -106,11 +107,12 @@ struct CandidateRanking {
     }
   }
 
-  /// Whether every record of one rank comes before every record of the other.
+  /// Whether every record of the left rank comes before every record of the right rank.
   func isSurelyBefore(_ left: Rank, _ right: Rank) -> Bool {
     slack == 0 ? left < right : left.first < right.first && right.first - left.first > slack
   }
 
-  /// Puts what has no value behind the others, which share a place with one neighbour for that.
+  /// Ranks records without a value last. Therefore each rank is halved, so two neighbours share
+  /// one.
   private static func last(_ place: UInt64?) -> UInt64 { place.map { $0 >> 1 } ?? .max }
 }

@@ -1,39 +1,39 @@
 import CloudKitModel
 
-/// Tells of most records that cannot match that they cannot, without reading them.
+/// Excludes most records that cannot match, without reading them.
 ///
-/// It has a condition for each path that leads to all matches, and for each that leads to none. As
-/// little of them as tells how many there are is gathered first; what follows is the plan's choice at
-/// the beginning of each walk.
+/// It has a condition for each path that leads to all matches, and for each that leads to none.
+/// First it gathers a part of each condition, enough to estimate the number of records that meet
+/// it. At the beginning of each walk, the plan decides what else to gather.
 struct CandidateSieve {
   /// A walk through an index.
   private struct Walk {
-    /// Entries that it passed.
+    /// Entries passed so far.
     var entries = 0.0
-    /// The condition that all of its records meet, as it goes along its path.
+    /// The condition of the path that the walk follows, which all of its records meet.
     var implied: Int?
-    /// What it takes however short it is, in entries.
+    /// The fixed cost of the walk, in entries.
     var overhead = 0.0
   }
 
   private(set) var conditions: [SearchCondition]
-  /// How many of them stay, whichever walk goes on.
+  /// The number of conditions that stay for all walks.
   private var lasting: Int
-  /// Those that are complete.
+  /// The complete conditions.
   private var known: [Int] = []
-  /// Those that are asked.
+  /// The conditions that are asked about single records.
   private var asked: [Int] = []
   private var walk = Walk()
   private var outerWalks: [Walk] = []
-  /// Records that there are about.
+  /// The approximate number of records.
   private(set) var population = 0.0
-  /// The time of telling a candidate's place in the order, where that can be told without reading it.
+  /// The cost of ranking a candidate without reading it; nil if that is impossible.
   var rankCost: Double?
-  /// What walks and records that were read have taken so far.
+  /// The cost so far of walks and of records read.
   private(set) var spent = 0.0
   private let effort: SearchEffort
 
-  /// - Parameter conditions: a match meets each.
+  /// - Parameter conditions: a match meets all of them.
   init(_ conditions: [SearchCondition], effort: SearchEffort) {
     self.conditions = conditions
     lasting = conditions.count
@@ -41,9 +41,9 @@ struct CandidateSieve {
     for index in conditions.indices { addWhenComplete(index) }
   }
 
-  // MARK: Telling
+  // MARK: Exclusion
 
-  /// What can be told without any effort.
+  /// Whether the record may match, by the complete conditions, at no cost.
   func mayMatch(_ number: Int64) -> Bool {
     for index in known
     where conditions[index].numbers.contains(number) == conditions[index].excludes {
@@ -52,7 +52,7 @@ struct CandidateSieve {
     return true
   }
 
-  /// Whether a record that may match has to be read: asks the index where that is worth while.
+  /// Whether the record must be read. Asks the index if that is worth its cost.
   mutating func admits(_ number: Int64, in search: RecordSearch) throws -> Bool {
     guard mayMatch(number) else { return false }
     for index in asked where !conditions[index].isComplete {
@@ -63,19 +63,19 @@ struct CandidateSieve {
     return true
   }
 
-  /// Notes that a walk passed so many entries.
+  /// Adds the cost of `entries` entries that a walk passed.
   mutating func pass(_ entries: Int) {
     walk.entries += Double(entries)
     spent += Double(entries)
   }
 
-  /// Notes that so many places of the index were looked for.
+  /// Adds the cost of `places` seeks in the index.
   mutating func seek(_ places: Int) { spent += Double(places * NumberWindow.seekCost) }
 
-  /// Notes that a record was read.
+  /// Adds the cost of reading a record.
   mutating func noteRead() { spent += effort.recordCost }
 
-  /// All records that can match, and some more, when they are known; the smallest such set.
+  /// The smallest complete set that contains all matches; nil if there is none.
   var candidates: RecordNumberSet? {
     known.filter { !conditions[$0].excludes }.map { conditions[$0].numbers }
       .min { $0.count < $1.count }
@@ -90,7 +90,7 @@ struct CandidateSieve {
 
   // MARK: Planning
 
-  /// Gathers as much of each condition as tells how many records meet it.
+  /// Gathers enough of each condition to estimate how many records meet it.
   mutating func prepare(in search: RecordSearch) throws {
     guard !conditions.isEmpty else { return }
     population = Double(try search.highestNumber())
@@ -103,27 +103,27 @@ struct CandidateSieve {
     }
   }
 
-  /// Begins a walk, perhaps within another.
+  /// Begins a walk, possibly within another.
   ///
   /// - Parameters:
-  ///   - path: The path that it goes along, when that is one of a condition.
-  ///   - overhead: What it takes however short it is.
+  ///   - path: the index of the condition whose path it follows, if any.
+  ///   - overhead: the fixed cost of the walk, in entries.
   mutating func beginWalk(along path: Int?, overhead: Double = 0) {
     outerWalks.append(walk)
     walk = Walk(implied: path, overhead: overhead)
   }
 
-  /// Goes back to the walk before.
+  /// Returns to the outer walk.
   mutating func endWalk() {
     walk = outerWalks.removeLast()
   }
 
-  /// What to do for so many more records: gathers what is worth gathering, and returns whether to walk
-  /// on or to collect the candidates.
+  /// Plans for `wanted` more records: gathers the conditions worth their cost, and returns whether
+  /// to walk on or to collect the candidates.
   ///
   /// - Parameters:
-  ///   - entryCost: that of the walk's entries; nil when there is no other way than to walk.
-  ///   - mayWalk: Whether there is a walk.
+  ///   - entryCost: the cost of the walk's entries; nil if walking is the only way.
+  ///   - mayWalk: whether there is a walk.
   mutating func advise(
     wanted: Int, sorting entryCost: Double?, mayWalk: Bool = true, in search: RecordSearch
   ) throws -> SearchPlan.Step {
@@ -136,18 +136,18 @@ struct CandidateSieve {
         return choice.step
       }
       effort.observe?(choice.step, false)
-      // As much again as is there: then the estimate is a better one.
+      // Doubles the gathered entries: then the estimate is better.
       let index = indices[part]
       try gather(index, max(effort.peek, conditions[index].gathered), in: search)
     }
   }
 
-  /// What the best way to so many more records takes, in entries.
+  /// The cost of the best way to `wanted` more records, in entries.
   func cost(of wanted: Int, sorting entryCost: Double?, mayWalk: Bool = true) -> Double {
     plan(wanted: wanted, sorting: entryCost, mayWalk: mayWalk).0.choice.cost
   }
 
-  /// How many of a walk's records match, as far as that can be told.
+  /// The estimated number of a walk's records that match.
   func matching(sorting entryCost: Double) -> Double {
     plan(wanted: 1, sorting: entryCost).0.matches
   }
@@ -177,7 +177,7 @@ struct CandidateSieve {
 
   private mutating func gather(_ index: Int, _ limit: Int, in search: RecordSearch) throws {
     guard !conditions[index].isComplete else { return }
-    // Numbers that another set does not have need not be kept, as long as that set stays.
+    // Numbers outside of another lasting set need not be kept.
     let sets = known.filter { $0 < max(index, lasting) && !conditions[$0].excludes }
       .map { conditions[$0].numbers }
     try conditions[index].gather(limit, in: search) { number in
@@ -191,7 +191,7 @@ struct CandidateSieve {
     known.append(index)
   }
 
-  /// Adds a condition for the walks that begin now.
+  /// Adds a condition for the following walks.
   mutating func push(_ condition: SearchCondition, in search: RecordSearch) throws {
     conditions.append(condition)
     addWhenComplete(conditions.count - 1)
@@ -205,32 +205,32 @@ struct CandidateSieve {
     }
   }
 
-  /// Takes away the condition that was added last.
+  /// Removes the condition that was added last.
   mutating func pop() {
     conditions.removeLast()
     known.removeAll { $0 == conditions.count }
     asked.removeAll { $0 == conditions.count }
   }
 
-  /// Whether there is anything that tells of records that they cannot match.
+  /// Whether there are conditions that exclude records.
   var hasConditions: Bool { !conditions.isEmpty }
 
-  /// Whether a condition is that of this value.
+  /// Whether there is a condition for this value alone.
   func hasCondition(of stretch: IndexStretch) -> Bool {
     conditions.contains { $0.isOf(stretch) }
   }
 
-  /// Whether a condition says that no record with this value can match.
+  /// Whether a condition excludes all records with this value.
   func rulesOut(_ stretch: IndexStretch) -> Bool {
     conditions.contains { $0.rulesOut(stretch) }
   }
 
-  /// The condition that the fewest records meet, of the first so many.
+  /// The condition that the fewest records meet, among the first `count`.
   func fewest(ofFirst count: Int) -> Int? {
     conditions.indices.prefix(count).min { conditions[$0].members < conditions[$1].members }
   }
 
-  /// Takes out a condition, before the first walk.
+  /// Removes a condition, before the first walk.
   mutating func remove(_ index: Int) {
     conditions.remove(at: index)
     lasting -= 1

@@ -3,17 +3,18 @@ import Cryptography
 import Foundation
 import StoreModel
 
-/// Where a page of a query ended, in the form that clients hand back.
+/// The position after a page of a query, encoded for clients.
 enum QueryContinuation: Equatable {
   /// In the order of the value index.
   ///
-  /// - path: The path of those the query's filters open; nil when it is that to all records.
+  /// - path: the index of the path among those of the query's filters; nil for the path to all
+  ///   records.
   case scan(path: Int?, AccessPath.Position)
   /// In the order of the query's sort keys.
   case sorted(RecordOrder.Place)
 
-  /// What continuations are good for: one query of one caller in one database, as long as the caller
-  /// may read the same of it.
+  /// The scope of a continuation: one query of one caller in one database, while the caller's read
+  /// access stays the same.
   struct Scope {
     private let query: RecordQuery
     private let database: DatabaseID
@@ -28,7 +29,7 @@ enum QueryContinuation: Equatable {
     /// The number of the query's sort keys.
     var keyCount: Int { query.query.sortKeys.count }
 
-    /// 16 bytes of the hash of everything that a continuation is bound to.
+    /// 16 bytes of the hash of the scope.
     var digest: [UInt8] {
       var encoder = RowEncoder()
       encoder.encode(query.query)
@@ -41,13 +42,14 @@ enum QueryContinuation: Equatable {
     }
   }
 
-  /// The failure of a continuation that was given for something else, or by nobody.
+  /// The failure of a continuation of another scope, or of a text that the server never gave out.
   static let foreign = StoreError(
     .badContinuation,
     "continuationMarker: the marker does not belong to this query of this caller in this database; "
       + "send the query it was given for, or start again without a marker")
 
-  /// Reads a marker. Throws ``StoreError/Code/badContinuation`` unless it was given for this scope.
+  /// Reads a continuation. Throws ``StoreError/Code/badContinuation`` unless it was given for this
+  /// scope.
   init(_ text: String, of scope: Scope, sealedBy tokens: TokenCipher) throws {
     let digest = scope.digest
     let tailSize = Self.numberSize + digest.count
@@ -64,7 +66,7 @@ enum QueryContinuation: Equatable {
       } else {
         let path = try decoder.decodeInteger()
         let stretch = try decoder.decodeInteger()
-        // Whether there are so many is for those who know the path.
+        // The caller, which knows the path, checks the upper bound.
         guard stretch >= 0 else { throw Self.foreign }
         self = .scan(
           path: path < 0 ? nil : Int(path),
@@ -96,7 +98,7 @@ enum QueryContinuation: Equatable {
     return try tokens.seal(encoder.bytes + tail, as: .continuation)
   }
 
-  /// A record's number always takes as many bytes: it tells how much happened in the database, and a
-  /// marker's length would tell how large it is to a caller who knows the rest.
+  /// A record's number always takes the same number of bytes. The number reveals the activity in
+  /// the database, and a varying length would reveal its size.
   private static let numberSize = 8
 }

@@ -1,6 +1,6 @@
 import CloudKitModel
 
-/// Keeps the first records of an order out of any number that pass by, one page and one more.
+/// Keeps the first records of an order out of any number, one page and one more.
 struct RecordCollector {
   let order: RecordOrder
   let limit: Int
@@ -8,12 +8,12 @@ struct RecordCollector {
   var start: RecordOrder.Place?
   private var kept: [Kept] = []
   private var rows: [StoredRecord.Row] = []
-  /// Whether what is kept is in order, and no more than there is room for.
+  /// Whether the kept records are sorted and within the limit.
   private var isTrimmed = true
-  /// The last place that there is room for, once there was too much.
+  /// The last place within the limit, once there were more records.
   private var end: RecordOrder.Place?
 
-  /// A place, and where its row is: places are moved a lot, until they are in order.
+  /// A place and the index of its row, since places are moved often before they are sorted.
   private struct Kept {
     var place: RecordOrder.Place
     var row: Int
@@ -24,13 +24,14 @@ struct RecordCollector {
     self.limit = limit
   }
 
-  /// Whether it has a page and one more. When records come in order, the rest need not be seen.
+  /// Whether a page and one more record are kept. If records come in order, the rest need not be
+  /// read.
   var isFull: Bool { kept.count > limit }
 
-  /// How much of the page is there.
+  /// The full fraction of the page.
   var share: Double { Double(kept.count) / Double(limit + 1) }
 
-  /// How many more records fill the page.
+  /// The number of records that would fill the page.
   var missing: Int { max(0, limit + 1 - kept.count) }
 
   mutating func add(_ row: StoredRecord.Row, at place: RecordOrder.Place) {
@@ -42,13 +43,13 @@ struct RecordCollector {
     if kept.count >= 2 * (limit + 1) { trim() }
   }
 
-  /// The page, and its last place when there is more after it.
+  /// The page, and its last place if there are more records.
   mutating func page() -> ([StoredRecord.Row], RecordOrder.Place?) {
     trim()
     return (Array(rows.prefix(limit)), kept.count > limit ? kept[limit - 1].place : nil)
   }
 
-  /// The place of the first record that is not on the page; nil while there is none.
+  /// The place of the first record after the page; nil if there is none yet.
   mutating func bound() -> RecordOrder.Place? {
     guard isFull else { return nil }
     trim()

@@ -2,14 +2,14 @@ import CloudKitModel
 
 /// The order of a sorted query: by its sort keys from first to last, then by record number.
 ///
-/// - Records without a value for a key come after those that have one, whichever the direction. A
-///   NaN counts as no value.
-/// - Among equals the record numbers have the direction of the last key.
+/// - Records without a value for a key come after the others in either direction. A NaN counts as
+///   no value.
+/// - Record numbers of equal records have the direction of the last key.
 /// - A key with a place sorts by the distance from it.
 struct RecordOrder {
   var sortKeys: [SortKey]
 
-  /// What a record is sorted by.
+  /// The values by which a record is sorted.
   struct Place: Equatable {
     var values: [RecordValue?]
     var number: Int64

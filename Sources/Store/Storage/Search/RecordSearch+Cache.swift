@@ -1,8 +1,8 @@
 import CloudKitModel
 
-// Entries of the index for the search's order and its conditions.
+// The search cache's entries for the search's order and conditions.
 extension RecordSearch {
-  /// The order of candidates as far as columns tell it; nil when there is none for the first key.
+  /// The order of candidates by cached columns; nil if the first key has none.
   func ranking() throws -> CandidateRanking? {
     let sortKeys = query.query.sortKeys
     guard let first = sortKeys.first, let column = try column(along: first.key) else { return nil }
@@ -15,7 +15,7 @@ extension RecordSearch {
     return ranking
   }
 
-  /// A path as a condition, with what is in memory of it.
+  /// The condition of a path, with its cached entries.
   func condition(of path: AccessPath, excludes: Bool = false) throws -> SearchCondition {
     let column = try key(of: path).flatMap { try self.column(along: $0) }
     var lists: [Int: RecordNumberSet] = [:]
@@ -29,12 +29,11 @@ extension RecordSearch {
     return SearchCondition(path, excludes: excludes, column: column, lists: lists)
   }
 
-  /// Notes what the search has spent for want of the entries that it does not have, and has those made
-  /// that are worth it.
+  /// Reports the cost of missing cache entries, and requests those that are worth their memory.
   ///
   /// - Parameters:
-  ///   - effort: What columns would have spared it, beside what was spent on its conditions.
-  ///   - conditions: Those of the search.
+  ///   - effort: the cost that columns would have saved, besides that of the conditions.
+  ///   - conditions: the conditions of the search.
   func noteWant(spending effort: Double, conditions: [SearchCondition]) throws {
     guard let cache = transaction.searchCache else { return }
     let conditions = conditions.filter { $0.spent >= Double(self.effort.listPatience) }
@@ -61,9 +60,9 @@ extension RecordSearch {
     }
   }
 
-  /// How many times as much as a list a column takes to be made and kept.
+  /// The cost of making and keeping a column, as a multiple of a list's.
   private static let columnPerList = 8.0
-  /// Paths of more stretches have no lists.
+  /// The most ranges of a path that can have lists.
   private static let listedStretches = 8
 
   private func want(
@@ -75,7 +74,7 @@ extension RecordSearch {
     }
   }
 
-  /// The field whose values, or whose words, a path goes through.
+  /// The field whose values or words a path follows.
   private func key(of path: AccessPath) -> FieldKey? {
     path.stretches.first.flatMap { key(ofField: $0.field) }
   }
@@ -100,7 +99,7 @@ extension RecordSearch {
     }
   }
 
-  /// The name of the list of a stretch that has one key, among a path's few.
+  /// The name of the list of a range with one key, on a path of few ranges.
   private func listName(of stretch: IndexStretch, on path: AccessPath) -> SearchCacheEntry.Name? {
     guard path.stretches.count <= Self.listedStretches, stretch.range.lower == stretch.range.upper
     else { return nil }
@@ -125,7 +124,7 @@ extension RecordSearch {
     else {
       return nil
     }
-    // One that is newer than this transaction is of no use to it.
+    // An entry newer than this transaction is of no use to it.
     guard entry.version < version else { return entry.version == version ? entry : nil }
     guard let entry = try entry.followed(by: version, name, along: key, in: self) else {
       cache.giveUp(name)

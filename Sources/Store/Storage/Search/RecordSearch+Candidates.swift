@@ -1,20 +1,20 @@
 import CloudKitModel
 import StoreModel
 
-/// A record that may match, read as far as the query looks at it.
+/// A record that may match, with the fields that the query needs.
 struct SearchCandidate {
   var row: StoredRecord.Row
   var record: Record
 }
 
 extension RecordSearch {
-  /// The record with this number as far as the query looks at it, when it matches.
+  /// The record with this number if it matches, with the fields that the query needs.
   func match(_ number: Int64) throws -> SearchCandidate? {
     let row = try transaction.connection.first(
       StoredRecord.selection + " WHERE database_id = $1 AND record_number = $2",
       [.integer(database.rawValue), .integer(number)], StoredRecord.Row.init)
     guard let row else {
-      // Lists in memory keep what was deleted.
+      // Cached lists keep deleted records.
       if transaction.searchCache != nil { return nil }
       throw StoreError(.corrupt, "the value index names a record that does not exist")
     }
@@ -22,9 +22,9 @@ extension RecordSearch {
   }
 
   func match(_ row: StoredRecord.Row) throws -> SearchCandidate? {
-    // Of a name that was asked for, a record of another type may have come.
+    // A named record may be of another type.
     guard row.typeNumber == type.number else { return nil }
-    // Lists in memory are of all zones.
+    // Cached lists contain all zones.
     if let zoneNumber, row.zoneNumber != zoneNumber { return nil }
     var record = Record(
       recordID: RecordID(recordName: row.recordName), recordType: type.name,
@@ -33,7 +33,7 @@ extension RecordSearch {
     var decoder = try RowDecoder(row.content, of: "record", named: row.recordName)
     try decoder.decode(glance, into: &record)
     guard access.reach == .all || access.mayRead(record) else { return nil }
-    // Fields that words are not searched in are not part of all text.
+    // Fields that are not searchable for words are not part of all text.
     let seen = glance.fields == nil ? withoutHiddenText(record) : record
     for filter in query.query.filters {
       guard filter.matches(filter.key == .allText ? seen : record) else { return nil }
@@ -50,12 +50,12 @@ extension RecordSearch {
     return record
   }
 
-  /// The records as they are answered.
+  /// The complete records of a page.
   func records(_ rows: [StoredRecord.Row]) throws -> [Record] {
     try rows.map { try RecordTable(transaction: transaction).record($0, in: database).record }
   }
 
-  /// The numbers of the records with these names in the zones that are searched, in order.
+  /// The numbers of the records with these names in the searched zones, in order.
   func numbers(ofRecordsNamed names: [String]) throws -> [Int64] {
     try Set(names).flatMap { name in
       try transaction.connection.rows(
@@ -69,7 +69,7 @@ extension RecordSearch {
     }.sorted()
   }
 
-  /// What matches must meet, as far as the index knows: first the paths, in their order.
+  /// The conditions of matches known to the index: first those of the paths, in their order.
   func conditions() throws -> [SearchCondition] {
     var conditions = try paths.filter { if case .names = $0.source { false } else { true } }
       .map { try condition(of: $0) }
@@ -78,7 +78,7 @@ extension RecordSearch {
       + makeExcludedPaths().map { try condition(of: $0, excludes: true) }
   }
 
-  /// The highest number of a record in the database, which has that many at most.
+  /// The highest record number in the database, an upper bound of its number of records.
   func highestNumber() throws -> Int64 {
     try transaction.connection.first(
       """

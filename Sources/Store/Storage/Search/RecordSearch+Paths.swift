@@ -1,17 +1,17 @@
 import CloudKitModel
 
 extension RecordSearch {
-  /// The paths that the filters open, always in the same order. Each leads to every match.
+  /// The paths of the filters, always in the same order. Each leads to all matches.
   ///
-  /// A caller who may read nothing but records of their own has paths to those alone: how long the way
-  /// through the index of another field is depends on everybody's values.
+  /// A caller who may read only records of their own gets only paths to those. The length of
+  /// another path depends on other users' values, and would reveal them.
   func makePaths() -> [AccessPath] {
     if access.reach == .own {
       let own = type.indexOfRecords(madeBy: query.caller, at: address)
       return namedPaths + (own.map { [AccessPath(source: .stretches([$0]))] } ?? [])
     }
     var paths = namedPaths
-    // A record has one value of such a field, so that several ranges become their intersection.
+    // A record has one value of such a field, so several ranges intersect.
     var ranges: [(field: RecordTypeEntry.Field, ranges: [KeyRange], circle: AccessPath.Circle?)] =
       []
     for filter in query.query.filters where filter.key != .system(.recordName) {
@@ -72,7 +72,7 @@ extension RecordSearch {
       source: .stretches([IndexStretch(field: field?.number ?? 0, range: .everything)]))
   }
 
-  /// The path through the values of one field, nil when not every value stands in the index.
+  /// The path through the values of one field; nil if the index lacks some values.
   func path(along key: FieldKey) -> AccessPath? {
     guard let field = type.field(for: key), isIndexed(field, key), !field.type.isList else {
       return nil
@@ -81,14 +81,14 @@ extension RecordSearch {
       ?? AccessPath(source: .stretches([IndexStretch(field: field.number, range: .everything)]))
   }
 
-  /// Which of the filters' paths goes through the values of a field.
+  /// The index of the filter path that follows a field's values.
   func indexOfPath(along key: FieldKey) -> Int? {
     guard let field = type.field(for: key) else { return nil }
     return paths.firstIndex { $0.stretches.first?.field == field.number }
   }
 
   private func isIndexed(_ field: RecordTypeEntry.Field, _ key: FieldKey) -> Bool {
-    // The creator is not indexed where nearly everything is created by the owner.
+    // In a database with an owner, nearly all records are the owner's, so creators are not indexed.
     if key == .system(.createdUserRecordName), address.owner != nil { return false }
     return field.indexes.usesValues && field.indexWork == nil && field.type.element != .bytes
       && field.type.element != .asset

@@ -1,10 +1,10 @@
 import CloudKitModel
 import StoreModel
 
-// Pages of queries without an order.
+// Pages of queries without sort keys.
 extension RecordSearch {
-  /// A page in the order of the value index; nil where the order is that of the records' numbers: of
-  /// named records, and of those of a zone with few.
+  /// A page in the order of the value index; nil for named records and for zones with few records,
+  /// whose order is that of the record numbers.
   func scannedPage() throws -> RecordPage? {
     if case .sorted = continuation { return nil }
     if paths.contains(where: { if case .names = $0.source { true } else { false } }) { return nil }
@@ -16,7 +16,7 @@ extension RecordSearch {
       driver = path
       start = position
     } else {
-      // One path needs no comparison.
+      // A single path needs no comparison.
       if paths.count > 1 { try sieve.prepare(in: self) }
       driver = sieve.fewest(ofFirst: paths.count)
     }
@@ -37,8 +37,8 @@ extension RecordSearch {
     return page
   }
 
-  /// The records of the type in the zone that is searched; nil when they are more than the limit, or
-  /// all zones are searched.
+  /// The records of the type in the searched zone; nil if there are more than the limit, or if all
+  /// zones are searched.
   func recordsOfZone(upTo limit: Int = .max) throws -> RecordNumberSet? {
     guard zoneNumber != nil else { return nil }
     var reader = EntryReader(AccessPath(source: .zone))
@@ -58,7 +58,7 @@ extension RecordSearch {
     var reader = EntryReader(path, after: start)
     var rows: [StoredRecord.Row] = []
     var last: AccessPath.Position?
-    // A little more than a page, then ever larger steps.
+    // Slightly more than a page, then ever larger steps.
     var size = query.limit + 24
     _ = try sieve.advise(wanted: query.limit + 1, sorting: nil, in: self)
     while !reader.isAtEnd {
@@ -85,7 +85,7 @@ extension RecordSearch {
     return RecordPage(records: try records(rows), continuation: nil)
   }
 
-  /// Whether a record's entry is the first of its entries on the path: a list can have several.
+  /// Whether an entry is the first of its record on the path, since a list can have several.
   private func isFirst(_ entry: IndexEntryPlace, on path: AccessPath, _ record: Record) -> Bool {
     guard path.hasRepeats else { return true }
     let first = path.stretches[entry.stretch].range

@@ -8,20 +8,20 @@ struct RecordSearch {
   let address: DatabaseAddress
   let transaction: StoreTransaction
   let type: RecordTypeEntry
-  /// The zone to search; nil for all, and where there is no other.
+  /// The zone to search; nil for all zones, or if there is only one.
   let zoneNumber: Int64?
-  /// What its continuations are good for.
+  /// The scope of its continuations.
   let scope: QueryContinuation.Scope
   let continuation: QueryContinuation?
-  /// Which of the type's records the caller may read. Others are as if they did not exist.
+  /// The records of the type that the caller may read. Other records are invisible.
   let access: RecordAccess
-  /// What of a record tells whether and where it belongs on the page.
+  /// The fields that decide whether and where a record is on the page.
   let glance: RecordGlance
   let effort: SearchEffort
-  /// Ways to all matches.
+  /// Paths to all matches.
   private(set) var paths: [AccessPath] = []
 
-  /// nil when nothing can match: the schema does not know the type, or a field that must have a
+  /// Nil if nothing can match: the schema does not have the type, or a field that must have a
   /// value.
   init?(
     _ query: RecordQuery, in database: DatabaseID, at address: DatabaseAddress,
@@ -83,9 +83,9 @@ struct RecordSearch {
       })
   }
 
-  /// What the caller may do with records of the query's type.
+  /// The caller's access to records of the query's type.
   ///
-  /// - Throws: ``ItemFailure/Code/accessDenied`` where the caller may read none of them.
+  /// - Throws: ``ItemFailure/Code/accessDenied`` if the caller may read none of them.
   private static func access(
     of query: RecordQuery, at address: DatabaseAddress, transaction: StoreTransaction
   ) throws -> RecordAccess {
@@ -101,14 +101,14 @@ struct RecordSearch {
     return access
   }
 
-  /// False when no record can pass: the filter needs a value of a field that nobody ever saved.
+  /// False if no record can pass: the filter needs a value of a field that was never saved.
   private static func check(
     _ filter: Filter, against type: RecordTypeEntry, transaction: StoreTransaction
   ) throws -> Bool {
     let fieldType: FieldType
     switch filter.key {
     case .allText:
-      // Fields that another connection made are searched too.
+      // Other connections may have added fields.
       try RecordTypeTable(transaction: transaction).loadFields(of: type)
       return true
     case .field(let name):

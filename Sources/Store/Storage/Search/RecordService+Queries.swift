@@ -2,18 +2,18 @@ import CloudKitModel
 import StoreModel
 
 extension RecordService {
-  /// Searches through the indexes that the filters and sort keys open, and checks all filters on each
-  /// record that comes of them.
+  /// Searches through the indexes of the filters and sort keys, and checks all filters on each
+  /// candidate record.
   ///
-  /// - Unsorted results come in the order of the index with the fewest entries for one of the filters,
-  ///   sorted ones in that of the first sort key's index, unless the filters leave so few records that
-  ///   sorting those is cheaper. Indexes of other filters tell of most records that they cannot match
-  ///   before they are read.
-  /// - A filter without help from the index (folded strings) looks at every record of the type unless
-  ///   another filter helps.
-  /// - Complexity: for one filter and one sort key, about the square root of the number of records
-  ///   times that of a page in index entries, where the two have nothing to do with each other. At
-  ///   worst, when one forbids what the other puts first, as many entries as there are records.
+  /// - Unsorted results come in the order of the index with the fewest entries for one of the
+  ///   filters. Sorted results come in the order of the first sort key's index, unless the filters
+  ///   leave so few records that sorting those is cheaper. Indexes of other filters exclude most
+  ///   records that cannot match before they are read.
+  /// - A filter without an index (folded strings) reads every record of the type, unless another
+  ///   filter has one.
+  /// - Complexity: for one filter and one independent sort key, about the square root of the number
+  ///   of records times that of a page in index entries. At worst, if the filter excludes the
+  ///   records that the sort key puts first, as many entries as there are records.
   func records(
     matching query: RecordQuery, in database: DatabaseID
   ) async throws -> RecordPage {

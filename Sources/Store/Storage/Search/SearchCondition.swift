@@ -1,36 +1,36 @@
 import CloudKitModel
 
-/// A path through the index as a condition of records: they meet it when they stand on the path.
+/// A path through the index as a condition: records on the path meet it.
 ///
-/// Whether one does is known for certain when all numbers on the path were gathered; before that, the
-/// index can be asked about single records where the path is that of one value, and a column of the
-/// field's keys in any case. How many there are is estimated from those that were gathered.
+/// Membership is certain once all numbers on the path are gathered. Before that, the index can be
+/// asked about single records if the path has one value or two, and a cached column can be asked in
+/// any case. The number of members is estimated from the gathered part.
 struct SearchCondition {
   private(set) var numbers = RecordNumberSet()
-  /// Whether records that stand on the path cannot match, instead of those that do not.
+  /// Whether records on the path cannot match, instead of the others.
   let excludes: Bool
   private let path: AccessPath
-  /// The path without the stretches of which there are lists in memory.
+  /// The path without the ranges that have cached lists.
   let unlistedPath: AccessPath
   private var reader: EntryReader
-  /// One for each of the path's keys; empty where there are many.
+  /// One for each of the path's keys; empty if there are many.
   private var windows: [NumberWindow]
   private let column: ColumnCondition?
-  /// Those of ``numbers`` that lists in memory told.
+  /// The numbers in ``numbers`` that came from cached lists.
   private let listed: RecordNumberSet
-  /// Entries that were gathered, and those of them that can match.
+  /// The number of gathered entries, and that of those that can match.
   private(set) var gathered = 0
   private var met = 0
-  /// Entries on the whole path.
+  /// The estimated number of entries on the whole path.
   private var total = 0.0
-  /// Of the path's stretches, nil for those without entries; none while nobody asked for them.
+  /// The spans of the path's ranges, nil for ranges without entries; empty before they are needed.
   private var spans: [EntrySpan?] = []
-  /// Records that were asked about.
+  /// The number of records asked about.
   private var questions = 0.0
 
   /// - Parameters:
-  ///   - column: The keys of the path's field, where they are at hand.
-  ///   - lists: The records of some of the path's stretches, where they are at hand.
+  ///   - column: the keys of the path's field, if cached.
+  ///   - lists: the records of some of the path's ranges, if cached.
   init(
     _ path: AccessPath, excludes: Bool = false, column: KeyColumn? = nil,
     lists: [Int: RecordNumberSet] = [:]
@@ -55,22 +55,23 @@ struct SearchCondition {
       stretches.count <= Self.askable && windows.count == stretches.count ? windows : []
   }
 
-  /// Paths of more keys are not asked.
+  /// The most keys of a path that can be asked.
   private static let askable = 2
-  /// In paths of more stretches, each counts as much as the others.
+  /// The most ranges that are estimated by their spans; on paths with more, all ranges count the
+  /// same.
   private static let fineStretches = 8
 
   var isComplete: Bool { reader.isAtEnd }
   var isAskable: Bool { !isComplete && (column != nil || !windows.isEmpty) }
 
-  /// Whether this is the condition of a value, and no other.
+  /// Whether this is the condition of exactly this value.
   func isOf(_ stretch: IndexStretch) -> Bool {
     let stretches = path.stretches
     return !excludes && stretches.count == 1 && stretches[0].field == stretch.field
       && stretches[0].range == stretch.range
   }
 
-  /// Whether no record with this value can match.
+  /// Whether the condition excludes all records with this value.
   func rulesOut(_ stretch: IndexStretch) -> Bool {
     excludes
       && path.stretches.contains {
@@ -81,7 +82,7 @@ struct SearchCondition {
 
   // MARK: Gathering
 
-  /// Reads more of the path, and keeps the numbers that are wanted.
+  /// Reads more of the path, and keeps the wanted numbers.
   mutating func gather(
     _ limit: Int, in search: RecordSearch, where isWanted: (Int64) -> Bool
   ) throws {
@@ -114,7 +115,7 @@ struct SearchCondition {
   private mutating func estimate(in search: RecordSearch) throws -> Double {
     let unknown = Double(4 * gathered)
     let count = reader.path.stretches.count
-    // The records of a zone have no stretches.
+    // A zone's records have no ranges.
     guard count > 0, let position = reader.position else { return unknown }
     guard count <= Self.fineStretches else {
       let done = (Double(position.stretch) + 0.5) / Double(count)
@@ -131,21 +132,21 @@ struct SearchCondition {
     return Double(gathered) * Double(spans.count { $0 != nil }) / (Double(before) + share)
   }
 
-  /// Entries that are still to be gathered, or what takes as long.
+  /// The entries still to be gathered, or an equal cost.
   var remaining: Double { min(unread, scanCost) }
 
   private var unread: Double {
     guard !isComplete else { return 0 }
     let entries = max(1, total - Double(gathered))
-    // Those of a circle are measured, and found in many places.
+    // Entries of a circle need a distance each, and seeks to many ranges.
     guard unlistedPath.circle != nil else { return entries }
     return entries * 1.5 + Double(unlistedPath.stretches.count * NumberWindow.seekCost)
   }
 
-  /// What it takes to find the records in the column instead.
+  /// The cost of finding the records in the column instead.
   private var scanCost: Double { column?.cost(ofVisiting: members) ?? .infinity }
 
-  /// How many records stand on the path, as far as it was looked at.
+  /// The estimated number of records on the path.
   var members: Double {
     let listed = Double(listed.count)
     if isComplete { return listed + Double(met) }
@@ -154,7 +155,7 @@ struct SearchCondition {
 
   // MARK: Asking
 
-  /// Whether a record meets the condition, and what it took to learn that.
+  /// Whether a record meets the condition, and the cost of the answer.
   mutating func ask(
     _ number: Int64, in search: RecordSearch
   ) throws -> (isMet: Bool, cost: Int) {
@@ -172,12 +173,12 @@ struct SearchCondition {
 
   private var windowCost: Int { windows.reduce(0) { $0 + $1.cost } }
 
-  /// What was read to know whose records meet it, in entries.
+  /// The cost so far of gathering and asking, in entries.
   var spent: Double { Double(gathered + windowCost) }
 
   // MARK: Planning
 
-  /// As far as it is known, among so many records.
+  /// The plan's view of the condition, among `population` records.
   func forPlan(among population: Double) -> SearchPlan.Condition {
     let members = min(members, population)
     let share = (excludes ? population - members : members) / max(1, population)

@@ -1,28 +1,28 @@
-/// Tells which way to a page takes the least time, from what is known of the conditions so far.
+/// Decides the fastest way to a page, from what is known of the conditions so far.
 ///
-/// Records come one by one along a walk through an index. Those that are sure not to match are told
-/// from the others by the sets of records that meet a condition, as far as those were gathered, or by
-/// asking the index about each; the rest are read. To gather a set takes time once, to ask takes it
-/// for each record. Where a set holds all matches, its records can be read and sorted without a walk.
+/// A walk through an index delivers records one by one. Records that cannot match are excluded by
+/// gathered sets, or by asking the index about each; the others are read. Gathering a set costs
+/// once, asking costs for each record. If a set contains all matches, its records can be read and
+/// sorted without a walk.
 ///
-/// Times are counted in index entries that are read in their order, shares are those of the walk's
-/// records. Conditions are taken to have nothing to do with each other.
+/// Costs are in index entries read in order; shares are fractions of the walk's records. Conditions
+/// are assumed to be independent.
 struct SearchPlan {
-  /// A condition whose records are not all gathered.
+  /// A condition that is not completely gathered.
   struct Condition {
-    /// How many records meet it.
+    /// The fraction of records that meet it.
     var share: Double
-    /// Entries that are still to be gathered.
+    /// The number of entries still to be gathered.
     var remaining: Double
-    /// The time of asking about a record; nil where the index cannot be asked.
+    /// The cost of asking about a record; nil if the index cannot be asked.
     var question: Double?
 
-    /// What it takes to tell one record apart by asking: what is asked first should be low.
+    /// The cost of asking for each record excluded: conditions with a low cost are asked first.
     var questionPerMiss: Double {
       question.map { $0 / max(1e-9, 1 - share) } ?? .infinity
     }
 
-    /// How many records its set would hold; nil for one whose records cannot match.
+    /// The number of records in its set; nil if its records cannot match.
     var candidates: Double?
   }
 
@@ -37,38 +37,37 @@ struct SearchPlan {
 
   struct Choice {
     var step: Step
-    /// What it takes to the end, gathering included.
+    /// The cost to the end, gathering included.
     var cost: Double
   }
 
-  /// The records that the page has room for.
+  /// The number of records that fill the page.
   var wanted: Double
-  /// Entries that the walk has at most.
+  /// The most entries of the walk.
   var length: Double
-  /// What it takes however short it is.
+  /// The fixed cost of the walk.
   var overhead = 0.0
-  /// The time of one of its entries.
+  /// The cost of one of its entries.
   var entryCost = 1.0
   var recordCost: Double
-  /// The time of telling a candidate's place in the order without reading it; nil when only the record
-  /// tells it.
+  /// The cost of ranking a candidate without reading it; nil if that is impossible.
   var rankCost: Double?
-  /// How many records pass the sets that are there.
+  /// The fraction of records that pass the complete sets.
   var passing = 1.0
-  /// How many records the smallest of these holds; nil while none holds all matches.
+  /// The size of the smallest complete set; nil if none contains all matches.
   var candidates: Double?
-  /// Whether there is an order by which records can be sorted when they were read.
+  /// Whether records can be sorted after they were read.
   var maySort: Bool
   /// Whether there is a walk at all.
   var mayWalk = true
   var conditions: [Condition]
 
-  /// Conditions of which all combinations are compared; gathering more is not thought of.
+  /// The most conditions whose combinations are all compared; the others are not gathered.
   private static let combined = 5
 
-  /// The best thing to do.
+  /// The best next step.
   ///
-  /// - Complexity: 2 to the power of the number of conditions, 5 of them at most.
+  /// - Complexity: 2 to the power of the number of conditions, at most 5.
   var choice: Choice {
     let order = conditions.indices.sorted { conditions[$0].remaining < conditions[$1].remaining }
       .prefix(Self.combined)
@@ -86,18 +85,19 @@ struct SearchPlan {
     return best
   }
 
-  /// How many of the walk's records match.
+  /// The number of the walk's records that match.
   var matches: Double {
     max(1e-12, conditions.reduce(passing) { $0 * $1.share })
   }
 
-  /// Which conditions are worth asking about, in the order in which that takes least.
+  /// The conditions worth asking about, in the cheapest order.
   var questions: [Int] {
     conditions.indices.filter { isWorthAsking(conditions[$0]) }
       .sorted { conditions[$0].questionPerMiss < conditions[$1].questionPerMiss }
   }
 
-  /// Whether to ask about a record takes less time than to read those that do not meet the condition.
+  /// Whether asking about a record costs less than reading the records that do not meet the
+  /// condition.
   func isWorthAsking(_ condition: Condition) -> Bool {
     condition.question.map { $0 < (1 - condition.share) * recordCost } ?? false
   }
@@ -123,7 +123,7 @@ struct SearchPlan {
     return count * rankCost + min(count, wanted / max(1e-12, matches)) * cost
   }
 
-  /// What a record takes that passes the sets.
+  /// The cost of a record that passes the sets.
   private func readingCost(without gathered: [Int]) -> Double {
     var cost = 0.0
     var passing = 1.0

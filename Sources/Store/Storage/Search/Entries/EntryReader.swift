@@ -1,11 +1,11 @@
 import CloudKitModel
 import SQLEngine
 
-/// Reads the entries of a path in their order, without their records. It stops at any entry and goes
-/// on from there.
+/// Reads the entries of a path in their order, without their records. It can stop and resume at any
+/// entry.
 struct EntryReader {
   private enum Place {
-    /// Before the first entry of a stretch.
+    /// Before the first entry of a range.
     case before(stretch: Int)
     /// After an entry.
     case after(stretch: Int, key: [UInt8], number: Int64)
@@ -19,7 +19,7 @@ struct EntryReader {
   private let isDescending: Bool
   private var place: Place
 
-  /// - Parameter position: an entry, there or not, that the first one comes after.
+  /// - Parameter position: the position of an entry, existing or not, after which reading begins.
   init(
     _ path: AccessPath, after position: AccessPath.Position? = nil, isDescending: Bool = false
   ) {
@@ -39,16 +39,16 @@ struct EntryReader {
     if case .end = place { true } else { false }
   }
 
-  /// The entry that was read last; nil before the first, and where a path is at its end.
+  /// The last entry read; nil before the first and at the end of a path.
   var position: AccessPath.Position? {
     guard case .after(let stretch, let key, let number) = place else { return nil }
     return AccessPath.Position(stretch: stretch, key: key, number: number)
   }
 
-  /// The key of all entries that were read last, where they were as many as was asked for and of one.
+  /// The key of all entries of the last read, if they reached the limit and have one key.
   private(set) var onlyKey: [UInt8]?
 
-  /// Of the next `limit` entries those of records that are wanted.
+  /// The entries of wanted records among the next `limit` entries.
   mutating func entries(
     _ limit: Int, in search: RecordSearch, where isWanted: (Int64) -> Bool
   ) throws -> (wanted: [IndexEntryPlace], count: Int) {
@@ -61,8 +61,8 @@ struct EntryReader {
     return (wanted, count)
   }
 
-  /// Visits the records of the next `limit` entries, but for those outside of the path's circle.
-  /// Returns how many were read.
+  /// Visits the records of the next `limit` entries, except those outside of the path's circle.
+  /// Returns the number of entries read.
   mutating func visit(
     _ limit: Int, in search: RecordSearch, _ visit: (Int64) -> Void
   ) throws -> Int {
@@ -75,7 +75,7 @@ struct EntryReader {
     }
   }
 
-  /// The first and the last entry of a stretch; nil when it has none.
+  /// The first and the last entry of a range; nil if it has none.
   func span(ofStretch number: Int, in search: RecordSearch) throws -> EntrySpan? {
     let path = AccessPath(source: .stretches([stretches[number]]))
     var ends: [AccessPath.Position] = []
@@ -89,19 +89,19 @@ struct EntryReader {
     return ends.count == 2 ? EntrySpan(first: ends[0], last: ends[1]) : nil
   }
 
-  /// Moves on behind all entries with this key.
+  /// Moves past all entries with this key.
   mutating func skip(_ key: [UInt8], stretch: Int) {
     place = .past(stretch: stretch, key: key)
   }
 
-  /// Leaves out what it has not read yet.
+  /// Skips the entries that were not read yet.
   mutating func finish() {
     place = .end
   }
 
   private static let keyColumn: Int32 = 1
 
-  /// Visits up to `limit` entries; fewer only where the path ends.
+  /// Visits up to `limit` entries; fewer only at the end of the path.
   private mutating func read(
     _ limit: Int, in search: RecordSearch, _ visit: (Int, Int64, any SQLRow) -> Void
   ) throws -> Int {
@@ -136,7 +136,7 @@ struct EntryReader {
     return limit - left
   }
 
-  /// What one statement reads.
+  /// The entries that one statement reads.
   private struct Part {
     var stretch: Int
     var span: EntrySelection.Span
@@ -162,7 +162,7 @@ struct EntryReader {
     }
   }
 
-  /// Where to go on when a part has no more entries.
+  /// The position after a part without further entries.
   private func following(_ part: Part) -> Place {
     let range = stretches[part.stretch].range
     if part.span == .oneKey, part.first != (isDescending ? range.lower : range.upper) {
@@ -200,7 +200,7 @@ struct EntryReader {
 
 /// An entry of the value index on a path.
 struct IndexEntryPlace {
-  /// Which of the path's stretches it lies in, in the reading's order.
+  /// The index of its range on the path, in the order of reading.
   var stretch: Int
   var key: IndexKey
   var number: Int64

@@ -1,16 +1,17 @@
-/// The statements that read entries of the value index: its database is `$1`, its field `$2`, its
-/// limit `$5`.
+/// The statements that read entries of the value index. Their database is `$1`, their field `$2`,
+/// their limit `$5`.
 ///
-/// A comparison of a key and a number at once would read the entries behind a place with one
-/// statement, at twice the time for each: so those with its key are one part, and the rest another. In
-/// a zone, `$6`, a statement reads over entries of others, which costs little: the entry has the zone.
+/// Comparing a key and a number together would read the entries after a position with one
+/// statement, at twice the time for each. So the entries with the position's key are one part, and
+/// the others another part. In a zone, `$6`, a statement skips entries of other zones, which costs
+/// little because the entry has the zone.
 enum EntrySelection {
   enum Span {
     /// The keys from `$3` to `$4`.
     case whole
-    /// Those with the key `$3`, behind the number `$4`.
+    /// The entries with the key `$3` after the number `$4`.
     case oneKey
-    /// The keys between `$3` and `$4`, without that which the reading comes from.
+    /// The keys between `$3` and `$4`, without the key at which reading began.
     case rest
   }
 

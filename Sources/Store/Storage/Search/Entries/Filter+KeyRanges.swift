@@ -1,10 +1,11 @@
 import CloudKitModel
 
 extension Filter {
-  /// Where the value index has all records that can pass the filter: in one range of each list, the
-  /// ranges of a list in order and apart. Empty when the index cannot tell.
+  /// The ranges of the value index with all records that can pass the filter. Such a record is in
+  /// one range of each list; the ranges of a list are ordered and disjoint. Empty if the index does
+  /// not help.
   ///
-  /// The ranges may hold other records too, and a list field under several of its members. The
+  /// The ranges may contain other records too, and a list field under several of its members. The
   /// filter must fit the field's type (``validate(against:)``).
   func keyRanges(in fieldType: FieldType) -> [[KeyRange]] {
     comparator.isNegated ? [] : rangesOfRelation(in: fieldType)
@@ -46,12 +47,12 @@ extension Filter {
       guard case .location(let center) = value, let distance else { return [] }
       return [LocationRanges(center: center, outer: distance).ranges]
     case .containsAllTokens, .containsAnyTokens:
-      return []  // These are in ``tokenRanges``.
+      return []  // ``tokenRanges`` has these.
     }
   }
 
-  /// Where the index has records none of which can pass the filter, a `NOT_…` form. Empty when the
-  /// index cannot tell.
+  /// For a `NOT_…` filter, ranges of the index whose records all fail it. Empty if the index does
+  /// not help.
   func excludedRanges(in fieldType: FieldType) -> [KeyRange] {
     let relation = comparator.relation
     guard comparator.isNegated, relation != .listContainsAll, let value else { return [] }
@@ -61,7 +62,7 @@ extension Filter {
     let isExact = single.allSatisfy { value in
       switch (element, value) {
       case (.string, .string(let text)):
-        // A key of that length stands for other texts too, unless those pass as well.
+        // A truncated key also stands for other texts, which may pass.
         return text.utf8.count
           < ValueKey.textLimit
           + (relation == .beginsWith || relation == .listMemberBeginsWith ? 1 : 0)
@@ -73,8 +74,8 @@ extension Filter {
     return (rangesOfRelation(in: fieldType).first ?? []).filter { $0.lower != ValueKey.longList }
   }
 
-  /// Where the value index has the words that a record must have: all records that can pass are in
-  /// one range of each list. Empty when the filter is no search for words.
+  /// The ranges of the value index for the words that a record must have: a record that can pass is
+  /// in one range of each list. Empty if the filter does not search for words.
   var tokenRanges: [[KeyRange]] {
     guard case .string(let text) = value else { return [] }
     let keys = TextTokens(text).tokens.map { ValueKey.key(of: $0) }
@@ -93,13 +94,13 @@ extension Filter {
     KeyRange.union(ranges(of: values, in: element) + [KeyRange(ValueKey.longList)])
   }
 
-  /// Those of the values that equal something.
+  /// The ranges of values for an equality.
   private static func ranges(of values: [RecordValue], in element: ValueType) -> [KeyRange] {
     KeyRange.union(values.compactMap { bounds(of: $0, in: element) })
   }
 
-  /// The keys of the field's values that are next to a filter's value, below and above; the same
-  /// when the field can hold just that value.
+  /// The keys of the field's values nearest to a filter's value, below and above; equal if the
+  /// field can have exactly that value.
   private static func bounds(of value: RecordValue, in element: ValueType) -> KeyRange? {
     switch (element, value) {
     case (.int64, .double(let double)):
@@ -108,7 +109,7 @@ extension Filter {
         lower: ValueKey.key(of: whole(double.rounded(.down))),
         upper: ValueKey.key(of: whole(double.rounded(.up))))
     case (.double, .int64(let integer)):
-      // Rounding keeps the order, so the nearest double bounds on either side.
+      // Rounding is monotonic, so the nearest double bounds on either side.
       return ValueKey.key(of: Double(integer)).map { KeyRange($0) }
     case (.string, .reference(let reference)):
       return KeyRange(ValueKey.key(of: reference.recordName))
@@ -124,7 +125,7 @@ extension Filter {
   private static func prefixRange(_ value: RecordValue) -> KeyRange? {
     guard case .string(let prefix) = value else { return nil }
     let key = ValueKey.key(of: prefix)
-    // 0xFF is in no UTF-8 text, so this is after every text that begins with the prefix.
+    // 0xFF occurs in no UTF-8 text, so this key is after every text with the prefix.
     return KeyRange(lower: key, upper: key + [0xFF])
   }
 }

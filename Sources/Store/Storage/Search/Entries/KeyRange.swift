@@ -1,6 +1,6 @@
 import CloudKitModel
 
-/// A stretch of a field's keys in the value index, both ends included.
+/// A closed range of a field's keys in the value index.
 struct KeyRange: Equatable {
   var lower: [UInt8]
   var upper: [UInt8]
@@ -16,7 +16,7 @@ struct KeyRange: Equatable {
     self.init(lower: key, upper: key)
   }
 
-  /// The keys of eight bytes in it, as numbers; nil when it holds none.
+  /// Its keys of eight bytes as numbers; nil if it contains none.
   var numbers: ClosedRange<UInt64>? {
     var first = IndexKey(lower).head
     if lower.count > 8 {
@@ -24,7 +24,7 @@ struct KeyRange: Equatable {
       first += 1
     }
     var last = IndexKey(upper).head
-    // What goes on from the upper end is behind it.
+    // A longer key that begins with the upper bound is after it.
     if upper.count < 8 {
       guard last > 0 else { return nil }
       last -= 1
@@ -38,7 +38,7 @@ struct KeyRange: Equatable {
 }
 
 extension KeyRange {
-  /// The ranges in order and apart: those that overlap become one.
+  /// The union of the ranges, ordered and disjoint.
   static func union(_ ranges: [KeyRange]) -> [KeyRange] {
     var union: [KeyRange] = []
     for range in ranges.sorted(by: { $0.lower.lexicographicallyPrecedes($1.lower) }) {
@@ -53,7 +53,7 @@ extension KeyRange {
     return union
   }
 
-  /// What is in both of two lists of ranges that are in order and apart, likewise.
+  /// The intersection of two lists of ordered, disjoint ranges, as such a list.
   ///
   /// - Complexity: linear in the lengths of both.
   static func intersection(_ left: [KeyRange], _ right: [KeyRange]) -> [KeyRange] {

@@ -1,25 +1,25 @@
-/// Tells whether keys of eight bytes lie in one of many ranges, about as soon as in one.
+/// Tests whether eight-byte keys are in one of many ranges, about as fast as for one range.
 ///
-/// - Complexity: constant time for a key where the ranges are spread evenly between the first and the
-///   last; at worst linear in them.
+/// - Complexity: constant time for a key if the ranges are evenly spread; at worst linear in their
+///   number.
 struct KeyRangeDirectory {
-  /// What lies between the first range and the last is cut into so many pieces at most, so that few of
-  /// them have a range's end within: 64 KB, which a processor has at hand.
+  /// The binary logarithm of the most pieces into which the span of the ranges is divided. So few
+  /// pieces contain the end of a range, and their 64 KB fit into a processor's cache.
   private static let pieceBits = 16
 
   /// From the first range to the last; nil when there is none.
   let envelope: ClosedRange<UInt64>?
-  /// In order and apart.
+  /// Ordered and disjoint.
   private let ranges: [ClosedRange<UInt64>]
   private let shift: UInt64
-  /// What is true of each piece's keys.
+  /// For each piece, whether its keys are in a range.
   private var pieces: [Piece] = []
 
   private enum Piece: UInt8 {
     case outside, inside, mixed
   }
 
-  /// - Parameter ranges: In order and apart.
+  /// - Parameter ranges: ordered and disjoint.
   init(_ ranges: [ClosedRange<UInt64>]) {
     self.ranges = ranges
     guard let first = ranges.first, let last = ranges.last else {

@@ -1,12 +1,12 @@
-/// Keeps the least of any number of elements that pass by, in memory for few.
+/// Keeps the least of any number of elements, in memory for few.
 ///
-/// - Complexity: constant time for each element that is greater than those that are kept; for the
-///   others, that of sorting twice as many as are kept, spread over as many.
+/// - Complexity: constant time for an element greater than the kept ones. For the others, that of
+///   sorting twice the kept number, amortized over that number.
 struct LeastElements<Element: Comparable> {
-  /// How many are kept at least.
+  /// The least number of elements kept.
   let capacity: Int
   private var kept: [Element] = []
-  /// The greatest that is kept, once there were too many.
+  /// The greatest kept element, once others were dropped.
   private(set) var bound: Element?
 
   init(capacity: Int) {
@@ -14,7 +14,7 @@ struct LeastElements<Element: Comparable> {
     kept.reserveCapacity(2 * capacity)
   }
 
-  /// Whether there were some that are not kept, all of them greater than those that are.
+  /// Whether elements were dropped, all of them greater than the kept ones.
   var hasDropped: Bool { bound != nil }
 
   mutating func add(_ element: Element) {
@@ -26,6 +26,6 @@ struct LeastElements<Element: Comparable> {
     bound = kept.last
   }
 
-  /// Those that are kept, in ascending order.
+  /// The kept elements in ascending order.
   var sorted: [Element] { kept.sorted() }
 }

@@ -1,18 +1,18 @@
 import CloudKitModel
 
-/// Where the value index has the places of a circle, or of a ring, on the earth.
+/// The ranges of the value index for the places of a circle or ring on the earth.
 ///
-/// A band of latitude is a stretch of keys in the order of longitudes. In each band that the outer
-/// circle touches, the ring has one or two stretches of longitude: those that are nearer than the
-/// outer circle and not wholly within the inner one.
+/// A band of latitude is a range of keys in the order of longitudes. In each band that the outer
+/// circle touches, the ring has one or two ranges of longitude, which cover the places inside the
+/// outer circle that are not all inside the inner one.
 struct LocationRanges {
   let center: Location
-  /// Everything up to here is wanted, in metres.
+  /// The radius up to which places are wanted, in metres.
   let outer: Double
-  /// Nothing up to here is wanted, in metres.
+  /// The radius up to which no place is wanted, in metres.
   var inner = 0.0
 
-  // A little more than the radius, for what rounding may take away.
+  // Slightly more than the radius, to allow for rounding.
   private var reach: Double { degrees(outer * 1.000_001 + 1) }
 
   /// The bands of latitude that the outer circle touches.
@@ -20,18 +20,18 @@ struct LocationRanges {
     ValueKey.band(center.latitude - reach)...ValueKey.band(center.latitude + reach)
   }
 
-  /// All of the bands, with places far to the east and the west too.
+  /// All keys of these bands, including places far to the east and west.
   var wholeBands: KeyRange {
     KeyRange(
       lower: ValueKey.key(ofBand: bands.lowerBound, longitude: -180),
       upper: ValueKey.key(ofBand: bands.upperBound, longitude: 180) + [0xFF, 0xFF])
   }
 
-  /// The ranges, in order and apart. They hold some more than what is asked for.
+  /// The ranges, ordered and disjoint. They contain somewhat more than the ring.
   var ranges: [KeyRange] {
     let reach = reach
     var ranges: [KeyRange] = []
-    // Bands that are wanted all round run into each other.
+    // Adjacent bands that are wanted at all longitudes form one range.
     var lastWasWhole = false
     for band in bands {
       let spans = longitudes(inBand: band, reach: reach)
@@ -63,8 +63,8 @@ struct LocationRanges {
     return span(narrow - 1e-6, wide + 1e-6)
   }
 
-  /// The half widths at both edges of a band, and between them where they are extreme: there a
-  /// meridian touches the circle.
+  /// The half widths at both edges of a band, and at the extreme between them, where a meridian
+  /// touches the circle.
   private func widths(from south: Double, to north: Double, radius: Double) -> [Double] {
     var latitudes = [south, north]
     let touching = sine(center.latitude) / cosine(radius)
@@ -72,18 +72,18 @@ struct LocationRanges {
     return latitudes.map { halfWidth(at: $0, radius: radius) }
   }
 
-  /// How many degrees of longitude the circle reaches to either side at a latitude; 0 where it does
-  /// not reach, 180 where it goes round.
+  /// The degrees of longitude that the circle spans to either side at a latitude; 0 where it does
+  /// not reach, 180 where it goes all round.
   private func halfWidth(at latitude: Double, radius: Double) -> Double {
     guard radius < 180 else { return 180 }
     let across = cosine(center.latitude) * cosine(latitude)
     let along = cosine(radius) - sine(center.latitude) * sine(latitude)
-    // At a pole all longitudes are one place.
+    // At a pole all longitudes are the same place.
     guard across > 1e-12 else { return along <= 1e-12 ? 180 : 0 }
     return arcCosine(min(1, max(-1, along / across)))
   }
 
-  /// The longitudes from `near` to `far` degrees away from the centre, on both sides.
+  /// The longitudes from `near` to `far` degrees from the centre, on both sides.
   private func span(_ near: Double, _ far: Double) -> [ClosedRange<Double>] {
     guard near <= far else { return [] }
     if far >= 180, near <= 0 { return [-180...180] }

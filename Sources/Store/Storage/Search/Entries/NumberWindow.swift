@@ -1,23 +1,23 @@
-/// Asks the value index whether records have one key, a few neighbouring numbers at a time: the
-/// entries of a key stand in the order of their records' numbers.
+/// Tests by the value index whether records have one key, a few neighbouring numbers at a time. The
+/// entries of a key are in the order of their records' numbers.
 ///
-/// Asked for rising numbers that lie close to each other in the index it reads many entries at once;
-/// asked for scattered ones, few.
+/// For rising numbers that are close in the index it reads many entries at once, for scattered
+/// numbers few.
 struct NumberWindow {
-  /// What finding a place in the index costs, in entries that are read in their order.
+  /// The cost of a seek in the index, in entries read in order.
   static let seekCost = 18
 
   private static let sizes = 2...1_024
   private let stretch: IndexStretch
-  /// The numbers with the key in `covered`.
+  /// The numbers in `covered` that have the key.
   private var numbers: [Int64] = []
-  /// nil before the first question.
+  /// Nil before the first read.
   private var covered: ClosedRange<Int64>?
   private var size = sizes.lowerBound
-  /// What was read, in entries.
+  /// The cost so far, in entries.
   private(set) var cost = 0
 
-  /// nil unless all entries of the stretch have one key.
+  /// Nil unless all entries of the range have one key.
   init?(_ stretch: IndexStretch) {
     guard stretch.range.lower == stretch.range.upper else { return nil }
     self.stretch = stretch
@@ -25,7 +25,7 @@ struct NumberWindow {
 
   mutating func contains(_ number: Int64, in search: RecordSearch) throws -> Bool {
     guard let covered else {
-      // From the beginning, which tells at once of a key that nothing has.
+      // Reading from the beginning shows at once if no record has the key.
       try read(from: 0, in: search)
       return try contains(number, in: search)
     }
@@ -42,7 +42,7 @@ struct NumberWindow {
     return low < numbers.count && numbers[low] == number
   }
 
-  /// How many entries to read for a number that is not covered.
+  /// The number of entries to read for a number outside of `covered`.
   private static func size(
     after size: Int, from covered: ClosedRange<Int64>, count: Int, to number: Int64
   ) -> Int {

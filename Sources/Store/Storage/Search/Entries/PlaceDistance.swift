@@ -1,11 +1,11 @@
 import CloudKitModel
 import Foundation
 
-/// Measures how far the places of index entries are from one place, in half of the time that
-/// ``Location/distance(to:)`` takes.
+/// Computes the distances of the places of index entries from one place, in half the time of
+/// ``Location/distance(to:)``.
 struct PlaceDistance {
-  /// What a distance may be wrong by, in metres: what keys leave out, and the rounding of cosines,
-  /// which tell short distances, and those to the other side of the earth, least well.
+  /// The greatest error of a distance, in metres: what keys leave out, and the rounding of cosines,
+  /// which are least precise for short distances and for those to the other side of the earth.
   static let error = ValueKey.locationError + 0.5
 
   private let sineOfLatitude: Double
@@ -18,10 +18,10 @@ struct PlaceDistance {
     longitude = center.longitude
   }
 
-  /// The distance of the place that a location's key tells, in metres.
+  /// The distance in metres to the place of a location's key.
   func metres(to key: UInt64) -> Double { acos(nearness(of: key)) * Location.earthRadius }
 
-  /// The cosine of the angle that a place is away: the greater, the nearer it is.
+  /// The cosine of the angle to a place: the greater, the nearer.
   func nearness(of key: UInt64) -> Double {
     let place = ValueKey.coordinates(of: key)
     let sine = sin(place.latitude * .pi / 180)

@@ -1,10 +1,10 @@
 import CloudKitModel
 
 extension SortedSearch {
-  /// Goes through the records that have no value for a sort key.
+  /// Visits the records without a value for a sort key.
   mutating func walkAbsent(level: Int, from start: RecordOrder.Place?) throws -> Bool {
     let key = keys[level].key
-    // Every record has these, and a filter may ask for a value.
+    // Every record has these, and a filter may require a value.
     if key == .system(.createdTimestamp) || key == .system(.modifiedTimestamp) {
       return collector.isFull
     }
@@ -20,7 +20,7 @@ extension SortedSearch {
     }
     shared.append(.absence)
     defer { shared.removeLast() }
-    // To read all candidates may be sooner done than to count out those that have a value.
+    // Reading all candidates may cost less than excluding those with a value.
     if let count = sieve.candidateCount,
       collectingCost(count) < sieve.population
     {
@@ -39,12 +39,12 @@ extension SortedSearch {
     return try collectByNumber(ascending: keys[level].ascending, from: start)
   }
 
-  /// Collects from all records of the database in the order of their numbers, a while. Returns
-  /// whether that filled the page.
+  /// Collects from the next records of the database in the order of their numbers, up to a limit.
+  /// Returns whether the page is full or no records are left.
   private mutating func collectNext(level: Int, from start: RecordOrder.Place?) throws -> Bool {
     let ascending = keys[level].ascending
     let before = collector
-    // A place among records that have a value is before all that have none.
+    // A place among records with a value is before all records without one.
     let number = start?.values[level] == nil ? start?.number : nil
     let rows = try search.transaction.connection.rows(
       StoredRecord.selection
@@ -67,7 +67,7 @@ extension SortedSearch {
     return false
   }
 
-  /// Collects what passes the sieve in the order of the records' numbers.
+  /// Collects the records that pass the sieve in the order of their numbers.
   private mutating func collectByNumber(
     ascending: Bool, from start: RecordOrder.Place?
   ) throws -> Bool {

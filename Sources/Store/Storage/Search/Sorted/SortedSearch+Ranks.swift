@@ -1,7 +1,7 @@
 import CloudKitModel
 
 extension SortedSearch {
-  /// A candidate's place in the order that columns tell.
+  /// A candidate's rank by cached columns.
   private struct RankedNumber: Comparable {
     var rank: CandidateRanking.Rank
     var number: Int64
@@ -11,10 +11,10 @@ extension SortedSearch {
     }
   }
 
-  /// Collects candidates in the order that the columns tell, and no more of them than fill the page.
+  /// Collects candidates in the order of their ranks until the page is full.
   ///
-  /// The first so many of the order are picked from all; when those do not fill the page, as filters
-  /// refuse them, the next are, and more of them.
+  /// The first `capacity` candidates are selected from all. If filters refuse so many that the page
+  /// is not full, the next ones are selected, four times as many.
   mutating func collectRanked(
     _ candidates: RecordNumberSet, by ranking: CandidateRanking
   ) throws -> Bool {
@@ -24,11 +24,11 @@ extension SortedSearch {
     var capacity = 2 * (collector.missing + 1)
     while true {
       let first = firstRanked(capacity, of: candidates, by: ranking, after: last) {
-        // They are the same each time.
+        // Each selection visits the same ones.
         if last == nil { unranked.append($0) }
       }
       for (index, next) in first.sorted.enumerated() {
-        // Records of one rank may come in any order, so that the page is looked at now and then.
+        // Records of one rank may come in any order, so the page is checked from time to time.
         if index % 16 == 0, let end = collector.bound(), let bound = ranking.rank(of: end),
           ranking.isSurelyBefore(bound, next.rank)
         {
@@ -44,15 +44,16 @@ extension SortedSearch {
     return try collectUnranked(unranked)
   }
 
-  /// Collects records without a value for the first key, whose numbers are in ascending order. If
-  /// there is no other key, the page has them in the order of their numbers, and the rest is not read.
+  /// Collects records without a value for the first key, given their numbers in ascending order. If
+  /// there is no other key, the page has them in the order of their numbers, and the rest is not
+  /// read.
   private mutating func collectUnranked(_ numbers: [Int64]) throws -> Bool {
     guard keys.count == 1 else {
       for number in numbers { try consider(number) }
       return collector.isFull
     }
     let ascending = keys[0].ascending
-    // Where the page before ended, if that was among these records.
+    // The end of the previous page, if it was among these records.
     let start = collector.start.flatMap { $0.values[0] == nil ? $0.number : nil }
     for number in ascending ? numbers : numbers.reversed() {
       if collector.isFull { return true }
@@ -62,13 +63,14 @@ extension SortedSearch {
     return collector.isFull
   }
 
-  /// Of the candidates that may be on the page the first so many behind a place.
+  /// The first `capacity` candidates after `last` that may be on the page.
   private func firstRanked(
     _ capacity: Int, of candidates: RecordNumberSet, by ranking: CandidateRanking,
     after last: RankedNumber?, visitUnranked: (Int64) -> Void
   ) -> LeastElements<RankedNumber> {
     let filter = sieve
-    // Where the page before ended; all that have a rank are past when it ended behind them.
+    // The end of the previous page. If it was among unranked records, all ranked ones were on
+    // earlier pages.
     let start = collector.start.map { ranking.rank(of: $0) }
     let shared = shared.first
     var first = LeastElements<RankedNumber>(capacity: capacity)
@@ -90,7 +92,7 @@ extension SortedSearch {
     return first
   }
 
-  /// What it takes to read so many candidates, or as many of them as fill the page.
+  /// The cost of reading `count` candidates, or as many of them as fill the page.
   func collectingCost(_ count: Int) -> Double {
     let count = Double(count)
     guard let rankCost = sieve.rankCost else { return count * search.effort.recordCost }

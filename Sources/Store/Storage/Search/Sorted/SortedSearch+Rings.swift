@@ -1,20 +1,20 @@
 import CloudKitModel
 
 extension SortedSearch {
-  /// The first circle's radius in metres: small enough for the middle of a city.
+  /// The first circle's radius in metres: small enough for a city centre.
   private static let firstRadius = 250.0
   private static let halfEarth = Location.earthRadius * .pi
-  /// What keys and rounding may be wrong by, in metres.
+  /// The greatest error of keys and rounding, in metres.
   private static let margin = 2.0
 
-  /// What it takes to find the beginnings of the ranges of a ring that begins at this distance.
+  /// The cost of seeking the ranges of a ring that begins at this distance.
   static func effort(ofRingFrom distance: Double) -> Double {
     let bands = min(1_800, 2 * distance / Location.earthRadius * 1_800 / .pi)
     return 2 * bands * Double(NumberWindow.seekCost)
   }
 
-  /// Walks a field's places in the order of their distance, in rings that grow until the page is
-  /// full. The farthest places are those nearest to the other side of the earth.
+  /// Visits a field's places by distance, in rings that grow until the page is full. A descending
+  /// order begins at the other side of the earth.
   mutating func walkRings(
     of path: AccessPath, level: Int, from start: RecordOrder.Place?
   ) throws -> Bool {
@@ -49,10 +49,10 @@ extension SortedSearch {
       let area = outer * outer - max(0, inner) * max(0, inner)
       inner = outer
       if let last = farthest(level: level) {
-        // Full, but perhaps with something nearer just behind.
+        // The page is full, but a nearer place may be just beyond the ring.
         outer = max(outer, last) + 2 * Self.margin
       } else {
-        // As if the records were spread evenly: some more than what is missing.
+        // Assumes evenly spread records: somewhat more than the missing number.
         let entries = sieve.passed - before
         let needed =
           1.3 * Double(collector.missing) / sieve.matching(sorting: entryCost(level: level))
@@ -62,8 +62,8 @@ extension SortedSearch {
     }
   }
 
-  /// The ring's ranges on the path; one for all where the places are so few that looking at each takes
-  /// less time than finding the beginnings of many ranges.
+  /// The ring's ranges on the path; a single range if there are so few places that checking each
+  /// costs less than seeking many ranges.
   private func ranges(
     of ring: LocationRanges, on path: AccessPath, field: Int64
   ) throws -> [KeyRange] {
@@ -77,8 +77,8 @@ extension SortedSearch {
     return ring.ranges
   }
 
-  /// Collects the records of a ring in the order of the distances that their keys tell. Returns
-  /// whether the page is full and nothing that comes later is nearer.
+  /// Collects the records of a ring in the order of the distances of their keys. Returns whether
+  /// the page is full and no later place is nearer.
   private mutating func collectRing(
     _ path: AccessPath, around origin: Location, beyond inner: Double, within outer: Double,
     level: Int
@@ -103,12 +103,12 @@ extension SortedSearch {
     return isFull(to: outer, level: level)
   }
 
-  /// Whether the page is full with records that are nearer than this.
+  /// Whether the page is full with records nearer than this.
   private mutating func isFull(to distance: Double, level: Int) -> Bool {
     farthest(level: level).map { $0 + Self.margin < distance } ?? false
   }
 
-  /// How far from where the rings begin the last place of a full page is.
+  /// The distance of a full page's last place from the centre of the rings.
   private mutating func farthest(level: Int) -> Double? {
     guard collector.isFull, case .double(let last)? = collector.bound()?.values[level] else {
       return nil
@@ -116,7 +116,7 @@ extension SortedSearch {
     return fromOrigin(last, level)
   }
 
-  /// The distance from where the rings begin of a place that is so far from the sort's place.
+  /// Converts a distance from the sort's place to one from the centre of the rings.
   private func fromOrigin(_ distance: Double, _ level: Int) -> Double {
     keys[level].ascending ? distance : Self.halfEarth - distance
   }

@@ -1,7 +1,7 @@
 import CloudKitModel
 
 extension SortedSearch {
-  /// Walks a field's values in their order.
+  /// Visits a field's values in their order.
   mutating func walkValues(
     of path: AccessPath, level: Int, from start: RecordOrder.Place?
   ) throws -> Bool {
@@ -12,8 +12,9 @@ extension SortedSearch {
       guard let stretch = Self.stretch(of: key, on: path, isDescending: isDescending) else {
         return false
       }
-      // Texts that share a cut key are not in their order, and records with one value not in that of
-      // the next key: see them all again, and let the collector tell which are past.
+      // Texts with the same truncated key are not in order, and records with one value are not in
+      // the order of the next key. So they are visited again, and the collector skips those of
+      // earlier pages.
       let isExact = isLast && key.count < ValueKey.textLimit
       let number = isExact ? start?.number ?? 0 : isDescending ? Int64.max : -1
       reader = EntryReader(
@@ -25,7 +26,7 @@ extension SortedSearch {
       : try walkGroups(&reader, level: level)
   }
 
-  /// The stretch that a key lies in, or the next one after it in the reading's order.
+  /// The range that contains a key, or the next one in the order of reading.
   private static func stretch(
     of key: [UInt8], on path: AccessPath, isDescending: Bool
   ) -> Int? {
@@ -37,8 +38,8 @@ extension SortedSearch {
     return path.stretches.firstIndex { !$0.range.upper.lexicographicallyPrecedes(key) }
   }
 
-  /// By the last sort key: records with one value come in the order of their numbers, as their
-  /// entries do.
+  /// For the last sort key: records with one value come in the order of their numbers, like their
+  /// entries.
   private mutating func walkInOrder(_ reader: inout EntryReader, level: Int) throws -> Bool {
     var lastKey = IndexKey([])
     var size = search.query.limit + 24
@@ -56,7 +57,7 @@ extension SortedSearch {
     return collector.isFull
   }
 
-  /// Of a walk's next entries those of records that may match.
+  /// The entries of records that may match, among a walk's next entries.
   mutating func entries(of reader: inout EntryReader, _ limit: Int) throws -> [IndexEntryPlace] {
     let filter = sieve
     let (entries, count) = try reader.entries(limit, in: search) { filter.mayMatch($0) }
@@ -64,7 +65,7 @@ extension SortedSearch {
     return entries
   }
 
-  /// By a key that others follow: record by record with one value, then the next.
+  /// For a key that others follow: visits the records with one value, then the next.
   private mutating func walkGroups(_ reader: inout EntryReader, level: Int) throws -> Bool {
     var key = IndexKey([])
     var group: [Int64] = []
@@ -96,12 +97,12 @@ extension SortedSearch {
     return collector.isFull
   }
 
-  /// Goes through the many records with one value by the next key.
+  /// Visits many records with one value by the next key.
   private mutating func walkGroup(of key: [UInt8], level: Int) throws -> Bool {
     guard let field = search.type.field(for: keys[level].key) else { return false }
     let stretch = IndexStretch(field: field.number, range: KeyRange(key))
     guard !sieve.rulesOut(stretch) else { return collector.isFull }
-    // What every match has needs no other condition.
+    // A value that every match has needs no further condition.
     let isNew = !sieve.hasCondition(of: stretch)
     let collecting = sieve.cost(of: collector.missing, sorting: 1, mayWalk: false)
     if isNew {

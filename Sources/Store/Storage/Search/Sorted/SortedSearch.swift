@@ -1,14 +1,15 @@
 import CloudKitModel
 
-/// One page of a query in the order of its sort keys; without any, in that of the records' numbers.
+/// One page of a query in the order of its sort keys; without any, in the order of the records'
+/// numbers.
 ///
-/// Few candidates are read whole and sorted. Otherwise the index of the first sort key is walked in
-/// order, with the sieve between it and the records. Records that share a value come in the order of
-/// the next key: when they are many, by a walk of that key's index with the shared value as one more
-/// condition. Records without a value come last, and likewise in the order of the next key. A
+/// Few candidates are read and sorted. Otherwise the index of the first sort key is walked in
+/// order, with the sieve between it and the records. Records that share a value come in the order
+/// of the next key: if they are many, by a walk of that key's index with the shared value as a
+/// further condition. Records without a value come last, also in the order of the next key. A
 /// distance is walked in rings.
 struct SortedSearch {
-  /// What the records of a walk have in common in an earlier sort key.
+  /// The common value of a walk's records for an earlier sort key.
   enum Shared {
     case key([UInt8])
     case absence
@@ -19,7 +20,7 @@ struct SortedSearch {
   var collector: RecordCollector
   var sieve: CandidateSieve
   var shared: [Shared] = []
-  /// The order of candidates as far as it can be told without reading them.
+  /// The order of candidates without reading them, as far as it is known.
   private(set) var ranking: CandidateRanking?
 
   var keys: [SortKey] { order.sortKeys }
@@ -31,7 +32,7 @@ struct SortedSearch {
     sieve = CandidateSieve(try search.conditions(), effort: search.effort)
   }
 
-  /// The page, and its last place when there is more.
+  /// The page, and its last place if there are more records.
   mutating func run() throws -> ([StoredRecord.Row], RecordOrder.Place?) {
     if let few = try fewCandidates() {
       for number in few {
@@ -42,7 +43,7 @@ struct SortedSearch {
         try consider(number)
       }
     } else if search.access.reach == .own {
-      // The index of a sort key has everybody's values in it.
+      // The index of a sort key contains other users' values.
       if sieve.hasConditions { try sieve.completeLast(in: search) }
       ranking = try search.ranking()
       _ = try collectAll()
@@ -56,7 +57,7 @@ struct SortedSearch {
     return collector.page()
   }
 
-  /// Records in the order of their numbers that are known to be few, or need no other order.
+  /// The record numbers in order, if they are known to be few or need no other order.
   private mutating func fewCandidates() throws -> [Int64]? {
     for path in search.paths {
       if case .names(let names) = path.source { return try search.numbers(ofRecordsNamed: names) }
@@ -64,7 +65,7 @@ struct SortedSearch {
     return keys.isEmpty ? try search.recordsOfZone()?.sorted : nil
   }
 
-  /// Reads a record and collects it when it matches and has what is shared.
+  /// Reads a record, and collects it if it matches and has the shared values.
   mutating func consider(_ number: Int64) throws {
     guard try sieve.admits(number, in: search) else { return }
     sieve.noteRead()
@@ -81,8 +82,8 @@ struct SortedSearch {
     }
   }
 
-  /// Notes what was spent beyond twice of what the page's own records take, if entries could have
-  /// spared it.
+  /// Reports the cost beyond twice that of the page's own records, if cache entries could have
+  /// saved it.
   private func noteWant() throws {
     guard sieve.hasConditions else { return }
     let fair = 2 * Double(search.query.limit) * search.effort.recordCost
@@ -91,21 +92,21 @@ struct SortedSearch {
 
   // MARK: Walking
 
-  /// Thrown when to read all candidates takes less time than to walk.
+  /// Thrown if reading all candidates costs less than walking.
   struct WalkIsLonger: Error {
-    /// Of the walk that is the longer way.
+    /// The level of the walk to give up.
     var level: Int
   }
 
-  /// Walks through the records with the values shared so far in the order of the sort keys from
-  /// `level` on, until the page is full or there are no more. Returns whether the page is full.
+  /// Walks the records with the shared values in the order of the sort keys from `level` on, until
+  /// the page is full or there are no more. Returns whether the page is full.
   mutating func walk(level: Int) throws -> Bool {
     guard level < keys.count, let path = search.path(along: keys[level].key) else {
       return try collectAll()
     }
     let before = collector
     do {
-      // Where the page before ended, when that was among these records.
+      // The end of the previous page, if it was among these records.
       var start: RecordOrder.Place?
       if let place = collector.start, isShared(by: place) { start = place }
       sieve.beginWalk(
@@ -129,7 +130,7 @@ struct SortedSearch {
     }
   }
 
-  /// What a walk takes from a place on, however short it is.
+  /// The fixed cost of a walk from a place.
   private func overhead(level: Int, from start: RecordOrder.Place?) -> Double {
     guard keys[level].relativeLocation != nil, case .double(let distance)? = start?.values[level]
     else { return 0 }
@@ -140,11 +141,11 @@ struct SortedSearch {
     zip(place.values, shared).allSatisfy { Self.has($0, $1) }
   }
 
-  /// What an entry of a walk takes; one of a place has to be measured.
+  /// The cost of an entry of a walk; a place needs a distance.
   func entryCost(level: Int) -> Double { keys[level].relativeLocation == nil ? 1 : 3 }
 
-  /// Collects all records with the values shared so far: by what comes now, no index is in order, or
-  /// that takes longer.
+  /// Collects all records with the shared values: no index has the remaining order, or walking it
+  /// costs more.
   mutating func collectAll() throws -> Bool {
     if case .key? = shared.last, sieve.candidates == nil { try sieve.completeLast(in: search) }
     if sieve.candidates == nil {
