@@ -1,11 +1,11 @@
-// Looking at many keys of a column. Both visits first find the places in a block without a branch for
-// each, and then go to them: what a branch cannot foresee takes longer than all the rest.
+// Visits of many keys of a column. Both first find the positions in a block without branching, and
+// then go to them: mispredicted branches would cost more than everything else.
 extension KeyColumn {
-  /// Visits the keys between two keys, both included, with their numbers, in ascending order of these.
+  /// Visits the keys in a closed range with their numbers, in ascending order of the numbers.
   func visitKeys(in range: ClosedRange<UInt64>, _ visit: (Int64, UInt64) -> Void) {
     let lowest = range.lowerBound
     let width = range.upperBound - lowest
-    // The places are below the size of a block, which the buffer has.
+    // The positions are below the size of a block, which the buffer has.
     withUnsafeTemporaryAllocation(of: UInt16.self, capacity: Self.blockSize) { places in
       visitBlocks { index, keys in
         var count = 0
@@ -22,7 +22,7 @@ extension KeyColumn {
     }
   }
 
-  /// Visits the keys of these numbers, in ascending order; nil where there is none.
+  /// Visits the keys of these numbers, in ascending order; nil for a number without a key.
   func visitKeys(of numbers: RecordNumberSet, _ visit: (Int64, UInt64?) -> Void) {
     withUnsafeTemporaryAllocation(of: (place: UInt16, key: UInt64).self, capacity: Self.blockSize) {
       found in

@@ -1,29 +1,29 @@
-/// The keys of one field by the numbers of the records that have it: what the value index tells, the
-/// other way round. For fields whose keys are eight bytes, as those of numbers, timestamps and places.
+/// The keys of one field by record numbers: the value index inverted. For fields with eight-byte
+/// keys, such as numbers, timestamps and places.
 ///
-/// Copies share what neither has changed since, 1,024 numbers at a time.
+/// Copies share unchanged blocks of 1,024 numbers.
 ///
-/// - Complexity: constant time to look up a key, and to set one but for the copy of a block that
+/// - Complexity: constant time to look up or set a key, except when a set copies a block that
 ///   another column shares. Eight bytes for each number of the blocks that hold any.
 struct KeyColumn: Sendable {
-  /// The keys of 1,024 neighbouring numbers, 0 where there is none, and behind them a bit for each
-  /// whose key is 0: so most look-ups touch one place in memory.
+  /// The keys of 1,024 neighbouring numbers, 0 for none, followed by a bit for each number whose
+  /// key is 0: so most lookups read one place in memory.
   private typealias Block = [UInt64]
 
   static let blockSize = 1_024
   private static let blockWords = blockSize + blockSize / 64
 
-  /// The last number that its database had drawn when it was so. Whatever changes a record draws one.
+  /// The last number that the database had drawn at this state. Every change of a record draws one.
   var version: Int64
   private var blocks: [Block] = []
-  /// Memory for it, in bytes, about.
+  /// The approximate memory in bytes.
   private(set) var size = 0
 
   init(version: Int64) {
     self.version = version
   }
 
-  /// The key as a number, whose order is that of the bytes; nil when the record has none.
+  /// The key as a number, in the same order as the bytes; nil if the record has none.
   subscript(number: Int64) -> UInt64? {
     get {
       let block = Int(truncatingIfNeeded: number >> 10)
@@ -56,24 +56,24 @@ struct KeyColumn: Sendable {
     }
   }
 
-  /// Numbers that it has room for.
+  /// The number of keys that its memory can hold.
   var capacity: Int { size / MemoryLayout<UInt64>.size }
 
-  /// Visits the blocks that there are, with the keys of their numbers as ``withBlock(_:_:)`` gives them.
+  /// Visits the existing blocks, with the keys as ``withBlock(_:_:)`` gives them.
   func visitBlocks(_ visit: (Int, UnsafeBufferPointer<UInt64>) -> Void) {
     for (number, block) in blocks.enumerated() where !block.isEmpty {
       block.withUnsafeBufferPointer { visit(number, $0) }
     }
   }
 
-  /// The keys of one block's numbers, and behind them what ``hasZero(_:at:)`` asks; nil where there is
-  /// no such block.
+  /// Calls `body` with one block's keys followed by the bits for ``hasZero(_:at:)``; nil if there
+  /// is no such block.
   func withBlock(_ number: Int, _ body: (UnsafeBufferPointer<UInt64>?) -> Void) {
     guard number < blocks.count, !blocks[number].isEmpty else { return body(nil) }
     blocks[number].withUnsafeBufferPointer { body($0) }
   }
 
-  /// Whether the key at a place where there is a 0 is that, and not none.
+  /// Whether a 0 at a position is a key, not a missing one.
   static func hasZero(_ block: UnsafeBufferPointer<UInt64>, at place: Int) -> Bool {
     block[blockSize + place >> 6] & bit(place) != 0
   }

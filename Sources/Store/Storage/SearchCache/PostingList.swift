@@ -1,7 +1,7 @@
-/// The records that have one key in a field, or one word in its values, by their numbers: what a
-/// stretch of the value index tells, in an eighth of a byte for each record there is.
+/// The numbers of the records with one key in a field, or with one word in its values: a range of
+/// the value index, in an eighth of a byte for each record of the database.
 struct PostingList: Sendable {
-  /// The last number that its database had drawn when it was so. Whatever changes a record draws one.
+  /// The last number that the database had drawn at this state. Every change of a record draws one.
   var version: Int64
   private(set) var numbers = RecordNumberSet()
 
@@ -9,7 +9,7 @@ struct PostingList: Sendable {
     self.version = version
   }
 
-  /// Memory for it, in bytes, about.
+  /// The approximate memory in bytes.
   var size: Int { numbers.size }
 
   subscript(number: Int64) -> Bool {

@@ -2,22 +2,22 @@ import CloudKitModel
 import StoreModel
 import Synchronization
 
-/// Keeps entries of the value index for the searches to come, as many as there is memory for.
+/// Caches parts of the value index for later searches, within a limit of memory.
 ///
-/// An entry is worth its memory and the reading of a part of the index when searches would take less
-/// time with it. So they tell what they spent for want of one, and when that is a fair part of what it
-/// takes to make it, it is made. One that changes faster than it is looked at is given up, and so is
-/// the least recently used one when the memory is full. It has to be wanted twice as much before it is made
-/// again.
+/// An entry is worth its memory, and the reading of a part of the index, if it saves searches time.
+/// So searches report what a missing entry cost them, and an entry is made when that is a fair part
+/// of the cost of making it. An entry that changes faster than it is used is dropped, and so is the
+/// least recently used one when the memory is full. A dropped entry must be wanted twice as much
+/// before it is made again.
 final class SearchCache: Sendable {
   typealias Name = SearchCacheEntry.Name
 
   fileprivate struct Demand {
-    /// Index entries that searches have read for want of the entry.
+    /// Index entries that searches have read because the entry was missing.
     var spent = 0.0
-    /// How many times as much as usual has to be spent before it is made.
+    /// The factor by which the usual cost must be spent before the entry is made.
     var reluctance = 1.0
-    /// Whether somebody makes it.
+    /// Whether the entry is being made.
     var isOrdered = false
   }
 
@@ -30,7 +30,7 @@ final class SearchCache: Sendable {
     var givenUp = 0
   }
 
-  /// Memory for all entries, in bytes. Beyond it the least recently used entry is removed.
+  /// The memory for all entries in bytes. Beyond it, the least recently used entry is dropped.
   let limit: Int
   private let state = Mutex(State())
 
@@ -55,7 +55,7 @@ final class SearchCache: Sendable {
     }
   }
 
-  /// Takes an entry that was made; nil when it was too large, or could not be read.
+  /// Adds a requested entry; nil if it was too large or could not be read.
   func receive(_ entry: SearchCacheEntry?, as name: Name) {
     state.withLock { state in
       state.made += 1
@@ -65,7 +65,7 @@ final class SearchCache: Sendable {
     if let entry { keep(entry, as: name) }
   }
 
-  /// Keeps an entry, unless it has a newer one, or the entry is larger than the limit.
+  /// Adds an entry, unless there is a newer one or the entry exceeds the limit.
   func keep(_ entry: SearchCacheEntry, as name: Name) {
     state.withLock { state in
       let known = state.entries[name]?.entry
@@ -81,12 +81,12 @@ final class SearchCache: Sendable {
     }
   }
 
-  /// Gives an entry up that too much was changed in since it was looked at.
+  /// Drops an entry of which too much was changed since its last use.
   func giveUp(_ name: Name) {
     state.withLock { $0.giveUp(name) }
   }
 
-  /// Notes what a search has spent for want of an entry.
+  /// Adds the cost of a missing entry to a search.
   func note(_ spent: Double, forWantOf name: Name) {
     state.withLock { state in
       guard state.entries[name] == nil else { return }
@@ -96,8 +96,8 @@ final class SearchCache: Sendable {
     }
   }
 
-  /// Whether an entry is to be made that is worth so much effort. Only the first who asks gets yes until
-  /// it is there.
+  /// Whether an entry of this cost is to be made. Only the first caller gets true until the entry
+  /// is there.
   func isWanted(_ name: Name, for effort: Double) -> Bool {
     state.withLock { state in
       let demand = state.demands[name] ?? Demand()
@@ -111,9 +111,9 @@ final class SearchCache: Sendable {
 }
 
 extension SearchCache.State {
-  /// Entries that are kept in mind without being there; all are forgotten when there are more.
+  /// The most missing entries whose demand is counted; beyond it, all counts are dropped.
   private static let demandLimit = 10_000
-  /// However often an entry was given up, it can be had again.
+  /// The limit of `reluctance`, so that an entry can be made again however often it was dropped.
   private static let greatestReluctance = 64.0
 
   mutating func giveUp(_ name: SearchCacheEntry.Name) {

@@ -2,11 +2,10 @@ import CloudKitModel
 import SQLEngine
 
 extension SearchCacheEntry {
-  /// The entry at a later version, which is the one that the search sees; nil when more was changed
-  /// than is worth following.
+  /// The entry at a later version, which the search sees; nil if too much was changed to follow.
   ///
-  /// Every save gives its record, and its zone, a number that is greater than all before. Records that
-  /// were deleted may stay: there is none to be read with their number, which is not used twice.
+  /// Every save gives its record and zone a number greater than all before. Deleted records may
+  /// stay in the entry: reading their numbers finds no record, and numbers are never reused.
   func followed(
     by version: Int64, _ name: Name, along key: FieldKey, in search: RecordSearch
   ) throws -> SearchCacheEntry? {
@@ -28,7 +27,7 @@ extension SearchCacheEntry {
     }
   }
 
-  /// The records of the search's type that were saved since, as they are; nil when they are too many.
+  /// The present records of the search's type that were saved since; nil if there are too many.
   private func changes(in search: RecordSearch) throws -> [StoredRecord.Row]? {
     let zones = try ZoneTable(transaction: search.transaction).numbers(
       changedAfter: version, in: search.database)
@@ -43,7 +42,7 @@ extension SearchCacheEntry {
     return changes.filter { $0.typeNumber == search.type.number }
   }
 
-  /// The keys that the index has for a record in a field, or for the words of one.
+  /// The index's keys of a record in a field, or for the field's words.
   private static func keys(
     of row: StoredRecord.Row, in field: Int64, _ glance: RecordGlance, _ search: RecordSearch
   ) throws -> [[UInt8]] {

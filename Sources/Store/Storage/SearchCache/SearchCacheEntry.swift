@@ -1,21 +1,21 @@
 import CloudKitModel
 import StoreModel
 
-/// A part of the value index in memory, as searches need it: the keys of a field by record numbers, or
-/// the numbers of the records with one key.
+/// A cached part of the value index: the keys of a field by record numbers, or the numbers of the
+/// records with one key.
 enum SearchCacheEntry: Sendable {
   struct Name: Hashable, Sendable {
     var database: DatabaseID
     /// The field's number, or that of its words.
     var field: Int64
-    /// The key that its records have; nil for the keys of all.
+    /// The key of its records; nil for a column with the keys of all records.
     var key: [UInt8]?
   }
 
   case column(KeyColumn)
   case list(PostingList)
 
-  /// The last number that its database had drawn when it was so.
+  /// The last number that the database had drawn at this state.
   var version: Int64 {
     switch self {
     case .column(let column): column.version
@@ -23,7 +23,7 @@ enum SearchCacheEntry: Sendable {
     }
   }
 
-  /// Memory for it, in bytes, about.
+  /// The approximate memory in bytes.
   var size: Int {
     switch self {
     case .column(let column): column.size
@@ -41,8 +41,8 @@ enum SearchCacheEntry: Sendable {
 }
 
 extension SearchCacheEntry {
-  /// Reads an entry as the session's transaction sees the index; nil when it would be larger than
-  /// the limit, in bytes, or the database is gone.
+  /// Reads an entry as the transaction sees the index; nil if it would exceed `limit` bytes or the
+  /// database is gone.
   init?(reading name: Name, upTo limit: Int, in transaction: StoreTransaction) throws {
     guard
       let version = try DatabaseTable(transaction: transaction).lastNumber(drawnIn: name.database)

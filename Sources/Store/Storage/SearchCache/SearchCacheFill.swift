@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Makes an entry that searches want, on a thread beside theirs.
+/// Makes an entry that searches want, on another thread.
 final class SearchCacheFill: StoreJob {
   let gathersWrites = false
   private let name: SearchCacheEntry.Name
