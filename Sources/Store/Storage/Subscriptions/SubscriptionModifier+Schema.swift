@@ -2,8 +2,8 @@ import CloudKitModel
 import StoreModel
 
 extension SubscriptionModifier {
-  /// Checks a query subscription against the schema: its type and fields must be there where it is
-  /// fixed, and the fields marked for what the filters ask.
+  /// Checks a query subscription against the schema: a fixed schema must have its type and fields,
+  /// and the fields must have the indexes that the filters need.
   func checkSchema(of query: Query, in subscription: Subscription) throws {
     guard
       let type = try RecordTypeTable(transaction: transaction).type(
@@ -18,14 +18,15 @@ extension SubscriptionModifier {
       for: query, in: type, at: address)
   }
 
-  /// Records the type of a subscription, or refuses one that was not deployed.
+  /// Adds the type of a subscription to the schema; refuses one that was not deployed to a fixed
+  /// environment.
   func settleType(of subscription: Subscription) throws {
     let type = SubscriptionType(of: subscription)
     let types = SubscriptionTypeTable(transaction: transaction)
     let place = ContainerPlace(container: address.container, environment: address.environment)
     guard SchemaRequirements(transaction: transaction).isFixed(address) else {
       if transaction.connection.isShared {
-        // Others may be about to record the same: nearly always it is there.
+        // Checked first, since the type is almost always there.
         if try types.contains(type, at: place) { return }
         try transaction.require(.reference)
       }

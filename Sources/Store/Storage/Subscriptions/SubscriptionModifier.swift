@@ -6,17 +6,17 @@ import StoreModel
 struct SubscriptionModifier {
   let subscriber: String
   let database: DatabaseID
-  /// Whether a subscription with the content of another one is refused.
+  /// Whether a subscription that watches the same as another one is refused.
   let refusesEqualContent: Bool
   let timestamp: Timestamp
   let transaction: StoreTransaction
   let address: DatabaseAddress
-  /// The version of the request's changes; nil until there is one.
+  /// The version of the request's changes; nil before the first change.
   private var raisedVersion: Int64?
-  /// Whether the database is one of the subscriber's.
+  /// Whether the database is among the subscriber's databases.
   private var isEntered = false
-  /// How many subscriptions the request may still save without another look at how many there are; nil
-  /// before the first look.
+  /// The number of subscriptions that the request may still save before they are counted again; nil
+  /// before the first count.
   private var remaining: Int?
 
   private var table: SubscriptionTable { SubscriptionTable(transaction: transaction) }
@@ -56,7 +56,7 @@ struct SubscriptionModifier {
     return .saved(subscription, replaced: former == subscription.kind.name ? nil : former)
   }
 
-  /// Refuses a subscription that the user does not have yet, when the user has enough.
+  /// Refuses a new subscription if the user has reached the limit.
   ///
   /// - Complexity: O(*n*) for *n* subscriptions of the user, once for a request; near the limit for
   ///   each subscription.
@@ -80,7 +80,7 @@ struct SubscriptionModifier {
     )
   }
 
-  /// Sees to it that the database is found among those of the subscriber.
+  /// Adds the database to the subscriber's databases, if it is missing.
   private mutating func enterSubscriber() throws {
     guard !isEntered else { return }
     try SubscriberDatabaseTable(transaction: transaction).enter(database, of: subscriber)
@@ -124,7 +124,7 @@ struct SubscriptionModifier {
     return subscription
   }
 
-  /// Checks what needs the store: the zone, and the fields that the schema knows.
+  /// Checks that the store has the zone, and the fields in the schema.
   private func check(_ subscription: Subscription) throws {
     switch subscription.kind {
     case .database:
@@ -159,8 +159,8 @@ struct SubscriptionModifier {
     }
   }
 
-  /// Checks that no other subscription of the user watches for the same. What is shown when it fires
-  /// does not count.
+  /// Checks that no other subscription of the user watches the same. What a push shows does not
+  /// count.
   private func checkIsDifferent(_ subscription: Subscription) throws {
     let others = try table.subscriptions(
       of: subscriber, but: subscription.subscriptionID, in: database)
@@ -194,7 +194,7 @@ struct SubscriptionModifier {
         + "\(place); encrypted fields can be neither searched nor sent in notifications")
   }
 
-  /// A push carries strings, numbers, dates, locations and references
+  /// A push can carry strings, numbers, dates, locations and references
   /// (`CKSubscription.NotificationInfo.desiredKeys`).
   private func checkDesiredKey(
     _ key: String, of type: FieldType, in subscription: Subscription
@@ -208,7 +208,7 @@ struct SubscriptionModifier {
 }
 
 extension Subscription.Kind {
-  /// Whether both fire on the same changes and as often, in whatever order their filters stand.
+  /// Whether both fire on the same changes and as often, whatever the order of their filters.
   fileprivate func watchesForSame(as other: Subscription.Kind) -> Bool {
     guard case .query(let query, let zoneID, let options) = self,
       case .query(let otherQuery, let otherZoneID, let otherOptions) = other

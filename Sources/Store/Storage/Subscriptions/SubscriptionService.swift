@@ -2,7 +2,7 @@ import CloudKitModel
 import SQLEngine
 import StoreModel
 
-/// Subscriptions, and what became of them since.
+/// Subscriptions and the feed of their changes.
 struct SubscriptionService: SubscriptionStore, SubscriptionFeed {
   let transactions: Transactions
 

@@ -2,9 +2,9 @@ import CloudKitModel
 import SQLEngine
 import StoreModel
 
-// What those who follow the subscriptions, or look into them, read.
+// Reads the changes and the present state of subscriptions.
 extension SubscriptionTable {
-  /// What became of the subscriptions of a part since a version, at most about `limit` of them.
+  /// The changes of a part's subscriptions since a version, about `limit` of them.
   func changes(
     in part: DatabasePart, since position: SubscriptionPosition, limit: Int
   ) throws -> SubscriptionChanges {
@@ -15,12 +15,12 @@ extension SubscriptionTable {
       position: SubscriptionPosition(version: current, forgottenVersion: forgotten), saved: [],
       deleted: [], startsAnew: false, moreComing: false)
     if position.version == current, current > 0 { return changes }
-    // A version that is not reached yet is from another life of the store.
+    // A version that is not reached yet is from before the store was reset.
     changes.startsAnew =
       position.version <= 0 || position.version > current
       || forgotten > max(position.version, position.forgottenVersion)
     let first = changes.startsAnew ? 0 : position.version
-    // Who has nothing has nothing to delete.
+    // A reader that has nothing needs no deletions.
     let tables =
       changes.startsAnew ? ["subscriptions"] : ["subscriptions", "subscription_deletions"]
     let last = try tables.reduce(current) {
@@ -53,7 +53,7 @@ extension SubscriptionTable {
     return changes
   }
 
-  /// The version of the change with this number, counted from 1, after a version; nil when there are
+  /// The version of the change with this number, counted from 1, after a version; nil if there are
   /// fewer.
   private func version(
     ofChange number: Int, in table: String, of database: DatabaseID, after version: Int64
@@ -77,7 +77,7 @@ extension SubscriptionTable {
       SubscriptionState.init(row:))
   }
 
-  /// When a subscription was deleted, where that is remembered.
+  /// The deletion of a subscription, as long as it is remembered.
   func deletion(
     of name: SubscriptionName, in database: DatabaseID
   ) throws -> SubscriptionDeletion? {
@@ -101,7 +101,7 @@ extension SubscriptionTable {
     let end =
       subscriptionID != nil && subscriber == nil
       ? try self.name(50 * limit, behind: name, in: database) : nil
-    // With one subscriber only the ID is a range: SQLite would walk the whole index otherwise.
+    // For one subscriber only the ID has a range; otherwise SQLite would scan the whole index.
     let range =
       subscriber == nil
       ? "(subscriber, subscription_id) > ($2, $3)" : "subscriber = $2 AND subscription_id > $3"
@@ -123,7 +123,7 @@ extension SubscriptionTable {
       states: states, next: states.count == limit ? states.last?.stored.name : end)
   }
 
-  /// The name of the subscription so many places behind another one; nil when there are fewer.
+  /// The name of the subscription that follows `name` after `count` others; nil if there are fewer.
   private func name(
     _ count: Int, behind name: SubscriptionName?, in database: DatabaseID
   ) throws -> SubscriptionName? {

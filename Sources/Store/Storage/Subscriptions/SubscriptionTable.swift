@@ -2,10 +2,10 @@ import CloudKitModel
 import SQLEngine
 import StoreModel
 
-/// The subscriptions of users, and their deletions, which those who keep subscriptions in memory follow.
+/// The subscriptions of users, and their tombstones for readers that keep subscriptions in memory.
 ///
-/// ``SubscriptionTable/changes(in:since:limit:)`` goes by the subscription version of the database: it
-/// rises with each request that saves or deletes some.
+/// ``SubscriptionTable/changes(in:since:limit:)`` uses the subscription version of the database,
+/// which rises with each request that saves or deletes subscriptions.
 struct SubscriptionTable {
   let transaction: StoreTransaction
   private var connection: any SQLConnection { transaction.connection }
@@ -42,7 +42,7 @@ struct SubscriptionTable {
     ) { try Subscription(row: $0.bytes(1), named: $0.text(0)) }
   }
 
-  /// The subscriptions of a user but one, in the order of their IDs.
+  /// The subscriptions of a user except one, in the order of their IDs.
   func subscriptions(
     of subscriber: String, but subscriptionID: String, in database: DatabaseID
   ) throws -> [Subscription] {
@@ -56,7 +56,7 @@ struct SubscriptionTable {
     ) { try Subscription(row: $0.bytes(1), named: $0.text(0)) }
   }
 
-  /// How many subscriptions a user has.
+  /// The number of a user's subscriptions.
   func count(of subscriber: String, in database: DatabaseID) throws -> Int {
     try connection.first(
       "SELECT COUNT(*) FROM subscriptions WHERE database_id = $1 AND subscriber = $2",
@@ -74,8 +74,8 @@ struct SubscriptionTable {
     ) { _ in true } ?? false
   }
 
-  /// Whether the database has a subscription in this transaction. Drawing the numbers locked its
-  /// row, so that no subscription is saved at the same time.
+  /// Whether the database has a subscription in this transaction. Drawing the numbers locked the
+  /// database's row, so no subscription is saved at the same time.
   func isSubscribed(_ numbers: NumberSupply) throws -> Bool {
     if let known = transaction.catalog.subscribed[numbers.database],
       known.version == numbers.subscriptionVersion
@@ -94,9 +94,9 @@ struct SubscriptionTable {
 
   // MARK: Writing
 
-  /// Saves a subscription, in the place of one with its ID.
+  /// Saves a subscription, replacing one with its ID.
   ///
-  /// - Returns: the name of the kind that the former had.
+  /// - Returns: the kind of the replaced subscription.
   func save(
     _ subscription: Subscription, of subscriber: String, in database: DatabaseID, version: Int64
   ) throws -> Subscription.KindName? {
@@ -129,10 +129,11 @@ struct SubscriptionTable {
     return former
   }
 
-  /// Deletes a subscription and remembers that it did, if it is still the expected one.
+  /// Deletes a subscription and adds its tombstone, if it is still the expected one.
   ///
-  /// The expected one is compared as this program reads the row, which may have fields that only newer
-  /// programs know. The caller has raised the subscription version, so the row does not change meanwhile.
+  /// The comparison uses the row as this program decodes it, which may have fields that only newer
+  /// programs know. The caller has raised the subscription version, so the row does not change
+  /// meanwhile.
   func delete(
     _ name: SubscriptionName, expecting expected: Subscription? = nil, in database: DatabaseID,
     version: Int64, timestamp: Timestamp
@@ -148,7 +149,7 @@ struct SubscriptionTable {
         """, key
       ) { row in
         let content = row.bytes(0)
-        // By the bytes too, for there are numbers that do not equal themselves.
+        // Compares the bytes too, because a NaN does not equal itself.
         if content == expected.row() { return true }
         return try Subscription(row: content, named: name.subscriptionID) == expected
       }
@@ -170,7 +171,7 @@ struct SubscriptionTable {
 
   // MARK: Retention
 
-  /// The newest of the old deletions in each database that has some.
+  /// For each database with old tombstones, the newest of them.
   func oldDeletions(before horizon: Int64) throws -> [ForgottenVersion] {
     try connection.rows(
       """
@@ -179,7 +180,8 @@ struct SubscriptionTable {
       """, [.integer(horizon)], ForgottenVersion.init(row:))
   }
 
-  /// Keeps that a user's deletions are forgotten: who has not read them gets everything anew.
+  /// Records that a user's tombstones were deleted: a reader that has not read them starts from the
+  /// beginning.
   func noteForgottenDeletions(of subscriber: String, in database: DatabaseID) throws {
     let newest = try connection.first(
       """
@@ -190,7 +192,8 @@ struct SubscriptionTable {
     try DatabaseTable(transaction: transaction).note(forgottenSubscriptions: newest)
   }
 
-  /// Forgets old deletions of subscriptions: who asks from before them gets everything anew.
+  /// Deletes old tombstones of subscriptions: a reader with an older position starts from the
+  /// beginning.
   func forgetDeletions(through versions: [ForgottenVersion]) throws {
     for forgotten in versions {
       try connection.run(

@@ -7,12 +7,12 @@ extension Record {
     created?.userRecordName == user || modified?.userRecordName == user
   }
 
-  /// Whether this is the record of type `Users` that the user has for what others are to know.
+  /// Whether this is the user's own record of type `Users`.
   func isUserRecord(of user: String) -> Bool {
     recordType == "Users" && recordID.recordName == user
   }
 
-  /// Puts ``UserIdentity/deletedUserRecordName`` in the place of a user in the stamps.
+  /// Replaces a user in the stamps by ``UserIdentity/deletedUserRecordName``.
   mutating func makeAnonymous(_ user: String) {
     created?.makeAnonymous(user)
     modified?.makeAnonymous(user)
@@ -28,10 +28,12 @@ extension Record.Stamp {
 }
 
 extension Change {
-  /// Takes a user's name out of a change that was dispatched.
+  /// Removes a user's name from a dispatched change.
   ///
-  /// - Parameter deletes: whether a record goes with its user; then its values go, too.
-  /// - Returns: whether the user's name was there. As a value of others' it stays.
+  /// - Parameter deletes: whether a record is deleted with its user; then its values are removed
+  ///   too.
+  /// - Returns: whether the change had the user's name. In the values of other users' records it
+  ///   stays.
   mutating func makeAnonymous(_ user: String, deletes: (Record) -> Bool) -> Bool {
     let isUsers = userRecordName == user
     guard isUsers || record?.hasStamp(of: user) == true || record?.isUserRecord(of: user) == true
@@ -56,8 +58,8 @@ extension Change {
 }
 
 extension RecordModifier {
-  /// Takes a user's name out of a record's stamps: a change as any other, but that the stamps keep their
-  /// times.
+  /// Removes a user's name from a record's stamps, by a change like any other except that the
+  /// stamps keep their times.
   mutating func makeAnonymous(_ user: String, in current: StoredRecord) throws {
     guard
       let type = try RecordTypeTable(transaction: transaction).type(
@@ -79,7 +81,7 @@ extension RecordModifier {
     try post(.recordUpdated, record: record, sequence: version)
   }
 
-  /// Has the zone follow the latest change, which was made outside of ``run()``.
+  /// Raises the zone's version to the latest change, which was made outside of ``run()``.
   func noteChange(inZone zoneNumber: Int64) {
     transaction.gathered.zoneVersions[Catalog.ZoneKey(database: database, number: zoneNumber)] =
       latest

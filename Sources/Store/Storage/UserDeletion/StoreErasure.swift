@@ -1,13 +1,12 @@
 import SQLEngine
 
-/// Erasing of what was deleted, for a store in a file. SQLite overwrites what it deletes
-/// (`secure_delete`), and what it leaves in pages does not come into the file (`BTreePage`); so it stands in
-/// the log alone.
+/// Erases deleted data from a store in a file. SQLite overwrites what it deletes (`secure_delete`),
+/// and unused bytes of pages do not reach the file (`BTreePage`), so deleted data remains only in
+/// the log.
 ///
-/// A store in PostgreSQL leaves that to its server: `VACUUM`, and the end of its archives of the
-/// write-ahead log.
+/// PostgreSQL erases by itself: `VACUUM`, and the end of its archives of the write-ahead log.
 extension Transactions {
-  /// Leaves nothing of what was deleted in the file or in its log; false while somebody reads from the log.
+  /// Erases deleted data from the file and its log; false while a connection reads from the log.
   func eraseLog() async throws -> Bool {
     try await withCheckedThrowingContinuation { continuation in
       writer.queue.add(

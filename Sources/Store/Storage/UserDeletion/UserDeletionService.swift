@@ -3,7 +3,7 @@ import KillPoints
 import SQLEngine
 import StoreModel
 
-/// The deletion of a user with all that is theirs, step by step.
+/// The deletion of users with all their data, step by step.
 struct UserDeletionService: UserDeletionStore, UserHoldingsStore {
   let transactions: Transactions
   let files: any AssetStore
@@ -12,7 +12,7 @@ struct UserDeletionService: UserDeletionStore, UserHoldingsStore {
   func beginUserDeletion(
     named name: String, publicRecords: UserDeletion.PublicRecords, at timestamp: Timestamp
   ) async throws -> UserDeletion {
-    // Nobody is in the midst of a write, and whoever writes later knows of the deletion.
+    // The lock waits for all writes, and later writes see the deletion.
     try await transactions.writeDevices(locking: .everything) { transaction, orders in
       guard let user = try UserTable(transaction: transaction).user(named: name) else {
         throw StoreError.noUser(named: name)
@@ -54,8 +54,8 @@ struct UserDeletionService: UserDeletionStore, UserHoldingsStore {
     return try await erase(last, at: timestamp)
   }
 
-  /// Erases what deletions have left in the store's file, once for all that are so far: it takes as long
-  /// for many as for one.
+  /// Erases the data of all deletions so far from the store's file: it takes as long for many as
+  /// for one.
   private func erase(
     _ rows: [UserDeletionRow], at timestamp: Timestamp
   ) async throws -> UserDeletion? {
@@ -72,14 +72,14 @@ struct UserDeletionService: UserDeletionStore, UserHoldingsStore {
     return deletion
   }
 
-  /// A transaction of bounded size, and the files whose removal earlier ones asked for.
+  /// Takes a step of bounded size, after removing the files that earlier steps released.
   private func takeStep(
     of pending: UserDeletionRow, at timestamp: Timestamp
   ) async throws -> UserDeletion {
     let database = DatabaseID(rawValue: pending.database)
     if pending.database != 0 { try await removeAssetFiles(of: database) }
     if pending.deletion.stage == .notificationIndex {
-      // What waits in memory would come into the index after its rows there are gone.
+      // Entries that wait in memory would be filed after the user's rows in the index are removed.
       try await notificationLog.fileNotifications()
     }
     let locks = pending.database == 0 ? WriteLocks.reference : .reference.union(.database(database))
@@ -88,7 +88,7 @@ struct UserDeletionService: UserDeletionStore, UserHoldingsStore {
       let known = try UserDeletionTable(transaction: transaction).deletions()
         .first { $0.deletion.identifier == identifier }
       guard let row = known else {
-        // Another process has come to the end.
+        // Another process has finished it.
         return pending.deletion
       }
       guard row == pending, let user = row.user else { return row.deletion }
@@ -97,7 +97,7 @@ struct UserDeletionService: UserDeletionStore, UserHoldingsStore {
     }
   }
 
-  /// Removes the files of a database that its tables do not have any more.
+  /// Removes the files of a database that its tables have released.
   private func removeAssetFiles(of database: DatabaseID) async throws {
     while true {
       let names = try await transactions.read {
@@ -111,7 +111,8 @@ struct UserDeletionService: UserDeletionStore, UserHoldingsStore {
     }
   }
 
-  /// Forgets users who were deleted so long ago that no request of theirs can be under way.
+  /// Deletes the records of users who were deleted so long ago that none of their requests can be
+  /// under way.
   func forgetDeletedUsers(at timestamp: Timestamp) async throws {
     let horizon = timestamp.milliseconds - UserTraces.refusalMilliseconds
     let isThere = try await transactions.read {
@@ -125,7 +126,7 @@ struct UserDeletionService: UserDeletionStore, UserHoldingsStore {
 }
 
 extension User {
-  /// Takes everything by which the user, or the user's devices and programs, reach the server.
+  /// Removes all credentials of the user, and of the user's devices and programs.
   fileprivate func endAccess(
     at timestamp: Timestamp, ordering orders: inout [DeliveryOrder],
     in transaction: StoreTransaction

@@ -1,9 +1,9 @@
 import CloudKitModel
 import StoreModel
 
-// Nothing leads to the rows in which a user's name stands among others': they are looked through.
+// No index leads to a user's name in other users' rows: they are scanned.
 extension UserDeletionStep {
-  /// Rows that a step looks at. A record may have a megabyte.
+  /// The most rows that a step scans. A record may have a megabyte.
   private static let examined: Int64 = 200
 
   mutating func changeRecords() throws -> Bool {
@@ -21,7 +21,7 @@ extension UserDeletionStep {
           appliesGrants: false, timestamp: timestamp)), transaction: transaction)
     let assets = AssetTable(transaction: transaction)
     for number in batch.found {
-      // It may have gone with one that it refers to.
+      // It may have been deleted with a record that it refers to.
       guard let stored = try records.existingRecord(numbered: number, in: database),
         stored.record.hasStamp(of: user)
       else { continue }
@@ -40,13 +40,15 @@ extension UserDeletionStep {
     return false
   }
 
-  /// Whether the record goes: the user's own of the type `Users` has the user's name for its own.
+  /// Whether the record is deleted. The user's own record of type `Users` has the user's name as
+  /// its own name.
   private func deletes(_ record: Record) -> Bool {
     if record.isUserRecord(of: user) { return true }
     return row.deletion.publicRecords == .delete && record.created?.userRecordName == user
   }
 
-  /// What others are to learn of the records has to come to them before the traces go.
+  /// Sets the state to waiting while changes of the records are not dispatched: subscribers must be
+  /// notified before the traces are removed.
   mutating func waitForDispatch() throws -> Bool {
     if row.position == 0 {
       row.position =
@@ -58,7 +60,7 @@ extension UserDeletionStep {
     return true
   }
 
-  /// The feed forgets the deletion of the user's own record, whose name is the user's.
+  /// Deletes the tombstone of the user's own record, whose name is the user's.
   private func forgetUserRecord() throws {
     let zone = try ZoneTable(transaction: transaction).number(of: .default, in: database)
     guard let zone else { return }
@@ -101,7 +103,8 @@ extension UserDeletionStep {
     return false
   }
 
-  /// Removes a notification with its deliveries. Their numbers follow it, up to the next.
+  /// Removes a notification with its deliveries, which are numbered after it and before the next
+  /// one.
   private func remove(entry sequence: Int64) throws {
     let log = NotificationLogTable(transaction: transaction)
     let next = try log.sequence(after: sequence, in: database) ?? .max

@@ -3,11 +3,11 @@ import StoreModel
 
 /// One transaction of the deletion of a user.
 ///
-/// Each step removes a batch of what its stage is for in one database, or finds that there is no more and
-/// goes on to the next database or stage. What it removes is looked for again in the transaction, so that a
-/// step may be taken twice.
+/// Each step removes a batch of its stage's rows in one database, or, if there are no more,
+/// continues with the next database or stage. The transaction searches for the rows again, so that
+/// a step may be repeated.
 struct UserDeletionStep {
-  /// Rows that a step removes.
+  /// The most rows that a step removes.
   static let batch = Retention.batch
 
   var row: UserDeletionRow
@@ -27,7 +27,7 @@ struct UserDeletionStep {
 
   var database: DatabaseID { DatabaseID(rawValue: row.database) }
 
-  /// Takes the step and keeps how far the deletion is.
+  /// Takes the step and stores the deletion's progress.
   ///
   /// - Throws: ``LocksNeeded``.
   mutating func run() throws -> UserDeletion {
@@ -43,7 +43,7 @@ struct UserDeletionStep {
     return row.deletion
   }
 
-  /// Goes on with the next database, in a step with its locks, or with the next stage.
+  /// Continues with the next database, in a step with its locks, or with the next stage.
   private mutating func goOn() throws {
     row.position = 0
     row.database = row.database == 0 ? 0 : try nextDatabase() ?? 0
@@ -52,7 +52,7 @@ struct UserDeletionStep {
     row.deletion.stage = next
   }
 
-  /// The database behind the one where the step is in which there may be something for its stage.
+  /// The next database that may have rows for the step's stage.
   private func nextDatabase() throws -> Int64? {
     let databases = DatabaseTable(transaction: transaction)
     return switch row.deletion.stage {
@@ -66,7 +66,7 @@ struct UserDeletionStep {
     }
   }
 
-  /// Removes a batch in the database, or the account; true when there is no more.
+  /// Removes a batch in the database, or the account; true if there is no more.
   private mutating func removeSome() throws -> Bool {
     if row.deletion.stage == .account {
       try removeAccount()
@@ -94,7 +94,7 @@ struct UserDeletionStep {
 // MARK: Rows by their keys
 
 extension UserDeletionStep {
-  /// Removes the user's rows in tables that have the user's name; true when there are no more.
+  /// Removes the user's rows in tables with the user's name; true if there are no more.
   private mutating func removeRows() throws -> Bool {
     for (stage, name, column) in UserTraces.publicColumns where stage == row.deletion.stage {
       guard let table = UserTraces.databaseTables.first(where: { $0.name == name }) else {
@@ -126,9 +126,10 @@ extension UserDeletionStep {
     return page.states.count < Int(Self.batch)
   }
 
-  /// Forgets a batch of uploads and receipts; true when there are no more.
+  /// Deletes a batch of uploads and receipts; true if there are no more.
   ///
-  /// - Parameter uploader: whose; nil for all, of a database that goes with its assets.
+  /// - Parameter uploader: the user whose uploads are deleted; nil for all uploads of a database
+  ///   that is deleted with its assets.
   private mutating func removeUploads(of uploader: String?) throws -> Bool {
     let uploads = AssetUploadTable(transaction: transaction)
     let some = try uploads.some(of: uploader, in: database)
@@ -142,13 +143,13 @@ extension UserDeletionStep {
     return some.count < Int(Self.batch)
   }
 
-  /// Removes a batch of what a private database has, and in the end the database; true when it is gone.
+  /// Removes a batch of a private database's rows, and at the end the database; true if it is gone.
   private mutating func removeDatabase() throws -> Bool {
     guard try removeUploads(of: nil) else { return false }
     let assets = AssetTable(transaction: transaction)
     let dropped = try assets.dropSome(of: database)
     row.deletion.done += dropped
-    // Their files are removed before the next step.
+    // The files are removed before the next step.
     guard dropped == 0, try assets.disposable(of: database).isEmpty else { return false }
     var left = Self.batch
     for table in UserTraces.databaseTables {
@@ -157,7 +158,7 @@ extension UserDeletionStep {
       left -= Int64(removed)
       if left == 0 { return false }
     }
-    // Whoever writes to the database has its lock, so nothing can have come meanwhile.
+    // Writes to the database need its lock, so no row can have been added meanwhile.
     try DatabaseTable(transaction: transaction).remove(database)
     row.deletion.done += 1
     return true

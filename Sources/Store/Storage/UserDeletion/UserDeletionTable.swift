@@ -4,10 +4,10 @@ import SQLEngine
 import StoreModel
 
 /// Users who are being deleted. Their rows stay without the user's name for
-/// ``UserTraces/refusalMilliseconds`` after that, so that requests that were under way then are refused:
+/// ``UserTraces/refusalMilliseconds`` after the deletion, to refuse requests that were under way:
 /// `user_hash` is the SHA-256 of the user record name.
 ///
-/// `stage` and the place in a database tell how far the deletion is.
+/// `stage` and the position in a database are the deletion's progress.
 struct UserDeletionTable {
   let transaction: StoreTransaction
 
@@ -28,9 +28,9 @@ struct UserDeletionTable {
 
   // MARK: Refusal
 
-  /// Whether the user is being deleted, or was lately.
+  /// Whether the user is being deleted, or was a short time ago.
   ///
-  /// - Complexity: O(1) once the schema's version was seen.
+  /// - Complexity: O(1) once the catalog version was read.
   func isDeleted(_ userRecordName: String) throws -> Bool {
     let deleted: Set<[UInt8]>
     if let known = transaction.catalog.deletedUsers {
@@ -52,7 +52,7 @@ struct UserDeletionTable {
 
   // MARK: Deletions under way
 
-  /// The deletions that have not ended, in the order in which they began.
+  /// The unfinished deletions, in the order in which they began.
   func deletions() throws -> [UserDeletionRow] {
     try connection.rows(
       """
@@ -78,7 +78,7 @@ struct UserDeletionTable {
       ])
   }
 
-  /// Keeps how far a deletion is.
+  /// Stores a deletion's progress.
   func keep(_ row: UserDeletionRow) throws {
     try connection.run(
       """
@@ -112,15 +112,15 @@ struct UserDeletionTable {
   }
 }
 
-/// A row of the deletions that are under way.
+/// A row of a deletion under way.
 struct UserDeletionRow: Sendable, Equatable {
   var hash: [UInt8]
-  /// The user record name; nil when the account is gone.
+  /// The user record name; nil if the account is gone.
   var user: String?
   var deletion: UserDeletion
-  /// Where the stage is: the number of a database, or 0 before the first.
+  /// The stage's present database, or 0 before the first.
   var database: Int64
-  /// How far it is there.
+  /// The position in that database.
   var position: Int64
 
   fileprivate init(row: any SQLRow) throws {

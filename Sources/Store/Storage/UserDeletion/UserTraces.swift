@@ -1,16 +1,16 @@
 import StoreModel
 
-/// Where the store's tables have something of a user, for the deletion of users.
+/// The places in the store's tables that can have data of a user, for the deletion of users.
 ///
-/// Every table is named here; a test compares with the schema.
+/// Every table is named here; a test compares them with the schema.
 enum UserTraces {
-  /// How long the hash of a deleted user is kept: longer than any request is under way.
+  /// How long the hash of a deleted user is kept: longer than any request lasts.
   static let refusalMilliseconds: Int64 = 24 * 60 * 60 * 1000
 
   /// A table whose rows belong to databases.
   struct KeyedTable {
     var name: String
-    /// The rest of the primary key, beside `database_id`.
+    /// The rest of the primary key, after `database_id`.
     var key: [String]
 
     fileprivate init(_ name: String, _ key: String...) {
@@ -19,7 +19,7 @@ enum UserTraces {
     }
   }
 
-  /// Of these the rows of private databases go, whatever is in them.
+  /// Tables whose rows are removed with a private database, whatever they contain.
   static let databaseTables: [KeyedTable] = [
     .init("value_index", "field_number", "value_key", "record_number"),
     .init("reference_edges", "zone_number", "target_name", "holder_number"),
@@ -38,13 +38,13 @@ enum UserTraces {
     .init("trimmed_logs", "subscriber"), .init("courier_cursors", "token"),
   ]
 
-  /// The same, where files have to be removed too.
+  /// Such tables whose files must be removed too.
   static let assetTables: Set = ["asset_uploads", "assets", "asset_disposals"]
 
-  /// The databases themselves.
+  /// The tables of the databases themselves.
   static let databaseDirectories: Set = ["databases", "database_addresses"]
 
-  /// Columns with the name of a user whose row it is, in public databases.
+  /// Columns with the user who owns the row, in public databases.
   static let publicColumns: [(stage: UserDeletion.Stage, table: String, column: String)] = [
     (.publicRows, "client_change_tokens", "user_record_name"),
     (.publicRows, "answered_requests", "requester"),
@@ -53,14 +53,14 @@ enum UserTraces {
     (.notifications, "trimmed_logs", "subscriber"),
   ]
 
-  /// Columns with the name of a user whose row it is, in tables that are no database's: of rows that let
-  /// the user in or are the user's rights. They go when the deletion begins.
+  /// Columns with the user who owns the row, in tables outside of databases. These rows are
+  /// credentials or rights of the user, which are removed when the deletion begins.
   static let accessColumns: [(table: String, column: String)] = [
     ("user_passwords", "user_record_name"), ("role_members", "user_record_name"),
     ("application_permissions", "user_record_name"),
   ]
 
-  /// All such columns. The account is the last: it keeps the name from being used again.
+  /// All such columns. The account is the last, since it reserves the name.
   static let accountColumns =
     accessColumns + [
       ("user_identities", "user_record_name"), ("web_auth_tokens", "user_record_name"),
@@ -68,12 +68,12 @@ enum UserTraces {
       ("users", "user_record_name"),
     ]
 
-  /// What has a step of its own beside these.
+  /// Tables with a step of their own.
   static let otherTables: Set = [
     "notification_index", "gone_devices", "device_numbers", "user_deletions",
   ]
 
-  /// What holds nothing of users, or nothing that outlives the steps, and why.
+  /// Tables without data of users, or without data that outlives the steps, and the reason.
   static let tablesWithoutTraces: [String: String] = [
     "counters": "numbers", "schema_version": "a number", "store_shards": "a number",
     "secrets": "the server's", "admin_keys": "the operators'", "console_sessions": "the operators'",
