@@ -1,8 +1,8 @@
 import CloudKitModel
 import StoreModel
 
-/// Rows of the value index that a transaction adds and removes. They are written together, in the
-/// order in which the index has them, so that neighbours meet the same pages.
+/// Rows of the value index that a transaction adds and removes. They are written together in the
+/// order of the index, so that neighbours are on the same pages.
 struct IndexChanges {
   struct Change {
     var database: Int64
@@ -16,7 +16,7 @@ struct IndexChanges {
     var isAddition: Bool
   }
 
-  /// How much there was at some time.
+  /// The size at some time.
   struct Mark {
     fileprivate var keys: Int
     fileprivate var changes: Int
@@ -29,7 +29,7 @@ struct IndexChanges {
 
   var mark: Mark { Mark(keys: keys.count, changes: changes.count) }
 
-  /// Drops what was noted since the mark.
+  /// Drops the changes since the mark.
   mutating func restore(_ mark: Mark) {
     keys.removeSubrange(mark.keys...)
     changes.removeSubrange(mark.changes...)
@@ -40,7 +40,7 @@ struct IndexChanges {
     changes.removeAll(keepingCapacity: changes.count < 1 << 15)
   }
 
-  /// Notes that a record gets these rows.
+  /// Adds rows of a record.
   mutating func add(
     _ entries: IndexEntries, of recordNumber: Int64, inZone zoneNumber: Int64,
     of database: DatabaseID
@@ -56,7 +56,7 @@ struct IndexChanges {
     }
   }
 
-  /// Notes that a record gets a row, or loses it.
+  /// Adds or removes a row of a record.
   mutating func note(
     _ entry: IndexEntry, of recordNumber: Int64, inZone zoneNumber: Int64,
     of database: DatabaseID, isAddition: Bool
@@ -82,10 +82,10 @@ struct IndexChanges {
         isAddition: isAddition))
   }
 
-  /// Visits the changes in the order of the index; of several on one row the last, which decides.
+  /// Visits the changes in the order of the index; of several changes of one row, only the last.
   func forEachInOrder(_ visit: (Change) throws -> Void) rethrows {
-    // Not the changes are sorted but small places, those of each field by themselves: a commit has
-    // tens of thousands.
+    // Small places are sorted instead of the changes, for each field separately: a commit has tens
+    // of thousands.
     var fields: [Field: [Place]] = [:]
     for (index, change) in changes.enumerated() {
       fields[Field(change), default: []].append(
@@ -109,7 +109,7 @@ struct IndexChanges {
     }
   }
 
-  /// A field of a database; its rows lie together in the index.
+  /// A field of a database, whose rows are adjacent in the index.
   private struct Field: Hashable, Comparable {
     var database: Int64
     var number: Int64
@@ -125,15 +125,15 @@ struct IndexChanges {
     }
   }
 
-  /// Where a change stands in ``changes``, with what nearly always decides its order.
+  /// The index of a change in ``changes``, with the prefix that nearly always decides its order.
   private struct Place {
     var prefix: UInt64
-    /// ``GatheredWrites`` keeps far fewer.
+    /// ``GatheredWrites`` keeps far fewer than `UInt32.max`.
     var index: UInt32
   }
 
-  /// Below, at or above zero as a row stands before, at or after another of its field whose key
-  /// begins with the same prefix.
+  /// Negative, zero or positive if a row comes before, at or after another row of its field with
+  /// the same prefix.
   private func order(_ left: Place, _ right: Place, _ keys: UnsafeBufferPointer<UInt8>) -> Int {
     let left = changes[Int(left.index)]
     let right = changes[Int(right.index)]

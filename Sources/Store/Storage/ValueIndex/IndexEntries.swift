@@ -1,24 +1,24 @@
 import CloudKitModel
 
-/// A row of the value index, without the record it belongs to.
+/// A row of the value index, without its record.
 struct IndexEntry: Hashable {
   var fieldNumber: Int64
   var key: [UInt8]
 }
 
-/// What the value index holds of one record, its keys in one piece of memory.
+/// The value index's entries of one record, with the keys in one block of memory.
 struct IndexEntries: Sendable {
   struct Place {
     var fieldNumber: Int64
-    /// Where the key ends; it begins where the one before ends.
+    /// The end of the key; it begins at the end of the previous one.
     var end: Int
   }
 
   private(set) var keys: [UInt8] = []
   private(set) var places: [Place] = []
 
-  /// - Parameter hasOwner: Whether the record's database has one. There nearly everything is created
-  ///   by the owner, so that nothing is found by the creator.
+  /// - Parameter hasOwner: whether the record's database has an owner, who creates nearly all
+  ///   records. Then creators are not indexed.
   init(of record: Record, fields: [String: RecordTypeEntry.Field], hasOwner: Bool) {
     for (name, value) in record.fields where !record.encryptedFields.contains(name) {
       guard let field = fields[name] else { continue }
@@ -60,10 +60,10 @@ struct IndexEntries: Sendable {
     places.append(Place(fieldNumber: fieldNumber, end: keys.count))
   }
 
-  /// So many words are compared with each other to find those that occur twice.
+  /// The most words that are compared with each other to find duplicates.
   private static let few = 24
 
-  /// Adds the words of a plain text that has few; false, and nothing is added, for others.
+  /// Adds the words of an ASCII text with few words; false, without a change, for other texts.
   private mutating func addFewWords(of text: String, to fieldNumber: Int64) -> Bool {
     let (keyCount, placeCount) = (keys.count, places.count)
     let isPlain = TextTokens.visitPlainWords(of: text) { word in

@@ -1,9 +1,9 @@
 import SQLEngine
 
-/// The key of an entry of the value index, as ``ValueKey`` makes it. One of eight bytes or fewer, as
-/// those of numbers and places are, takes no memory of its own.
+/// The key of an entry of the value index, as ``ValueKey`` makes it. A key of at most eight bytes,
+/// such as a number or a place, needs no memory of its own.
 struct IndexKey: Hashable {
-  /// The first eight bytes, the first one highest; zeros where there are fewer.
+  /// The first eight bytes in big-endian order, padded with zeros.
   let head: UInt64
   let count: Int
   private let rest: [UInt8]

@@ -2,7 +2,7 @@ import CloudKitModel
 import SQLEngine
 import StoreModel
 
-/// The indexes that are being built or removed: how far the work on each is.
+/// The indexes that are being built or removed, with the progress of each.
 struct IndexWorkTable {
   let transaction: StoreTransaction
   private var connection: any SQLConnection { transaction.connection }
@@ -15,7 +15,7 @@ struct IndexWorkTable {
     """
   ]
 
-  /// The work that is to be done, in the order in which it was asked for as far as that is known.
+  /// The pending work, in the order of requests as far as it is known.
   func pending() throws -> [PendingIndex] {
     try connection.rows(
       """
@@ -42,8 +42,8 @@ struct IndexWorkTable {
     }
   }
 
-  /// Has an index built that was not wanted, or removed. One that is at work already begins anew
-  /// with the removal of what it has made.
+  /// Starts building or removing an index. If it is being built already, the work starts again with
+  /// the removal of its entries.
   func begin(workOn indexNumber: Int64, isWanted: Bool) throws {
     let isUnderWay = try connection.first(
       "SELECT 1 FROM index_work WHERE field_number = $1", [.integer(indexNumber)]
@@ -58,7 +58,7 @@ struct IndexWorkTable {
       """, [.integer(indexNumber), .integer(phase.rawValue), .bytes([])])
   }
 
-  /// Keeps how far the work on an index is.
+  /// Stores the progress of an index.
   func keep(_ pending: PendingIndex) throws {
     try connection.run(
       """
@@ -83,7 +83,7 @@ struct IndexWorkTable {
 
 /// A row of the work on indexes.
 struct PendingIndex {
-  /// The field's number, or its negative for the index of words.
+  /// The field's number; negative for the index of words.
   var indexNumber: Int64
   var position: TypeScan.Position
   var isWanted: Bool

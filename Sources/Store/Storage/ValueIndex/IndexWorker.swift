@@ -5,14 +5,14 @@ import StoreModel
 struct IndexWorker {
   let transaction: StoreTransaction
 
-  /// Records that a step looks at, and entries that it removes: so many that others wait a few
-  /// milliseconds.
+  /// The most records that a step reads, and the most entries that it removes: other writes wait
+  /// only a few milliseconds.
   private static let recordsPerStep = 200
   private static let entriesPerStep = 2_000
 
-  /// Sees to it that the work goes on in a database under its lock. Who saved in it before did so by the
-  /// schema that asked for the work or by one before, and what they left is found there; who saves in it
-  /// afterwards reads the schema anew.
+  /// Ensures that the work in a database runs under its lock. Earlier saves in the database used a
+  /// schema without the index's present options, so the work processes their records. Later saves
+  /// read the schema again.
   func lockPlace(of pending: inout PendingIndex) throws {
     if pending.position.database == 0, let scan = try scan(for: pending),
       let first = try scan.nextDatabase(after: 0)
@@ -22,7 +22,7 @@ struct IndexWorker {
     try transaction.require(.database(DatabaseID(rawValue: pending.position.database)))
   }
 
-  /// The way through the records that an index is of.
+  /// The scan of the index's records.
   func scan(for pending: PendingIndex) throws -> TypeScan? {
     let work = pending.work
     let address = DatabaseAddress(
@@ -35,7 +35,8 @@ struct IndexWorker {
       }
   }
 
-  /// Removes some entries of one database, and goes on to the next when it has no more.
+  /// Removes some entries of one database, and continues with the next database when there are no
+  /// more.
   func clearSome(_ pending: inout PendingIndex) throws {
     guard let scan = try scan(for: pending) else { return }
     if pending.position.database == 0 {
@@ -66,7 +67,8 @@ struct IndexWorker {
     try CounterTable(transaction: transaction).raiseCatalogVersion()
   }
 
-  /// Makes the entries of some records. What is saved meanwhile gets its entries as it is saved.
+  /// Makes the entries of some records. Records saved meanwhile get their entries when they are
+  /// saved.
   func buildSome(_ pending: inout PendingIndex) throws {
     guard let scan = try scan(for: pending) else { return }
     let (database, records, next) = try scan.records(

@@ -4,7 +4,7 @@ import StoreModel
 
 extension MaintenanceService {
   func continueIndexWork() async throws -> IndexWork? {
-    // Nearly always there is none, and reading does not hold up those who write.
+    // There is almost never any work, and reading does not delay writers.
     guard
       let place = try await transactions.read({
         try IndexWorkTable(transaction: $0).pending().first?.position.database

@@ -1,13 +1,13 @@
 import CloudKitModel
 import StoreModel
 
-/// What leads to records: the value index, the references by which they go with others, and the assets
-/// that they hold.
+/// The indexes of a record: the value index, its `deleteSelf` references, and the assets that it
+/// holds.
 struct RecordIndexes {
   let transaction: StoreTransaction
 
-  /// Brings the value index, the asset references and the reference edges from what they hold of
-  /// `old` to `new`; the value index when what was gathered is written.
+  /// Updates the value index, the asset references and the reference edges from `old` to `new`. The
+  /// value index changes when the gathered writes are written.
   func update(
     from old: StoredRecord?, to new: StoredRecord, type: RecordTypeEntry, in database: DatabaseID
   ) throws {
@@ -39,8 +39,8 @@ struct RecordIndexes {
     }
   }
 
-  /// Takes a record that is about to go out of the value index, the asset references and the reference
-  /// edges; out of the value index when what was gathered is written.
+  /// Removes a record's entries before it is deleted. The value index changes when the gathered
+  /// writes are written.
   func remove(_ stored: StoredRecord, from database: DatabaseID) throws {
     let address = try DatabaseTable(transaction: transaction).address(of: database)
     guard

@@ -1,20 +1,20 @@
-/// A set of record numbers, made for a great many insertions and look-ups.
+/// A set of record numbers, for very many insertions and lookups.
 ///
-/// A bit for each number in blocks of 1,024, which are there where a number is: the numbers of one
-/// database begin with 1 and lie close together.
+/// It has a bit for each number, in blocks of 1,024 that exist if they contain a number. The
+/// numbers of one database begin with 1 and are close together.
 ///
 /// - Complexity: constant time for each operation. Four bytes for each 1,024 numbers up to the
-///   greatest, and 128 bytes for each block: from an eighth of a byte for each number, where they are
-///   dense, to 132 bytes, where they are far apart.
+///   greatest, and 128 bytes for each block: from an eighth of a byte for each dense number to 132
+///   bytes for each isolated one.
 struct RecordNumberSet: Sendable {
   private static let wordsInBlock = 16
-  /// Where the block of 1,024 numbers begins among the words; 0 where there is none.
+  /// The start of each block of 1,024 numbers in `words`; 0 for a missing block.
   private var blocks: [UInt32] = []
-  /// The first block is of no numbers, so that a look-up needs to ask for none.
+  /// The first block is always empty, so that a lookup in a missing block needs no test.
   private var words = [UInt64](repeating: 0, count: wordsInBlock)
   private(set) var count = 0
 
-  /// Memory for it, in bytes, about.
+  /// The approximate memory in bytes.
   var size: Int {
     blocks.count * MemoryLayout<UInt32>.size + words.count * MemoryLayout<UInt64>.size
   }
@@ -25,7 +25,7 @@ struct RecordNumberSet: Sendable {
     return words[Int(blocks[block]) + Self.word(of: number)] & Self.bit(of: number) != 0
   }
 
-  /// Whether the number, which must be positive, was not there before.
+  /// Inserts a positive number; returns whether it is new.
   @discardableResult
   mutating func insert(_ number: Int64) -> Bool {
     let block = Int(truncatingIfNeeded: number >> 10)
@@ -44,7 +44,7 @@ struct RecordNumberSet: Sendable {
     return true
   }
 
-  /// Whether the number was there.
+  /// Removes a number; returns whether it was there.
   @discardableResult
   mutating func remove(_ number: Int64) -> Bool {
     guard contains(number) else { return false }

@@ -1,8 +1,8 @@
 import SQLEngine
 
-// How the changes that record modifications have gathered come into the index.
+// Applies the gathered changes of record modifications to the index.
 extension ValueIndexTable {
-  /// Carries out what was gathered, in the order of the index.
+  /// Writes the gathered changes, in the order of the index.
   func apply(_ index: IndexChanges) throws {
     var additions: [IndexChanges.Change] = []
     additions.reserveCapacity(Self.rowsTogether)
@@ -18,8 +18,8 @@ extension ValueIndexTable {
     }
   }
 
-  /// So many rows a statement inserts where there are as many: what it takes to start and to end one
-  /// is a third of what a row takes.
+  /// The number of rows in a full insert statement. Starting and ending a statement costs a third
+  /// as much as a row.
   private static let rowsTogether = 32
   private static let insertTogether = insertion(ofRows: rowsTogether)
   private static let insertOne = insertion(ofRows: 1)

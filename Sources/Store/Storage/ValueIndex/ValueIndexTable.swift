@@ -4,8 +4,8 @@ import StoreModel
 
 /// The value index: the keys of records' values (``ValueKey``), by their fields.
 ///
-/// What saving and deleting records changes here is gathered (``GatheredWrites``) and written together.
-/// Searches have statements of their own, which ``SearchPlan`` decides on.
+/// Changes by saves and deletions are gathered (``GatheredWrites``) and written together. Searches
+/// have statements of their own, which ``SearchPlan`` chooses.
 struct ValueIndexTable {
   let transaction: StoreTransaction
   var connection: any SQLConnection { transaction.connection }
@@ -19,18 +19,18 @@ struct ValueIndexTable {
     """
   ]
 
-  /// What the value index holds of a record of this type.
+  /// The index entries of a record of this type.
   func entries(
     of record: Record, type: RecordTypeEntry, at address: DatabaseAddress
   ) throws -> IndexEntries {
-    // Other writers add fields without a word.
+    // Other writers add fields without raising the catalog version.
     if record.fields.contains(where: { type.fields[$0.key] == nil }) {
       try RecordTypeTable(transaction: transaction).loadFields(of: type)
     }
     return IndexEntries(of: record, fields: type.fields, hasOwner: address.owner != nil)
   }
 
-  /// Whether any record of a database has a value in a field.
+  /// Whether a database has entries in a field.
   func hasEntries(inField field: Int64, of database: Int64) throws -> Bool {
     try connection.first(
       "SELECT 1 FROM value_index WHERE database_id = $1 AND field_number = $2 LIMIT 1",
@@ -38,7 +38,7 @@ struct ValueIndexTable {
     ) { _ in true } ?? false
   }
 
-  /// How many entries a field has.
+  /// The number of entries in a field.
   func count(inField field: Int64, of database: Int64) throws -> Int {
     try connection.first(
       "SELECT COUNT(*) FROM value_index WHERE database_id = $1 AND field_number = $2",
@@ -46,7 +46,7 @@ struct ValueIndexTable {
     ) { Int($0.integer(0)) } ?? 0
   }
 
-  /// Visits the entries of a field, by the numbers of their records.
+  /// Visits the entries of a field in the order of record numbers.
   func visitKeys(
     inField field: Int64, of database: DatabaseID, _ visit: (Int64, IndexKey) throws -> Void
   ) throws {
@@ -73,7 +73,7 @@ struct ValueIndexTable {
 
   // MARK: Work on indexes
 
-  /// Adds an entry that may be there already.
+  /// Adds an entry, unless it is there already.
   func add(_ entry: IndexEntry, of stored: StoredRecord, in database: DatabaseID) throws {
     try connection.run(
       """
@@ -90,7 +90,7 @@ struct ValueIndexTable {
 
   /// Removes the first entries of a field.
   ///
-  /// - Returns: how many, and whether there are no more.
+  /// - Returns: the number removed, and whether there are no more.
   func removeSome(
     ofField field: Int64, in database: Int64, limit: Int
   ) throws -> (removed: Int, isAll: Bool) {

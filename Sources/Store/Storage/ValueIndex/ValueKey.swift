@@ -1,25 +1,27 @@
 import CloudKitModel
 
-/// The form in which values stand in the value index: bytes whose order is that of the values.
+/// The encoding of values in the value index: bytes whose order is that of the values.
 ///
-/// All values of a field are of one type, so a key does not name it. Numbers and timestamps are
-/// eight bytes; strings and names of records their UTF-8 bytes, cut after ``textLimit``; locations
-/// a band of a tenth of a degree of latitude, then the longitude, then the place within the band.
+/// All values of a field have one type, so a key does not name it. Numbers and timestamps are eight
+/// bytes. Strings and record names are their UTF-8 bytes, truncated after ``textLimit``. Locations
+/// are a band of a tenth of a degree of latitude, then the longitude, then the place within the
+/// band.
 ///
-/// The words of a text that can be searched stand in the index too, under a number of their own
-/// (``RecordTypeEntry/Field/tokenNumber``), as texts do.
+/// The words of a searchable text are indexed too, like texts, under a number of their own
+/// (``RecordTypeEntry/Field/tokenNumber``).
 enum ValueKey {
-  /// Bytes of a text that are kept. Keys of this length stand for all texts that begin so.
+  /// The most bytes of a text's key. A key of this length stands for all texts with this prefix.
   static let textLimit = 96
-  /// Different members of a list that are indexed; a longer list stands under ``longList`` instead.
+  /// The most different members of a list that are indexed; a longer list has the key ``longList``
+  /// instead.
   static let listLimit = 1_000
-  /// Not the key of any value: neither a number's eight bytes, nor UTF-8.
+  /// A key that no value has: neither a number's eight bytes nor UTF-8.
   static let longList: [UInt8] = [0xFF]
   /// Greater than every key.
   static let greatest = [UInt8](repeating: 0xFF, count: 9)
 
-  /// The keys under which a field's value is found, in order and each once; none for values that
-  /// no filter finds, such as bytes and NaN.
+  /// The keys of a field's value, in order and each once; none for values that no filter finds,
+  /// such as bytes and NaN.
   static func keys(of value: RecordValue) -> [[UInt8]] {
     guard case .list(_, let elements) = value else { return key(of: value).map { [$0] } ?? [] }
     let keys = Set(elements.compactMap { key(of: $0) })
@@ -33,7 +35,7 @@ enum ValueKey {
     return append(keyOf: value, to: &key) ? key : nil
   }
 
-  /// Appends the key of a single value; false, and nothing is appended, when it has none.
+  /// Appends the key of a single value; false, without a change, if it has none.
   static func append(keyOf value: RecordValue, to bytes: inout [UInt8]) -> Bool {
     switch value {
     case .string(let text): bytes.append(contentsOf: text.utf8.prefix(textLimit))
@@ -54,7 +56,7 @@ enum ValueKey {
 
   static func key(of integer: Int64) -> [UInt8] { bigEndian(bits(of: integer)) }
 
-  /// nil for NaN, which has no order. Both zeros have one key.
+  /// Nil for NaN, which has no order. Both zeros have one key.
   static func key(of double: Double) -> [UInt8]? { bits(of: double).map(bigEndian) }
 
   private static func bits(of integer: Int64) -> UInt64 { UInt64(bitPattern: integer) ^ (1 << 63) }
@@ -81,17 +83,17 @@ enum ValueKey {
     ]
   }
 
-  /// How far the place that a key tells may be from the true one, in metres: a step of latitude is
+  /// The greatest distance of a key's place from the true place, in metres: a step of latitude is
   /// 0.17 m, one of longitude 0.01 m.
   static let locationError = 0.5
 
-  /// The place that a location's key tells.
+  /// The place of a location's key.
   static func location(of key: IndexKey) -> Location {
     let place = coordinates(of: key.head)
     return Location(latitude: place.latitude, longitude: place.longitude)
   }
 
-  /// The degrees of the place that a location's key tells, given as a number.
+  /// The degrees of the place of a location's key, given as a number.
   static func coordinates(of key: UInt64) -> (latitude: Double, longitude: Double) {
     let band = key >> 48
     let longitude = key >> 16 & UInt64(UInt32.max)
@@ -102,7 +104,7 @@ enum ValueKey {
     )
   }
 
-  /// The band of latitude that a place lies in, 0 to 1800.
+  /// The band of latitude of a place, 0 to 1800.
   static func band(_ latitude: Double) -> UInt16 {
     UInt16(min(1800, max(0, ((latitude + 90) * 10).rounded(.down))))
   }
