@@ -1,24 +1,24 @@
 import Storage
 import StoreModel
 
-/// What a look at the folder for a shared store's assets shows: whether it is the one that the store's
-/// servers have. Nothing there is changed.
+/// The result of inspecting the folder for a shared store's assets: whether it is the folder of the
+/// store's servers. The inspection changes nothing.
 public struct AssetFolderExamination: Sendable, Hashable {
-  /// The file in the folder that names the store.
+  /// The file in the folder with the store's identity.
   public static let identityFile = FileAssetStore.identityFile
 
   public enum Identity: Sendable, Hashable {
     case known(String)
-    /// There is no file with it, or no folder.
+    /// The file or the folder is missing.
     case missing
-    /// Why it cannot be read.
+    /// The file cannot be read, with the reason.
     case unreadable(String)
   }
 
   public var directory: String
   public var identity: Identity
 
-  /// Looks into a folder. Blocks as long as its file system does.
+  /// Inspects a folder. Blocks as long as its file system does.
   public static func look(into directory: String) -> AssetFolderExamination {
     let identity: Identity
     do {

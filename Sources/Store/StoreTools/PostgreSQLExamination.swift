@@ -3,49 +3,51 @@ import SQLEngine
 import Storage
 import StoreModel
 
-/// What a look at a PostgreSQL shows that a store is in, or is to be in. Nothing there is changed.
+/// The result of inspecting the PostgreSQL of an existing or future store. The inspection changes
+/// nothing.
 public struct PostgreSQLExamination: Sendable, Hashable {
-  /// Older ones are not looked after any more by those who make them.
+  /// PostgreSQL no longer maintains older versions.
   public static let oldestVersion = 130_000
-  /// The connections that a server has open: beside writers and readers one for what servers know of each
-  /// other, one on which it hears their notifications, and one for the limits that they have together.
+  /// The connections of a server: writers and readers, one for cluster membership, one to receive
+  /// notifications, and one for shared limits.
   public static let connections =
     StoreConfiguration().writers + StoreConfiguration().readers + 3
 
   private static let leastVersionWithAssets: Int64 = 5
 
-  /// As `server_version_num` has it: 150004 is 15.4.
+  /// In the format of `server_version_num`: 150004 is 15.4.
   public var version = 0
   /// Such as `UTF8`.
   public var encoding = ""
-  /// Settings that are not as they must be for commits to outlast a power failure.
+  /// Settings with values that let commits be lost in a power failure.
   public var unsafeSettings: [String] = []
-  /// Whether pages have checksums, so that damage to them is noticed.
+  /// Whether pages have checksums, which reveal damage.
   public var hasChecksums = true
-  /// Pages of the database that did not match their checksums when PostgreSQL read them.
+  /// The number of pages that did not match their checksums when PostgreSQL read them.
   public var damagedPages = 0
-  /// Whether it only follows another server.
+  /// Whether it is a standby.
   public var isStandby = false
-  /// What `max_connections` leaves to those who are no superusers, and how many of them are taken.
+  /// The part of `max_connections` open to ordinary users, and how many of those connections are in
+  /// use.
   public var connectionLimit = 0
   public var usedConnections = 0
-  /// The schema version that migrations have led to; nil where there is no store yet.
+  /// The store's schema version; nil if there is no store yet.
   public var schemaVersion: Int64?
-  /// What to do before the store can be served, which came from a copy; nil where it did not.
+  /// What to do before serving a store that came from a copy; nil for other stores.
   public var restoration: String?
-  /// What the tables take with their indexes; nil where there is no store yet.
+  /// The storage used by the tables with their indexes; nil if there is no store yet.
   public var storeBytes: Int?
-  /// Over what the store is distributed; nil where it is not.
+  /// The distribution of the store; nil if it is not distributed.
   public var spread: StoreDistribution.Spread?
   /// Whether a server has the store open.
   public var isServed = false
-  /// The identity of the folder in which the store's assets are; nil where no server has had one yet.
+  /// The identity of the folder with the store's assets; nil if no server has used one yet.
   public var assetFolder: String?
   public var hasAssets = false
 
   public init() {}
 
-  /// - Throws: ``StoreError/Code/cannotOpen`` when it cannot be reached.
+  /// - Throws: ``StoreError/Code/cannotOpen`` if PostgreSQL cannot be reached.
   public static func look(at address: PostgreSQLAddress) async throws -> PostgreSQLExamination {
     try await SQLStore.onThread {
       var settings = PostgreSQLConnection.Settings()

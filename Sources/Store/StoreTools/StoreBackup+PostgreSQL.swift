@@ -4,23 +4,23 @@ import Storage
 import StoreModel
 
 extension StoreBackup {
-  /// Makes a store in PostgreSQL that was put back from an older copy, by PostgreSQL's own programs, one that
-  /// clients may meet who knew a newer one: no number is used again, and change tokens from before expire.
+  /// Prepares a store in PostgreSQL that PostgreSQL's own programs restored from an older copy, for
+  /// clients that know a newer state: no number is reused, and earlier change tokens expire.
   ///
-  /// Each database is done by itself, and what is done twice does no harm: after an interruption it is
-  /// simply begun anew. Until it is done the store cannot be opened.
+  /// Each database is prepared by itself. Preparing one twice is harmless, so after an interruption
+  /// it starts from the beginning. Until the end the store cannot be opened.
   ///
-  /// - Parameter nothingLost: whether the copy has all that was ever acknowledged. Numbers and tokens stay as
-  ///   they are then, and the store is only told that this is its place.
-  /// - Returns: how many databases there are.
-  /// - Throws: ``StoreError/Code/cannotOpen`` when there is no store, or a server has it open;
-  ///   ``StoreError/Code/newerSchema`` when a newer Petrel wrote it.
+  /// - Parameter nothingLost: whether the copy has everything that was ever acknowledged. Then
+  ///   numbers and tokens stay, and only the store's location is updated.
+  /// - Returns: the number of databases.
+  /// - Throws: ``StoreError/Code/cannotOpen`` if there is no store, or a server has it open;
+  ///   ``StoreError/Code/newerSchema`` if a newer Petrel wrote it.
   @discardableResult
   public static func completeRestoration(
     at address: PostgreSQLAddress, nothingLost: Bool = false
   ) async throws -> Int {
     try await SQLStore.onThread {
-      // As a server would, so that none can be there.
+      // Takes the exclusive lock, so that no server can have the store open.
       let settings = PostgreSQLConnection.Settings(statementTimeout: 0, serving: .alone)
       let connection = try PostgreSQLConnection(to: address, settings: settings)
       defer { connection.close() }
@@ -46,7 +46,7 @@ extension StoreBackup {
   private static func checkForm(
     of connection: PostgreSQLConnection, at address: PostgreSQLAddress
   ) throws {
-    // Without the table there is no store.
+    // A failure is ignored: without the table there is no store.
     let version = try? Migration.version(over: connection)
     guard let version, version != Migration.unfinishedVersion else {
       throw StoreError(.cannotOpen, "there is no store of Petrel at \(address)")
@@ -62,7 +62,7 @@ extension StoreBackup {
       UPDATE databases SET last_number = last_number + $2, trimmed_version = last_number + $2
       WHERE database_id = $1
       """, [.integer(database), .integer(numberGap)])
-    // Feeds of a database go from version to version, so no two zones may have the same.
+    // A database's feed goes from version to version, so no two zones may have the same version.
     try connection.run(
       """
       WITH ranked AS (

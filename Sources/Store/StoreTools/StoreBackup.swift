@@ -3,11 +3,11 @@ import SQLEngine
 import Storage
 import StoreModel
 
-/// Copies of a store: its database and the files of its assets, as they were at one moment.
+/// Copies of a store: its database and the files of its assets, at one moment.
 ///
-/// A copy is laid out as a data directory, so that it can also be looked at in place.
+/// A copy has the layout of a data directory, so it can be inspected in place.
 public enum StoreBackup {
-  /// How far a copy is.
+  /// The progress of a copy.
   public struct Progress: Sendable, Hashable {
     public var copiedPages = 0
     public var pages = 0
@@ -17,21 +17,21 @@ public enum StoreBackup {
     public init() {}
   }
 
-  /// What the database's file is called.
+  /// The name of the database file.
   public static let fileName = "petrel.sqlite"
-  /// Pages that are copied at once.
+  /// The number of pages copied at once.
   private static let step = 1_024
-  /// How far the numbers of a restored database are ahead of those of its copy: more than there may
-  /// have been drawn since by the store that was lost, so that none of them is used again.
+  /// The number added to the numbers of a restored database: more than the lost store may have
+  /// drawn since the copy, so that no number is reused.
   static let numberGap: Int64 = 1 << 26
 
-  /// Copies a store into a directory that is made for it, beside a server that may use the store. All
-  /// that was acknowledged before is in the copy.
+  /// Copies a store into a new directory, while a server may use the store. The copy has everything
+  /// that was acknowledged before.
   ///
   /// - Parameters:
   ///   - path: the store's file.
-  ///   - directory: must not be there, or be empty.
-  ///   - progress: is called now and then, on a thread of its own.
+  ///   - directory: must be missing or empty.
+  ///   - progress: called from time to time, on a thread of its own.
   /// - Throws: ``StoreError``; no directory is left then.
   public static func make(
     ofStoreAt path: String, in directory: String,
@@ -44,11 +44,12 @@ public enum StoreBackup {
       }
       try checkIsFree(directory)
       if !SQLStore.isServed(at: path) {
-        // To open it would cut its log off where that is damaged.
+        // Opening a damaged store would truncate its log at the damage.
         try StoreInspection(ofStoreAt: path, within: .zero).check()
       }
       let partial = directory + ".partial"
-      // What is not there need not go; what stays shows when the folder is made.
+      // A failure is ignored: a missing folder is fine, and a remaining one makes the next call
+      // fail.
       try? FileManager.default.removeItem(atPath: partial)
       do {
         try AssetFiles.makeFolder(partial)
@@ -61,21 +62,22 @@ public enum StoreBackup {
         try AssetFiles.move(partial, to: directory)
         try AssetFiles.sync(AssetFiles.folder(of: directory))
       } catch {
-        // What is not there need not go; what stays shows when the folder is made.
+        // A failure is ignored: a missing folder is fine, and a remaining one makes the next call
+        // fail.
         try? FileManager.default.removeItem(atPath: partial)
         throw error
       }
     }
   }
 
-  /// Makes a store of a copy, in a place where there is none.
+  /// Restores a copy to a place where there is no store.
   ///
-  /// What the lost store did after the copy is unknown to clients' change feeds too: their tokens
-  /// expire, and they start anew.
+  /// Clients' change tokens expire, because they may be newer than the copy, and clients start from
+  /// the beginning.
   ///
-  /// - Throws: ``StoreError/Code/exists`` when there is a store already,
-  ///   ``StoreError/Code/newerSchema`` when a newer Petrel made the copy, and others. What is in the
-  ///   place of the store is as before then.
+  /// - Throws: ``StoreError/Code/exists`` if there is already a store,
+  ///   ``StoreError/Code/newerSchema`` if a newer Petrel made the copy, and others. Then nothing is
+  ///   changed.
   public static func restore(
     from directory: String, toStoreAt path: String,
     progress: @escaping @Sendable (Progress) -> Void = { _ in }
@@ -96,12 +98,12 @@ public enum StoreBackup {
       let partial = path + ".restoring"
       defer {
         for file in [partial, partial + "-wal", partial + "-shm", partial + "-assets"] {
-          // What is not there need not go.
+          // A failure is ignored: the file may be missing.
           try? FileManager.default.removeItem(atPath: file)
         }
       }
       for file in [partial, partial + "-assets"] {
-        // What is not there need not go.
+        // A failure is ignored: the file may be missing.
         try? FileManager.default.removeItem(atPath: file)
       }
       try StoreInspection(ofStoreAt: copyPath, within: .zero).check()
@@ -122,7 +124,7 @@ public enum StoreBackup {
     }
   }
 
-  /// The schema version of a store, which its migrations have led to; nil when it is no store, or not yet.
+  /// A store's schema version; nil if the file is not a store, or not yet.
   static func schemaVersion(of connection: SQLiteConnection) -> Int64? {
     let version = try? Migration.version(over: connection)
     return version == Migration.unfinishedVersion ? nil : version
@@ -135,7 +137,7 @@ public enum StoreBackup {
     _ report: (Progress) -> Void
   ) throws {
     try checkForm(source, path)
-    // One state of the store, however long it takes.
+    // One snapshot of the store, however long it takes.
     try source.beginReading()
     var progress = Progress()
     let assets = try assets(of: source)
@@ -157,7 +159,7 @@ public enum StoreBackup {
     report(progress)
   }
 
-  /// The files of assets, below their folder, with the checksums and the sizes that they should have.
+  /// The asset files by their paths in the asset folder, with their expected checksums and sizes.
   static func assets(
     of source: SQLiteConnection
   ) throws -> [(database: Int64, name: String, checksum: String, size: Int64)] {
@@ -198,7 +200,7 @@ public enum StoreBackup {
     try connection.run(
       "UPDATE databases SET last_number = last_number + $1", [.integer(numberGap)])
     try connection.run("UPDATE databases SET trimmed_version = last_number", [])
-    // Feeds of a database go from version to version, so no two zones may have the same.
+    // A database's feed goes from version to version, so no two zones may have the same version.
     try connection.run(
       """
       WITH ranked AS (
@@ -221,14 +223,14 @@ public enum StoreBackup {
 
   private static func isThere(_ path: String) -> Bool {
     guard path.hasSuffix("-assets") else { return FileManager.default.fileExists(atPath: path) }
-    // Without the folder nothing is there.
+    // A failure is ignored: without the folder there are no files.
     let contents = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
     return contents.contains { $0 != "arrivals" }
   }
 
   private static func checkIsFree(_ directory: String) throws {
     guard FileManager.default.fileExists(atPath: directory) else { return }
-    // A folder that cannot be read is not free.
+    // A folder that cannot be read counts as occupied.
     let contents = try? FileManager.default.contentsOfDirectory(atPath: directory)
     guard let contents, contents.isEmpty else {
       throw StoreError(
@@ -236,7 +238,7 @@ public enum StoreBackup {
     }
   }
 
-  /// With a folder that it lies in, and no slash at its end.
+  /// The path with a folder and without a slash at its end.
   private static func absolute(_ path: String) -> String {
     URL(fileURLWithPath: path).standardizedFileURL.path
   }

@@ -5,10 +5,11 @@ import StoreModel
 
 /// Compares a table of two stores, row by row in the order of the primary key.
 struct StoreComparison {
-  /// Rows that have a digest together; where two differ, they are read again to find the first.
+  /// The number of rows with a common digest; if two digests differ, the rows are read again to
+  /// find the first difference.
   private static let chunk = 1_024
 
-  /// What is known of a table of one store: 32 bytes and a key for each chunk.
+  /// The digests of a table of one store: 32 bytes and a key for each chunk.
   private struct Digests {
     var rows = 0
     var chunks: [[UInt8]] = []
@@ -26,7 +27,7 @@ struct StoreComparison {
     self.target = target
   }
 
-  /// - Parameter step: is told of rows of the source that were read.
+  /// - Parameter step: called with the number of rows read from the source.
   /// - Throws: ``StoreError/Code/corrupt`` that names the first row that differs.
   func run(_ step: (Int) -> Void) throws -> StoreMove.Result.Table {
     let ours = try digests(source, step)
@@ -77,7 +78,7 @@ struct StoreComparison {
     let index =
       zip(ours.chunks, theirs.chunks).enumerated().first { $0.element.0 != $0.element.1 }?.offset
       ?? min(ours.chunks.count, theirs.chunks.count)
-    // Chunks before are the same, and whole.
+    // Earlier chunks are equal and complete.
     let start = index == 0 ? nil : CanonicalRow.values(of: ours.ends[index - 1])
     let mine = try rows(source, after: start)
     let other = try rows(target, after: start)

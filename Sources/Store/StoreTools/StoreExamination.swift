@@ -5,43 +5,45 @@ import Storage
 import StoreModel
 import Synchronization
 
-/// What a look at a store's file shows. Nothing in it is changed, and a server may be using it.
+/// The result of inspecting a store's file. The inspection changes nothing, and a server may be
+/// using the store.
 public struct StoreExamination: Sendable, Hashable {
   /// How thoroughly the file is read.
   public enum Depth: Sendable, Hashable {
-    /// All pages, their checksums, what stands in rows (SQLite's `quick_check`), and how long the files of
-    /// assets are.
+    /// All pages, their checksums, the contents of rows (SQLite's `quick_check`), and the sizes of
+    /// asset files.
     case quick
-    /// That, whether indexes agree with their tables (`integrity_check`), and the files of all assets.
+    /// In addition, whether indexes agree with their tables (`integrity_check`), and the contents
+    /// of all asset files.
     case full
   }
 
-  /// The schema version that this program brings stores to.
+  /// The schema version to which this program migrates stores.
   public static var newestVersion: Int64 { Schema.newestVersion }
-  /// The schema version of the oldest stores that this program brings on.
+  /// The oldest schema version that this program migrates.
   public static var oldestVersion: Int64 { Schema.oldestVersion }
 
-  /// The schema version that migrations have led to; nil for a file that is no store yet, or cannot be read.
+  /// The store's schema version; nil for a file that is not a store yet or cannot be read.
   public var schemaVersion: Int64?
-  /// What is damaged, ten lines at most.
+  /// The damage found, at most ten lines.
   public var faults: [String] = []
-  /// Whether there was time to look at all of it.
+  /// Whether everything was checked within the time limit.
   public var isComplete = true
   /// Whether a server has the store open.
   public var isServed = false
-  /// Bytes in the file, and in the write-ahead log beside it.
+  /// Bytes of the file and of its write-ahead log.
   public var bytes = 0
   public var logBytes = 0
 
   public init() {}
 
-  /// Looks at a store.
+  /// Inspects a store.
   ///
   /// - Parameters:
   ///   - path: the store's file.
-  ///   - limit: how long the contents are looked at; what was found by then is told.
-  /// - Throws: ``StoreError/Code/notFound`` when there is no such file, and
-  ///   ``StoreError/Code/cannotOpen`` when it cannot be read.
+  ///   - limit: how long to check the contents; the result has what was found by then.
+  /// - Throws: ``StoreError/Code/notFound`` if there is no such file, and
+  ///   ``StoreError/Code/cannotOpen`` if it cannot be read.
   public static func look(
     atStoreAt path: String, depth: Depth, within limit: Duration
   ) async throws -> StoreExamination {
@@ -50,7 +52,8 @@ public struct StoreExamination: Sendable, Hashable {
         continuation.resume(
           with: Result {
             var found = try examine(path, depth, limit, isAlone: SQLStore.isUnused(at: path))
-            // A server that came meanwhile has written to what was taken for unused.
+            // The store was taken as unused, but a server may have started and written to it
+            // meanwhile.
             if !found.faults.isEmpty, !SQLStore.isUnused(at: path) {
               found = try examine(path, depth, limit, isAlone: false)
             }
@@ -109,7 +112,7 @@ public struct StoreExamination: Sendable, Hashable {
       }
       if timer.hasStruck {
         found.isComplete = false
-        // Of a check that was broken off this says nothing.
+        // An interrupted check reports pages that it did not reach as unused.
         found.faults.removeAll { $0.hasSuffix("is never used") }
       }
     } catch let error as StoreError where error.code == .corrupt {
@@ -118,7 +121,7 @@ public struct StoreExamination: Sendable, Hashable {
     return found
   }
 
-  /// What is wrong with an asset's file; nil also where the asset has gone meanwhile.
+  /// The damage of an asset's file; nil also if the asset was deleted meanwhile.
   private static func assetFault(
     _ path: String, _ asset: (database: Int64, name: String, checksum: String, size: Int64),
     _ depth: Depth,
@@ -143,7 +146,7 @@ public struct StoreExamination: Sendable, Hashable {
     return isThere == nil ? nil : "the file of an asset, '\(path)', \(found)"
   }
 
-  /// What is wrong with the first bytes (https://sqlite.org/fileformat.html, section 1.3).
+  /// The damage of the file header (https://sqlite.org/fileformat.html, section 1.3).
   private static func headerFault(_ path: String) throws -> String? {
     guard let file = FileHandle(forReadingAtPath: path),
       let header = try file.read(upToCount: 18), header.count == 18
@@ -166,10 +169,10 @@ public struct StoreExamination: Sendable, Hashable {
   }
 }
 
-/// Ends what a connection does after a time.
+/// Interrupts a connection after a time.
 private final class Interruption: Sendable {
   private struct State: @unchecked Sendable {
-    // Behind the lock, and not touched after the end.
+    // Guarded by the lock, and nil after the end.
     var connection: SQLiteConnection?
     var hasStruck = false
   }

@@ -4,14 +4,14 @@ import StoreModel
 
 /// The move of a whole store from one engine to another, with the files of its assets.
 ///
-/// Rows are copied as they are, table by table in the order of the primary key, in transactions of
-/// bounded size. How far it is stands in the target, in the same transactions: a move that ended
-/// halfway, however it did, goes on where it was. In the end all rows of both stores are compared.
+/// Rows are copied unchanged, table by table in the order of the primary key, in transactions of
+/// bounded size. Each transaction also stores the progress in the target, so an interrupted move
+/// continues where it stopped. At the end all rows of both stores are compared.
 ///
-/// Numbers, change tokens, sessions and keys stay what they were, so the source must not be served any
-/// more afterwards.
+/// Numbers, change tokens, sessions and keys stay the same, so the source must not be served any
+/// more.
 public enum StoreMove {
-  /// How far a move is.
+  /// The progress of a move.
   public struct Progress: Sendable, Hashable {
     public enum Stage: Sendable, Hashable {
       case copying
@@ -20,36 +20,36 @@ public enum StoreMove {
     }
 
     public var stage = Stage.copying
-    /// The table that is copied or compared.
+    /// The table being copied or compared.
     public var table = ""
-    /// Counts from 1.
+    /// The table's position, counted from 1.
     public var tableNumber = 0
     public var tables = 0
-    /// Rows of all tables in this stage.
+    /// The number of rows of all tables in this stage.
     public var rows = 0
     public var assets = 0
 
     public init() {}
   }
 
-  /// What is in both stores.
+  /// The contents of both stores after a move.
   public struct Result: Sendable, Hashable {
     public struct Table: Sendable, Hashable {
       public var name: String
       public var rows: Int
-      /// Of all columns of all rows in the order of the primary key, in hexadecimal digits; the same for
-      /// all engines.
+      /// The digest of all columns of all rows in the order of the primary key, in hexadecimal
+      /// digits; the same for all engines.
       public var digest: String
     }
 
     /// In the order of their names.
     public var tables: [Table] = []
-    /// Files of assets, and their bytes.
+    /// The number of asset files, and their bytes.
     public var assets = 0
     public var assetBytes: Int64 = 0
-    /// Files that the source should have and has not, a hundred at most.
+    /// Missing files of the source, at most a hundred.
     public var missingAssets: [String] = []
-    /// Whether an earlier move that ended halfway was gone on with.
+    /// Whether this move continued an interrupted one.
     public var isContinued = false
 
     public init() {}
@@ -57,19 +57,20 @@ public enum StoreMove {
     public var rows: Int { tables.reduce(0) { $0 + $1.rows } }
   }
 
-  /// When a transaction is committed.
+  /// The limits at which a transaction is committed.
   struct BatchLimits: Sendable {
     var rows = 50_000
     var bytes = 8 << 20
   }
 
-  /// Moves a store into a place where there is none, or goes on with that.
+  /// Moves a store to a place where there is none, or continues an interrupted move.
   ///
-  /// - Parameter progress: is called for every batch, on a thread of its own.
-  /// - Throws: ``StoreError/Code/cannotOpen`` when there is no store at the source, it has an older version,
-  ///   or a program has it or the target open; ``StoreError/Code/newerSchema`` when a newer Petrel wrote
-  ///   it; ``StoreError/Code/exists`` when the target has something else in it than an unfinished move
-  ///   of the same store; ``StoreError/Code/corrupt`` when the stores differ in the end.
+  /// - Parameter progress: called for every batch, on a thread of its own.
+  /// - Throws: ``StoreError/Code/cannotOpen`` if there is no store at the source, if it has an
+  ///   older version, or if a program has it or the target open; ``StoreError/Code/newerSchema`` if
+  ///   a newer Petrel wrote it; ``StoreError/Code/exists`` if the target contains something other
+  ///   than an unfinished move of the same store; ``StoreError/Code/corrupt`` if the stores differ
+  ///   at the end.
   public static func run(
     from source: StoreLocation, to target: StoreLocation,
     progress: @escaping @Sendable (Progress) -> Void = { _ in }
@@ -77,7 +78,8 @@ public enum StoreMove {
     try await run(from: source, to: target, limits: BatchLimits(), progress: progress)
   }
 
-  /// - Parameter committed: is called after each commit of rows; what it throws ends the move there.
+  /// - Parameter committed: called after each commit of rows; an error that it throws ends the
+  ///   move.
   static func run(
     from source: StoreLocation, to target: StoreLocation, limits: BatchLimits,
     committed: @escaping @Sendable (Progress) throws -> Void = { _ in },

@@ -3,16 +3,16 @@ import SQLEngine
 import Storage
 import StoreModel
 
-/// One of the two stores of a move, which nobody else has open.
+/// One of the two stores of a move, which no other program has open.
 final class StoreMoveEnd {
   let location: StoreLocation
   let connection: any SQLConnection
   private let lock: ServerLock?
 
-  /// What the store is called for people, and is known by when the move goes on.
+  /// The store's name for people, by which a continued move recognises it.
   let name: String
 
-  /// Opens the store that is moved.
+  /// Opens the store to be moved.
   init(source location: StoreLocation) throws {
     self.location = location
     if let path = location.file {
@@ -31,7 +31,7 @@ final class StoreMoveEnd {
     }
   }
 
-  /// Opens the place where it goes.
+  /// Opens the target of the move.
   init(target location: StoreLocation, of source: StoreMoveEnd) throws {
     self.location = location
     var isNew = false
@@ -69,7 +69,8 @@ final class StoreMoveEnd {
         checkpointPages: tuning.checkpointPages)
       return (connection, lock)
     case .postgreSQL(let address, _):
-      // As the server would, so that none can be there. A whole table takes as long as it takes.
+      // Takes the exclusive lock, so that no server can have the store open. There is no time
+      // limit, since a statement may read a whole table.
       let settings = PostgreSQLConnection.Settings(statementTimeout: 0, serving: .alone)
       let connection = try PostgreSQLConnection(to: address, settings: settings)
       return (connection, nil)
@@ -94,7 +95,7 @@ final class StoreMoveEnd {
   }
 
   private static func checkForm(of connection: any SQLConnection, _ name: String) throws {
-    // Without the table there is no store.
+    // A failure is ignored: without the table there is no store.
     let version = try? Migration.version(over: connection)
     guard let version else {
       throw StoreError(.cannotOpen, "'\(name)' is no store of Petrel")
@@ -114,7 +115,7 @@ final class StoreMoveEnd {
   }
 
   private static func hasAssets(in folder: String) -> Bool {
-    // Without the folder there are no assets.
+    // A failure is ignored: without the folder there are no assets.
     let contents = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
     return contents.contains { $0 != "arrivals" }
   }

@@ -4,12 +4,12 @@ import Storage
 import StoreModel
 
 extension StoreMover {
-  /// How many missing files are told by name.
+  /// The most missing files that are reported by name.
   private static let toldMissing = 100
 
-  /// Copies the files of assets that the target has not, durably, and checks their sizes.
+  /// Copies the asset files that the target lacks, durably, and checks their sizes.
   ///
-  /// - Parameter step: is called after each file.
+  /// - Parameter step: called after each file.
   func copyAssets(_ step: () -> Void) throws {
     try source.connection.query(
       "SELECT database_id, file, size FROM assets ORDER BY database_id, checksum", []
@@ -26,7 +26,7 @@ extension StoreMover {
     try copyIdentity()
   }
 
-  /// The store brings along what it knows the folder by.
+  /// Copies the folder's identity, which the moved store expects.
   private func copyIdentity() throws {
     guard let from = source.location.assets, let to = target.location.assets,
       let identity = FileManager.default.contents(
@@ -47,7 +47,7 @@ extension StoreMover {
     _ name: String, from source: String, to target: String, size: Int64
   ) throws {
     guard let found = Self.size(of: source) else {
-      // What is lost already is no reason to lose more.
+      // The file is lost already, so the move goes on without it.
       if result.missingAssets.count < Self.toldMissing { result.missingAssets.append(name) }
       return
     }

@@ -7,24 +7,23 @@ import StoreModel
 /// Moves the rows of one store into another.
 final class StoreMover {
   private static let stateTable = "store_move"
-  /// Tables of the stores' own that no rows are copied of.
+  /// The stores' own tables whose rows are not copied.
   static let ownTables: Set = ["schema_version", stateTable]
-  /// What servers know of each other and of the nodes that have the store, which is nothing to be moved
-  /// to another store.
+  /// Tables about servers and nodes, which do not apply to another store.
   static let tablesOfServers: Set = [
     "servers", "dispatch_leases", "part_dispatches", "announcements", "store_shards",
   ]
 
-  /// How far the move is, as the target has it.
+  /// The progress of the move, as stored in the target.
   private struct State {
-    /// The last table that rows were copied of; empty at first.
+    /// The table whose rows were last copied; empty at first.
     var table: String
-    /// The key of the last row; nil when all of the table are there.
+    /// The key of the last row copied; nil if the table is complete.
     var key: [SQLValue]?
     var rows: Int64
   }
 
-  /// Whether an earlier move had come to its end.
+  /// Whether an earlier move was completed.
   private var isFinished = false
   let source: StoreMoveEnd
   let target: StoreMoveEnd
@@ -88,7 +87,7 @@ final class StoreMover {
 
   // MARK: Beginning and end
 
-  /// Makes an empty store in the target, or finds out how far an earlier move came.
+  /// Creates an empty store in the target, or reads the progress of an earlier move.
   private func prepare() throws -> State {
     try checkIsWhole()
     try NotificationIndexTable.fileAll(over: source.connection)
@@ -142,8 +141,8 @@ final class StoreMover {
         + "empty")
   }
 
-  /// Whether the target has all of the source from an earlier move, which was killed when it had come to
-  /// its end and had not said so, and nobody has used it since.
+  /// Whether the target has all of the source from an earlier move that was killed after its last
+  /// commit but before it reported success, and no program has used the target since.
   private func isCopy(_ names: [String], _ fingerprint: String) throws -> Bool {
     guard ["schema_version", "counters", "databases"].allSatisfy(names.contains) else {
       return false
@@ -153,8 +152,8 @@ final class StoreMover {
       && self.fingerprint(of: target.connection) == fingerprint
   }
 
-  /// Sees to it that no database of the source is dispatched in parts, of which the target would not
-  /// know.
+  /// Checks that no database of the source is divided, since the target would not know the
+  /// division.
   private func checkIsWhole() throws {
     let divided = try source.connection.first(
       """
@@ -170,7 +169,7 @@ final class StoreMover {
         + "dispatched in parts; make it whole first, with 'petrel databases partition --parts 1'")
   }
 
-  /// What is another one when anything was saved in the source.
+  /// A digest that changes when anything is saved in the source.
   private func fingerprint(of connection: any SQLConnection) throws -> String {
     let hasher = SHA256Hasher()
     for name in ["counters", "databases"] {
@@ -190,7 +189,7 @@ final class StoreMover {
     try connection.execute(Migration.definition)
     try Migration.set(Migration.unfinishedVersion, over: connection)
     try Migration.run(Schema.migrations, on: connection)
-    // What migrations put into new stores comes from the source.
+    // Rows that migrations insert into new stores are copied from the source instead.
     for name in try SQLTable.names(connection) where !Self.ownTables.contains(name) {
       try connection.execute("DELETE FROM \(name)")
     }
@@ -209,7 +208,7 @@ final class StoreMover {
     try connection.commit()
   }
 
-  /// The tables that this program's migrations make, which the source must have as well.
+  /// The tables of this program's migrations, which the source must have too.
   private func matchingTables() throws -> [SQLTable] {
     let sourceNames = Set(try SQLTable.names(source.connection))
     return try SQLTable.names(target.connection)
@@ -234,12 +233,12 @@ final class StoreMover {
     try connection.execute("DROP TABLE \(Self.stateTable)")
     try makeDispatchLeases(connection)
     try connection.commit()
-    // PostgreSQL plans by what it knows of the tables; SQLite's plans here need nothing of that.
+    // PostgreSQL plans by statistics; the store's plans on SQLite need none.
     guard connection.kind == .postgreSQL else { return }
     for table in tables { try connection.execute("ANALYZE \(table.name)") }
   }
 
-  /// Makes leases that nobody holds for the databases that may have changes to dispatch.
+  /// Adds leases without a holder for the databases that may have changes to dispatch.
   private func makeDispatchLeases(_ connection: any SQLConnection) throws {
     guard connection.isShared else { return }
     try connection.run(
@@ -276,7 +275,7 @@ final class StoreMover {
     try commit(rows, through: nil, of: table)
   }
 
-  /// - Parameter key: nil when all of the table are there.
+  /// - Parameter key: nil if the table is complete.
   private func commit(_ rows: Int, through key: [SQLValue]?, of table: SQLTable) throws {
     try target.connection.run(
       """
