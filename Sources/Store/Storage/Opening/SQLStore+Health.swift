@@ -28,7 +28,7 @@ extension SQLStore: StoreHealth {
     }
     guard let path else { return nil }
     return await withCheckedContinuation { continuation in
-      // A disk that hangs holds up nobody else there.
+      // A separate queue, since a disk that hangs would block it.
       DispatchQueue(label: "petrel.store.sizes").async {
         var sizes = StoreFileSizes()
         sizes.database = Self.size(of: path)

@@ -2,9 +2,9 @@ import Foundation
 import SQLEngine
 import StoreModel
 
-/// The threads of an open store. Each that has a connection has it for itself.
+/// The threads of an open store. A connection belongs to one thread.
 extension SQLStore {
-  /// - Parameter first: the connection over which the store was opened; the first writer has it.
+  /// - Parameter first: the connection over which the store was opened; the first writer takes it.
   func startThreads(_ opening: StoreOpening, first: sending any SQLConnection) throws {
     try startCluster(opening)
     try startReaders(opening)
@@ -47,7 +47,7 @@ extension SQLStore {
     _ opening: StoreOpening, tail: NotificationTail? = nil
   ) throws -> sending StoreConnection {
     let engine = try opening.connect(isReader: true, locksRows: false)
-    // Where others write too, nothing is cached of the index.
+    // Other processes also write to a shared store, so its index is not cached.
     if opening.location.isShared { return StoreConnection(over: engine, context, tail: tail) }
     return StoreConnection(
       over: engine, context, tail: tail, searchCache: searchCache,
@@ -63,13 +63,13 @@ extension SQLStore {
     ) { checkpointer.work(over: $0.engine) }
   }
 
-  /// Looks at the rest of the store's file while the store is served.
+  /// Checks the rest of the store's file while the store is served.
   private func startInspection(_ opening: StoreOpening) {
     guard let inspection = opening.inspection, let damage = opening.damage else { return }
     let pause = configuration.tuning.inspectionPause
     threads.start(named: "petrel.store.inspection") { [queue = transactions.writer.queue] in
       var inspection = inspection
-      // One that cannot be read now is looked at by those who read it.
+      // An unreadable page is found by the reads that need it.
       let found = try? inspection.lookAtRest(
         pausing: pause, unless: { queue.isOver || damage.reason != nil })
       if let found { damage.note("\(found): \(PageDamage.advice)") }
@@ -87,7 +87,7 @@ extension SQLStore {
 
   private func startLimits(_ opening: StoreOpening) throws {
     guard let limits else { return }
-    // What PostgreSQL finds of its files others take down.
+    // Other connections report the damage that PostgreSQL finds.
     let engine = try opening.location.connect(
       configuration.tuning, locksRows: true, serves: false, checkpointPages: nil)
     threads.start(named: "petrel.store.limits", over: StoreConnection(over: engine, context)) {
@@ -95,7 +95,7 @@ extension SQLStore {
     }
   }
 
-  /// Sees to it that a folder of assets that servers share is this store's.
+  /// Checks that a shared folder of assets is this store's.
   func bindAssets(over connection: any SQLConnection) throws {
     guard let folder = assets.files as? FileAssetStore, folder.use == .shared else { return }
     let connection = StoreConnection(over: connection, context)

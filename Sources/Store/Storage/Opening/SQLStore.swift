@@ -5,15 +5,16 @@ import StoreModel
 
 /// The durable store on an SQL engine.
 ///
-/// One thread writes, or a few on PostgreSQL; each makes writes that wait at the same time one
-/// transaction. A few threads read. Each thread has its own connection. Callers wait in continuations, never
-/// on a thread.
+/// One thread writes, or a few on PostgreSQL. Each commits waiting writes together in one
+/// transaction. A few threads read. Each thread has its own connection. Callers wait in
+/// continuations, never on a thread.
 public final class SQLStore: Store, Sendable {
   public let databases: any DatabaseStore
   public let zones: any ZoneStore
   public let records: any RecordReading & RecordWriting
   public let changeFeeds: any ChangeFeedStore
-  /// Their bytes are beside a store in a file, in the folder with its name and `-assets`; else in memory.
+  /// For a store in a file, the bytes are beside it, in the folder with its name and `-assets`; for
+  /// a store in memory, they are in memory.
   public let assets: any AssetRegistry
   public let schemas: any SchemaStore & RoleStore
   public let subscriptions: any SubscriptionStore & SubscriptionFeed
@@ -33,11 +34,11 @@ public final class SQLStore: Store, Sendable {
   public let quotas = StoreQuotas()
 
   let configuration: StoreConfiguration
-  /// The store's SQLite file, where it is one.
+  /// The store's SQLite file, if it is one.
   let path: String?
-  /// Whether that was found to be damaged.
+  /// The damage found in that file.
   let fileDamage: StoreDamage?
-  /// What PostgreSQL found of its own files. It serves what is not damaged.
+  /// The damage that PostgreSQL found in its own files. Undamaged data is still served.
   let serverDamage: StoreDamage?
   let context: StoreContext
   let threads: ThreadGroup
@@ -45,43 +46,44 @@ public final class SQLStore: Store, Sendable {
   let readTally = ReadTally()
   let tail: NotificationTail?
   let searchCache: SearchCache
-  /// Entries of the search cache that are to be made.
+  /// Requested entries of the search cache.
   let fills = JobQueue(limit: 64, role: "entries of the search cache")
-  /// Copies the log of a server's store in a file; elsewhere commits do so.
+  /// Copies the log of a server's store in a file; elsewhere commits copy it.
   let checkpointer: Checkpointer?
   let limits: StoreLimits?
-  /// What the store takes where it is not in a file.
+  /// The storage used by a store that is not in a file.
   let tableSizes: TableSizes?
   /// Nil unless several servers may have the store open.
   let cluster: ClusterService?
 
-  /// What servers that share the store know of each other; nil when one has it alone.
+  /// Cluster membership and leases; nil if one server uses the store alone.
   public var servers: (any ClusterStore)? { cluster }
-  /// Seconds that the store's clock is ahead of this machine's.
+  /// Seconds by which the store's clock is ahead of this machine's.
   public var clockOffset: Double { cluster?.clock.offset ?? 0 }
   public var sharedLimits: (any SharedLimits)? { limits }
 
-  /// Opens the store in this file, and makes it when there is none.
+  /// Opens the store in this file, and creates it if there is none.
   ///
-  /// - Throws: ``StoreError/Code/cannotOpen`` when the file cannot be opened, is no store, or (for a
-  ///   server) is open in another server; ``StoreError/Code/newerSchema`` when a newer Petrel wrote it.
+  /// - Throws: ``StoreError/Code/cannotOpen`` if the file cannot be opened, is not a store, or (for
+  ///   a server) is open in another server; ``StoreError/Code/newerSchema`` if a newer Petrel wrote
+  ///   it.
   public static func open(
     at path: String, configuration: StoreConfiguration = StoreConfiguration()
   ) async throws -> SQLStore {
     try await open(at: .file(path: path), configuration: configuration)
   }
 
-  /// Opens a store, and makes it when there is none.
+  /// Opens a store, and creates it if there is none.
   ///
-  /// - Throws: what ``open(at:configuration:)-(String,_)`` does, and ``StoreError/Code/cannotOpen`` when
-  ///   the PostgreSQL cannot be reached.
+  /// - Throws: the errors of ``open(at:configuration:)-(String,_)``, and
+  ///   ``StoreError/Code/cannotOpen`` if PostgreSQL cannot be reached.
   public static func open(
     at location: StoreLocation, configuration: StoreConfiguration = StoreConfiguration()
   ) async throws -> SQLStore {
     try await open(at: location, configuration: configuration, migrations: Schema.migrations)
   }
 
-  /// Makes an empty store in memory. It is gone when it is closed.
+  /// Creates an empty store in memory. It is lost when it is closed.
   public static func inMemory(
     configuration: StoreConfiguration = StoreConfiguration()
   ) async throws -> SQLStore {
@@ -104,7 +106,7 @@ public final class SQLStore: Store, Sendable {
     }
   }
 
-  /// Does what blocks on a thread of its own.
+  /// Runs a blocking `body` on a thread of its own.
   package static func onThread<Value: Sendable>(
     _ body: @escaping @Sendable () throws -> Value
   ) async throws -> Value {
@@ -118,7 +120,7 @@ public final class SQLStore: Store, Sendable {
     at location: StoreLocation, configuration: StoreConfiguration, migrations: [Migration]
   ) throws {
     let opening = try StoreOpening(of: location, by: configuration)
-    // The folder of the assets is beside the store: what makes it makes the store's folder too.
+    // The folder of the assets is beside the store, so creating it also creates the store's folder.
     let files = try opening.assetFiles()
     let first = try opening.firstConnection(applying: migrations)
     self.configuration = configuration
@@ -128,7 +130,7 @@ public final class SQLStore: Store, Sendable {
     context = try opening.context(over: first, quotas: quotas)
     threads = ThreadGroup(keeping: opening.lock)
     tail = try opening.tail(over: first)
-    // The search cache follows the writer of this process alone.
+    // The search cache follows the writer of this process only.
     searchCache = SearchCache(limit: location.isShared ? 0 : configuration.tuning.searchCacheBytes)
     checkpointer = opening.checkpointer()
     limits = opening.isSharedServer ? StoreLimits(waiting: configuration.waitingReads) : nil
@@ -183,10 +185,10 @@ public final class SQLStore: Store, Sendable {
     checkpointer?.close()
   }
 
-  /// What searches have in memory of the value index.
+  /// The search cache's contents and turnover.
   public var searchCacheCounts: SearchCacheCounts { searchCache.counts }
 
-  /// Entries of the notification log in memory that wait to be filed in its index; see
+  /// The number of log entries in memory that wait to be filed in the index; see
   /// ``StoreConfiguration/Tuning/unfiledNotifications``.
   public var unfiledNotificationCount: Int { tail?.count ?? 0 }
 
@@ -195,16 +197,16 @@ public final class SQLStore: Store, Sendable {
     ServerLock.isHeld(forStoreAt: path)
   }
 
-  /// Whether nobody uses the store in this file, and no log beside it has more than is in it.
+  /// Whether no server uses the store in this file, and it has no log with contents.
   package static func isUnused(at path: String) -> Bool {
-    // Where there is no log, its size cannot be read.
+    // Without a log, there is no size to read.
     let log = try? FileManager.default.attributesOfItem(atPath: path + "-wal")
     return (log?[.size] as? Int ?? 0) == 0 && !isServed(at: path)
   }
 
   /// Whether a server has the store open.
   ///
-  /// - Throws: ``StoreError/Code/cannotOpen`` when the PostgreSQL cannot be reached.
+  /// - Throws: ``StoreError/Code/cannotOpen`` if PostgreSQL cannot be reached.
   public static func isServed(at location: StoreLocation) async throws -> Bool {
     switch location {
     case .memory: return false

@@ -1,9 +1,9 @@
 import Foundation
 import StoreModel
 
-/// The mark that a server has a store open: an advisory lock on a file beside the store's.
+/// The lock of a server on its store: an advisory lock on a file beside the store's.
 ///
-/// The kernel gives it up when the process ends, however it ends.
+/// The kernel releases it when the process ends in any way.
 package final class ServerLock: @unchecked Sendable {
   // Immutable after init and closed once, in deinit.
   private let descriptor: Int32
@@ -27,7 +27,7 @@ package final class ServerLock: @unchecked Sendable {
 
   deinit { close(descriptor) }
 
-  /// Whether a server has the lock.
+  /// Whether a server holds the lock.
   package static func isHeld(forStoreAt path: String) -> Bool {
     let descriptor = open(path + ".lock", O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { return false }
@@ -35,7 +35,7 @@ package final class ServerLock: @unchecked Sendable {
     return flock(descriptor, LOCK_SH | LOCK_NB) != 0
   }
 
-  /// Tries for a tenth of a second: somebody may just be asking whether the lock is held.
+  /// Tries for a tenth of a second: another process may be testing the lock.
   private static func lock(_ descriptor: Int32) -> Bool {
     for _ in 0..<10 {
       if flock(descriptor, LOCK_EX | LOCK_NB) == 0 { return true }

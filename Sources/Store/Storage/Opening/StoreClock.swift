@@ -2,17 +2,17 @@ import CloudKitModel
 import SQLEngine
 import Synchronization
 
-/// How far the clock of the store's engine is ahead of this machine's.
+/// The offset of the engine's clock from this machine's.
 ///
-/// Servers that share a store take all times that decide anything from its clock, so that it does not
-/// matter how their own are set.
+/// Servers that share a store decide by the store's clock only, so that their own clocks do not
+/// matter.
 final class StoreClock: Sendable {
   private let milliseconds = Mutex(Int64(0))
 
-  /// In seconds.
+  /// The seconds by which the engine's clock is ahead.
   var offset: Double { Double(milliseconds.withLock { $0 }) / 1_000 }
 
-  /// Compares the clocks, as good as one round trip allows.
+  /// Compares the clocks, as precisely as one round trip permits.
   func follow(_ connection: any SQLConnection) throws {
     let before = Timestamp.now.milliseconds
     let time = try connection.first("SELECT \(Self.expression)", []) { $0.integer(0) }
@@ -21,8 +21,8 @@ final class StoreClock: Sendable {
     milliseconds.withLock { $0 = time - (before + after) / 2 }
   }
 
-  /// The time of PostgreSQL when a statement reached it, in milliseconds. It is the same wherever in the
-  /// statement it stands, as a store on several nodes needs it, and before the time of any commit: a
-  /// server that waited for its row rather thinks too little of its time than too much.
+  /// PostgreSQL's time when a statement reached it, in milliseconds. It is the same everywhere in
+  /// the statement, as a distributed store needs, and before the time of any commit. A server that
+  /// waited for its row thus assumes too early a time rather than too late a one.
   static let expression = "(EXTRACT(EPOCH FROM statement_timestamp()) * 1000)::int8"
 }

@@ -1,10 +1,10 @@
 import SQLEngine
 
-/// Where a store is: the engine that keeps it, and what that needs to find it.
+/// The engine of a store and its location.
 public enum StoreLocation: Sendable, Hashable {
-  /// An empty one, gone when it is closed.
+  /// An empty store in memory, which is lost when it is closed.
   case memory
-  /// An SQLite file, made when there is none.
+  /// An SQLite file, created if there is none.
   case file(path: String)
   /// A database of a PostgreSQL server.
   ///
@@ -13,12 +13,12 @@ public enum StoreLocation: Sendable, Hashable {
 }
 
 extension StoreLocation {
-  /// The SQLite file.
+  /// The SQLite file, if it is one.
   package var file: String? {
     if case .file(let path) = self { path } else { nil }
   }
 
-  /// Where the PostgreSQL is.
+  /// The address of PostgreSQL, if it is used.
   var address: PostgreSQLAddress? {
     if case .postgreSQL(let address, _) = self { address } else { nil }
   }
@@ -32,14 +32,14 @@ extension StoreLocation {
     }
   }
 
-  /// Whether other processes write to the store while this one serves it, so that what a process
-  /// knows by heart of it must be looked up again or never change.
+  /// Whether other processes write to the store while this one serves it. Then a process may cache
+  /// only data that never changes or that it checks again.
   var isShared: Bool {
     if case .postgreSQL = self { true } else { false }
   }
 
-  /// A connection to look at a store that a server may have open. Nothing may be changed over it. Nil for one
-  /// in memory.
+  /// A connection to inspect a store that a server may have open. Make no changes over it. Nil for
+  /// a store in memory.
   func connectToLook() throws -> (any SQLConnection)? {
     switch self {
     case .memory: return nil
@@ -53,9 +53,9 @@ extension StoreLocation {
   }
 
   /// - Parameters:
-  ///   - damage: where it is taken down that files are damaged.
-  ///   - locksRows: whether others may have to wait for its transactions.
-  ///   - serves: whether it is the connection of a server that writes.
+  ///   - damage: records damage of the files.
+  ///   - locksRows: whether other connections may have to wait for its transactions.
+  ///   - serves: whether it is a server's writing connection.
   package func connect(
     _ tuning: StoreConfiguration.Tuning, damage: StoreDamage? = nil, locksRows: Bool, serves: Bool,
     checkpointPages: Int?

@@ -2,21 +2,21 @@ import Foundation
 import SQLEngine
 import StoreModel
 
-/// What has to be known, checked and done before a store is there: its parts are made of it.
+/// The checks and preparations before a store is opened, and the parts of which it is assembled.
 struct StoreOpening {
   let location: StoreLocation
   let configuration: StoreConfiguration
-  /// That this is the one server that has the store's file open.
+  /// The lock of the only server that has the store's file open.
   let lock: ServerLock?
-  /// Where it is taken down that files are damaged.
+  /// Records damage of the files.
   let damage: StoreDamage?
-  /// What is left to be looked at of the store's file while it is served.
+  /// The part of the file that remains to be checked while the store is served.
   let inspection: StoreInspection?
 
-  /// Has a server lock the store's file, and looks at the file.
+  /// Locks the store's file for a server, and checks the file.
   ///
-  /// - Throws: ``StoreError/Code/cannotOpen`` when another server has it, ``StoreError/Code/corrupt`` when it is
-  ///   damaged.
+  /// - Throws: ``StoreError/Code/cannotOpen`` if another server has it open,
+  ///   ``StoreError/Code/corrupt`` if it is damaged.
   init(of location: StoreLocation, by configuration: StoreConfiguration) throws {
     self.location = location
     self.configuration = configuration
@@ -26,7 +26,7 @@ struct StoreOpening {
     damage = location == .memory ? nil : StoreDamage()
     inspection =
       if let path = location.file, FileManager.default.fileExists(atPath: path),
-        // To open a store that nobody has open would cut its log off where that is damaged.
+        // Opening an unused store would truncate its log where it is damaged.
         isServer || !SQLStore.isServed(at: path)
       {
         try Self.inspect(path, forServing: isServer, by: configuration)
@@ -35,7 +35,7 @@ struct StoreOpening {
       }
   }
 
-  /// - Returns: what is left to be looked at.
+  /// - Returns: the part that remains to be checked; nil if there is none.
   private static func inspect(
     _ path: String, forServing isServer: Bool, by configuration: StoreConfiguration
   ) throws -> StoreInspection? {
@@ -51,33 +51,33 @@ struct StoreOpening {
 
   var writerCount: Int { isSharedServer ? max(1, configuration.writers) : 1 }
 
-  /// A store in memory has no connection but the writer's.
+  /// A store in memory has only the writer's connection.
   var hasReaders: Bool { location != .memory && configuration.readers > 0 }
 
   // MARK: Connections
 
   /// - Parameters:
-  ///   - isReader: whether it only reads.
-  ///   - locksRows: whether others may have to wait for its transactions.
+  ///   - isReader: whether the connection only reads.
+  ///   - locksRows: whether other connections may have to wait for its transactions.
   func connect(isReader: Bool = false, locksRows: Bool = true) throws -> any SQLConnection {
     try location.connect(
       configuration.tuning, damage: damage, locksRows: locksRows,
       serves: !isReader && configuration.role == .server,
-      // A tool would only get in the way of the server's own copying.
+      // A tool's copying would only interfere with the server's own.
       checkpointPages: configuration.role == .tool ? configuration.tuning.logPages : nil)
   }
 
-  /// The connection over which the store is brought to this program's form; the first writer has it then.
+  /// The connection over which the store is migrated; the first writer takes it.
   func firstConnection(applying migrations: [Migration]) throws -> any SQLConnection {
     let first = try connect()
-    // Beside a server, that has done it.
+    // If a server is running, it has already renewed the log.
     if let path = location.file, lock != nil || !SQLStore.isServed(at: path) {
       try first.renewLog()
     }
     if first.isShared { try StorePlace.check(first) }
     try Migration.apply(migrations, to: first)
     if isSharedServer { try StorePlace.note(first) }
-    // Without it the store is slower, and as good.
+    // A failure is reported and ignored: the store works without statistics, only slower.
     first.analyzeUnknownTables(
       besides: ["notification_runs"], configuration.onUnknownTable)
     return first
@@ -104,8 +104,8 @@ struct StoreOpening {
       quotas: quotas)
   }
 
-  /// What an earlier process left of the notification log that is not in its index; nil where all is put
-  /// there at once.
+  /// The entries that an earlier process left unfiled in the notification log's index; nil if all
+  /// entries are filed at once.
   func tail(over connection: any SQLConnection) throws -> NotificationTail? {
     guard configuration.role == .server, !location.isShared else { return nil }
     return try NotificationIndexTable.recoverTail(

@@ -1,22 +1,22 @@
 import SQLEngine
 import StoreModel
 
-/// Where PostgreSQL has a store: what a copy of its tables has not in common with them.
+/// The location of a store in PostgreSQL, which a copy of its tables does not share.
 ///
-/// It is noted in the comment of a table, which a dump has as well. A store whose tables are others than the
-/// note says came from a copy, which may be older than what devices know. A base backup and a standby that
-/// took over are where the store was, so that nothing is found of them here.
+/// It is stored in the comment of a table, which a dump includes. If a store's tables differ from
+/// its comment, it came from a copy, which may be older than the state that devices know. A base
+/// backup and a promoted standby keep the location, so this check does not detect them.
 package struct StorePlace: Hashable, Sendable {
-  /// What `initdb` gave the cluster; nil where PostgreSQL does not tell this user.
+  /// The system identifier that `initdb` gave the cluster; nil if this user may not read it.
   var cluster: Int64?
-  /// The object identifiers of the database and of the table that bears the comment. They are numbered
-  /// through in each cluster.
+  /// The object identifiers of the database and of the table with the comment, which each cluster
+  /// numbers.
   var database: Int64
   var table: Int64
 
   private static let word = "Petrel serves the store from here:"
 
-  /// Where the store is.
+  /// The store's present location.
   static func actual(_ connection: any SQLConnection) throws -> StorePlace {
     let tellsCluster = try connection.first(
       "SELECT has_function_privilege('pg_control_system()', 'EXECUTE')", []
@@ -37,22 +37,22 @@ package struct StorePlace: Hashable, Sendable {
     return place
   }
 
-  /// Where the store was served last; nil where it does not say.
+  /// The location where the store was last served; nil if none is stored.
   static func noted(_ connection: any SQLConnection) throws -> StorePlace? {
     try connection.first(
       "SELECT COALESCE(obj_description(to_regclass('schema_version'), 'pg_class'), '')", []
     ) { StorePlace(comment: $0.text(0)) } ?? nil
   }
 
-  /// Whether both may be the same.
+  /// Whether both may be the same location.
   func matches(_ other: StorePlace) -> Bool {
     (database, table) == (other.database, other.table)
       && (cluster == nil || other.cluster == nil || cluster == other.cluster)
   }
 
-  /// Checks that a store is where it was served last.
+  /// Checks that a store is where it was last served.
   ///
-  /// - Throws: ``StoreError/Code/cannotOpen`` when it is not.
+  /// - Throws: ``StoreError/Code/cannotOpen`` if it is not.
   package static func check(_ connection: any SQLConnection) throws {
     guard let noted = try noted(connection) else { return }
     let actual = try actual(connection)
@@ -65,8 +65,8 @@ package struct StorePlace: Hashable, Sendable {
         + "--nothing-lost'")
   }
 
-  /// Notes that the store is served from where it is. A user who may not does without, unless another place
-  /// is noted.
+  /// Stores the present location as the one where the store is served. Without the right to do so
+  /// it does nothing, unless another location is stored.
   ///
   /// - Throws: ``StoreError``.
   package static func note(_ connection: any SQLConnection) throws {
@@ -78,7 +78,7 @@ package struct StorePlace: Hashable, Sendable {
     ) { $0.integer(0) != 0 }
     let isElsewhere = noted.map { !actual.matches($0) } ?? false
     guard isOwner == true || isElsewhere else { return }
-    // A definition takes no arguments; there are numbers alone in this one.
+    // A definition takes no arguments; this one contains only numbers.
     try connection.execute("COMMENT ON TABLE schema_version IS '\(actual.comment)'")
   }
 }
@@ -91,10 +91,10 @@ extension StorePlace: CustomStringConvertible {
       .joined(separator: ", ")
   }
 
-  /// As it is noted.
+  /// The stored text.
   var comment: String { "\(Self.word) \(self)" }
 
-  /// - Returns: nil where it is not one of these.
+  /// - Returns: nil if the text is not a location.
   init?(comment: String) {
     guard comment.hasPrefix(Self.word + " ") else { return nil }
     var numbers: [Substring: Int64] = [:]

@@ -3,10 +3,10 @@ import SQLEngine
 import StoreModel
 import Synchronization
 
-/// What the tables of a store in PostgreSQL take, looked up beside those who ask and at most twice a
-/// minute.
+/// The storage used by the tables of a store in PostgreSQL, looked up in the background, at most
+/// twice a minute.
 package final class TableSizes: Sendable {
-  /// Seconds that an answer is good for.
+  /// The seconds for which a result is valid.
   static let age = 30.0
 
   private struct State {
@@ -16,9 +16,10 @@ package final class TableSizes: Sendable {
 
   private let state = Mutex(State())
 
-  /// What is known; nil before the first look is over, and after one that failed.
+  /// The last result; nil before the first lookup ends, and after a failed one.
   ///
-  /// - Parameter look: is begun when it is time for another look, and not waited for.
+  /// - Parameter look: looks the sizes up. It is started if the last result is too old, and not
+  ///   waited for.
   func current(
     _ look: @escaping @Sendable () async throws -> StoreFileSizes
   ) -> StoreFileSizes? {
@@ -30,7 +31,7 @@ package final class TableSizes: Sendable {
     }
     if isDue {
       Task {
-        // Without sizes the metrics leave them out.
+        // A failure is ignored: the metrics then omit the sizes.
         let found = try? await look()
         state.withLock { $0.known = found }
       }
@@ -38,11 +39,11 @@ package final class TableSizes: Sendable {
     return state.withLock { $0.known }
   }
 
-  /// What all tables take with their indexes, on all nodes.
+  /// The storage used by all tables with their indexes, on all nodes.
   package static func look(
     over connection: any SQLConnection, isDistributed: Bool
   ) throws -> StoreFileSizes {
-    // A distributed table is empty where it is defined.
+    // On the coordinator, a distributed table is empty.
     let size =
       isDistributed ? "citus_total_relation_size(oid, false)" : "pg_total_relation_size(oid)"
     let bytes = try connection.first(
