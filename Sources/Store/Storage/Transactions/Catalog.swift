@@ -1,28 +1,28 @@
 import CloudKitModel
 import StoreModel
 
-/// What need not be read twice over a connection: what never changes once it is in the store, and the
-/// schemas, which are read again when their version has changed.
+/// A connection's cache of data that never changes once stored, and of schemas, which are read
+/// again when their version changes.
 ///
-/// It learns while a transaction runs, so it is emptied when one is rolled back.
+/// It is filled while a transaction runs, so it is emptied when a transaction is rolled back.
 final class Catalog {
   var addresses: [DatabaseID: DatabaseAddress] = [:]
-  /// Whether databases have subscriptions, at the subscription versions that it was looked for.
+  /// Whether databases have subscriptions, with the subscription versions at which that was read.
   var subscribed: [DatabaseID: (version: Int64, isSubscribed: Bool)] = [:]
   var zoneIDs: [ZoneKey: ZoneID] = [:]
   var types: [RecordTypeKey: RecordTypeEntry] = [:]
   var typesByNumber: [Int64: RecordTypeEntry] = [:]
-  /// The numbers of the ways of deliveries.
+  /// The numbers of delivery routes.
   var routes: [DeliveryRoute: DeliveryRoute.ID] = [:]
   /// The custom roles of users, without the system's.
   var roles: [MemberKey: Set<String>] = [:]
-  /// The hashes of the users who are being deleted or were lately, as of ``version``; nil before
-  /// they are asked for.
+  /// The hashes of users who are being deleted or were recently deleted, as of ``version``; nil
+  /// before they are read.
   var deletedUsers: Set<[UInt8]>?
-  /// The catalog version that types and roles were read at; nil before the first is read.
+  /// The catalog version at which types and roles were read; nil before the first read.
   var version: Int64?
 
-  /// Drops all of it: what was read of rows that were rolled back may be among it.
+  /// Empties the cache, which may contain rows that were rolled back.
   func empty() {
     addresses = [:]
     subscribed = [:]

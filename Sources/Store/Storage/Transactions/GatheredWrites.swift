@@ -1,19 +1,19 @@
 import CloudKitModel
 import StoreModel
 
-/// What the record modifications of one transaction leave to be written once for all of them, and
-/// what one of them learnt that the next need not ask again.
+/// Writes that the record modifications of one transaction leave to be written once for all of
+/// them, and lookups that they share.
 ///
-/// Only such jobs run while it holds something (``StoreJob/gathersWrites``); before any other, and
-/// before the commit, all of it is written and forgotten. So nobody sees a zone or the value index
-/// without it.
+/// Only such jobs run while it holds writes (``StoreJob/gathersWrites``). Before any other job, and
+/// before the commit, all of it is written and cleared. So no job reads a zone or the value index
+/// without these writes.
 struct GatheredWrites {
   struct ZonePlace: Hashable {
     var zoneID: ZoneID
     var database: DatabaseID
   }
 
-  /// What there was when a savepoint was set.
+  /// The state when a savepoint was set.
   struct Mark {
     fileprivate var index: IndexChanges.Mark
     fileprivate var zoneVersions: [Catalog.ZoneKey: Int64]
@@ -23,21 +23,21 @@ struct GatheredWrites {
   var index = IndexChanges()
   /// The latest change of each zone.
   var zoneVersions: [Catalog.ZoneKey: Int64] = [:]
-  /// Numbers that were drawn and are not used up.
+  /// Numbers that were drawn and not yet used.
   var numbers: [DatabaseID: NumberSupply] = [:]
   var zoneNumbers: [ZonePlace: Int64] = [:]
-  /// Zones in which no record was deleted, as far as is remembered.
+  /// Zones known to have no tombstones.
   var zonesWithoutTombstones: Set<Catalog.ZoneKey> = []
 
-  /// So many changes of the index are written before there are more.
+  /// The number of index changes at which they are written.
   private static let indexLimit = 100_000
 
   var isFull: Bool { index.count >= Self.indexLimit }
 
   var mark: Mark { Mark(index: index.mark, zoneVersions: zoneVersions, numbers: numbers) }
 
-  /// Drops what was gathered since the mark, after its savepoint was rolled back. That may have
-  /// brought tombstones back; zones are neither made nor deleted under it.
+  /// Drops the writes gathered since the mark, after its savepoint was rolled back. The rollback
+  /// may have restored tombstones. Zones are neither created nor deleted under a savepoint.
   mutating func restore(_ mark: Mark) {
     index.restore(mark.index)
     zoneVersions = mark.zoneVersions
@@ -55,21 +55,21 @@ struct GatheredWrites {
 }
 
 extension StoreTransaction {
-  /// Writes what was gathered. Not under a savepoint that was set since the first of it was.
+  /// Writes what was gathered. Do not call it under a savepoint that was set after gathering began.
   func writeGathered() throws {
     try ZoneTable(transaction: self).raiseVersions(gathered.zoneVersions)
     try ValueIndexTable(transaction: self).apply(gathered.index)
     gathered.removeAll()
   }
 
-  /// The numbers for a modification; those that it leaves go back into ``GatheredWrites/numbers``.
+  /// The numbers for a modification, which returns unused ones to ``GatheredWrites/numbers``.
   func numbers(of database: DatabaseID, count: Int) throws -> NumberSupply {
     var numbers = gathered.numbers[database] ?? NumberSupply(of: database)
     try numbers.reserve(count, from: self)
     return numbers
   }
 
-  /// The number of a zone, asked once for all modifications that share the transaction.
+  /// The number of a zone, looked up once for all modifications of the transaction.
   func sharedZoneNumber(of zoneID: ZoneID, in database: DatabaseID) throws -> Int64? {
     let place = GatheredWrites.ZonePlace(zoneID: zoneID, database: database)
     if let known = gathered.zoneNumbers[place] { return known }

@@ -1,9 +1,9 @@
-/// Whether a commit goes without the savepoints of atomic requests.
+/// Decides whether a commit omits the savepoints of atomic requests.
 ///
-/// A savepoint makes the engine copy every page that is written under it and was written before in the
-/// same transaction. Going without costs a second run of the whole commit when a request fails. So
-/// after such a failure the next commits have savepoints: who fails again and again costs the others
-/// one run in ``caution`` at most.
+/// Under a savepoint, the engine copies every page that was already written in the transaction.
+/// Without savepoints, a failed request costs a second run of the whole commit. So after such a
+/// failure the next commits have savepoints: a caller who fails repeatedly costs the others at most
+/// one repeated run in ``caution`` commits.
 struct SavepointPolicy {
   static let caution = 64
 
@@ -15,7 +15,7 @@ struct SavepointPolicy {
     return false
   }
 
-  /// A commit that went without had to be run again.
+  /// A commit without savepoints had to be repeated.
   mutating func wereNeeded() {
     cautiousCommits = Self.caution
   }

@@ -1,25 +1,24 @@
 import SQLEngine
 
-/// A connection of an open store, with what its transactions remember for the next. One thread at a time
-/// uses it.
+/// A connection of an open store with its caches. One thread at a time uses it.
 ///
-/// Four caches outlive a transaction. For each there is a rule that says when it learns of a change:
+/// Four caches outlive a transaction:
 ///
-/// | cache | whose | learns | when the transaction is rolled back |
+/// | cache | belongs to | is updated | on rollback |
 /// | --- | --- | --- | --- |
-/// | ``Catalog`` | the connection's | while the transaction runs | it is emptied |
-/// | ``SchemaCache`` | the writers' | after the commit | it learns nothing |
-/// | ``NotificationTail`` | the store's | after the commit | it learns nothing |
-/// | ``SearchCache`` | the readers' | in read transactions, by versions of databases | nothing is rolled back |
+/// | ``Catalog`` | the connection | while the transaction runs | is emptied |
+/// | ``SchemaCache`` | the writers | after the commit | is unchanged |
+/// | ``NotificationTail`` | the store | after the commit | is unchanged |
+/// | ``SearchCache`` | the readers | in read transactions, by versions of databases | is unchanged |
 final class StoreConnection {
   let engine: any SQLConnection
   let context: StoreContext
   let catalog = Catalog()
-  /// The entries of the notification log that wait to be filed; nil where all are filed at once.
+  /// The log entries that wait to be filed; nil if all are filed at once.
   let tail: NotificationTail?
-  /// What searches have cached of the index and share; nil where what they read may be rolled back.
+  /// The search cache; nil for writers, and on a shared store.
   let searchCache: SearchCache?
-  /// Has an entry of the search cache made that is wanted.
+  /// Requests an entry of the search cache.
   let fillSearchCache: (@Sendable (SearchCacheEntry.Name) -> Void)?
 
   init(

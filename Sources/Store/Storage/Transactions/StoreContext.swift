@@ -2,23 +2,23 @@ import CloudKitModel
 import Foundation
 import StoreModel
 
-/// What the transactions of an open store go by. It does not change while the store is open.
+/// The constants of an open store that its transactions use.
 final class StoreContext: Sendable {
   let makeUUID: @Sendable () -> UUID
-  /// Seals what clients are given to keep.
+  /// Seals texts that clients keep.
   let tokens: TokenCipher
   let changeTags: ChangeTags
-  /// As which server changes are committed; nil where one alone has the store open.
+  /// The server ID under which changes are committed; nil if one server uses the store alone.
   let identity: ServerIdentity?
-  /// Whether the databases of the store are on several nodes: see ``StoreDistribution``.
+  /// Whether the store's databases are distributed over nodes: see ``StoreDistribution``.
   let isDistributed: Bool
-  /// Where no record type or field is made by saving it.
+  /// Environments in which saving a record creates no record type or field.
   let fixedEnvironments: Set<ContainerEnvironment>
   /// The limits of the store.
   let quotas: StoreQuotas
-  /// What is kept of changes that were dispatched.
+  /// The retention of dispatched changes.
   let historyLimits: ChangeHistoryLimits
-  /// Stands for the database's clock where a test moves time: nanoseconds since 1970.
+  /// For tests that move time: replaces the database's clock, in nanoseconds since 1970.
   let steeredTime: (@Sendable () -> Int64)?
 
   init(
@@ -36,7 +36,7 @@ final class StoreContext: Sendable {
     steeredTime = configuration.steeredTime
   }
 
-  /// For a few statements over a connection, by which clients are given nothing.
+  /// A context for a few statements that give no text to clients.
   convenience init() throws {
     try self.init(
       StoreConfiguration(role: .tool), tokens: .unused, identity: nil, isDistributed: false,

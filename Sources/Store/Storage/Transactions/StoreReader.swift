@@ -1,11 +1,11 @@
 import StoreModel
 
-/// A thread that reads: it runs each job in a transaction that sees one state of the store.
+/// A reading thread: it runs each job in a transaction with one snapshot of the store.
 struct StoreReader {
   let queue: JobQueue
   var tally = ReadTally()
 
-  /// Works until the queue is closed and empty.
+  /// Runs jobs until the queue is closed and empty.
   func work(over connection: StoreConnection) {
     while let jobs = queue.take(most: 1) {
       for job in jobs {
@@ -18,7 +18,7 @@ struct StoreReader {
           do {
             try run(job, over: connection)
           } catch let error as StoreError where error.code == .unreachable {
-            // It changes nothing, and the next connection may be a good one.
+            // A read changes nothing, so it is repeated once over a new connection.
             try run(job, over: connection)
           }
           tally.note(nil)

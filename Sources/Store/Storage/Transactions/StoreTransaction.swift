@@ -2,48 +2,50 @@ import CloudKitModel
 import SQLEngine
 import StoreModel
 
-/// One transaction of the store, for as long as it lives: what it has written so far, and what is to be written
-/// before its commit.
+/// One transaction of the store: what it has written so far, and what remains to be written before
+/// its commit.
 ///
-/// It is made when a transaction begins and dropped when that ends. So nothing of one that was rolled back is
-/// left for the next, and one that is run again begins with nothing. Where statements run by themselves, each
-/// is a transaction of the engine, and this stands for all of them.
+/// It is created when a transaction begins and dropped when that ends. So a rolled-back transaction
+/// leaves nothing behind, and a repeated one begins empty. Where statements run by themselves, each
+/// is a transaction of the engine, and this object stands for all of them.
 final class StoreTransaction {
   let connection: any SQLConnection
   let context: StoreContext
-  /// See ``StoreConnection`` for what becomes of the caches when the transaction is rolled back.
+  /// See ``StoreConnection`` for the effect of a rollback on the caches.
   let catalog: Catalog
   let tail: NotificationTail?
   let searchCache: SearchCache?
   let fillSearchCache: (@Sendable (SearchCacheEntry.Name) -> Void)?
-  /// What ``NotificationTail/wholeRuns`` was before a reader's transaction began; nil for a writer's.
+  /// The value of ``NotificationTail/wholeRuns`` before a reader's transaction began; nil for a
+  /// writer's.
   let wholeRuns: Int?
-  /// What the transaction has locked; nil where nobody else writes.
+  /// The transaction's locks; nil for a reading transaction, and on a store that is not shared.
   var locks: WriteLocks?
-  /// Whether atomic requests are carried out without savepoints. One that fails throws
-  /// ``SavepointNeeded``, and another transaction is begun with them.
+  /// Whether atomic requests run without savepoints. If one fails, it throws ``SavepointNeeded``,
+  /// and the transaction is repeated with savepoints.
   let goesWithoutSavepoints: Bool
 
   /// The changes written so far, in order.
   var outbox: [OutboxEntry] = []
-  /// The servers that are to be woken up after the commit.
+  /// The servers to wake up after the commit.
   var serversToWake: Set<ServerID> = []
-  /// The bytes that the transaction has added and taken so far.
+  /// The bytes that the transaction has added and removed so far.
   var storedBytes = StoredBytes()
-  /// What record modifications have left to be written before the commit.
+  /// Writes of record modifications that remain to be written before the commit.
   var gathered = GatheredWrites()
-  /// The types that records were made of, for the ``SchemaCache``.
+  /// The types of created records, for the ``SchemaCache``.
   var usedTypes: [SchemaCache.Update] = []
-  /// What the transaction does with entries of the notification log that the index does not have.
+  /// The transaction's changes to the tail of the notification log.
   var tailChange = NotificationTail.Change()
-  /// So many entries are to be filed before the commit, whether they have waited long or not.
+  /// The number of entries to file before the commit, even if few are waiting.
   var filingRequest = 0
-  /// Where the arguments of statements are put together that run for every record.
+  /// Memory for the arguments of statements that run for every record.
   var arguments = SQLArguments()
 
   /// A transaction that reads, or statements by themselves.
   ///
-  /// - Parameter wholeRuns: of the ``NotificationTail``, from before a transaction that reads.
+  /// - Parameter wholeRuns: the value of ``NotificationTail/wholeRuns`` before a reading
+  ///   transaction.
   init(over connection: StoreConnection, wholeRuns: Int? = nil) {
     self.connection = connection.engine
     context = connection.context
@@ -68,9 +70,9 @@ final class StoreTransaction {
     goesWithoutSavepoints = withoutSavepoints
   }
 
-  /// Makes what `body` does one transaction of the engine, where statements run by themselves.
+  /// Runs `body` as one transaction of the engine, where statements would run by themselves.
   ///
-  /// - Parameter begin: what the transaction begins with.
+  /// - Parameter begin: begins the transaction.
   func committing<Value>(
     beginning begin: String = "BEGIN", _ body: () throws -> Value
   ) throws -> Value {
@@ -87,7 +89,7 @@ final class StoreTransaction {
 
   // MARK: Savepoints
 
-  /// What there was when a savepoint was set.
+  /// The state when a savepoint was set.
   struct Mark {
     fileprivate var outboxCount: Int
     fileprivate var storedBytes: StoredBytes
@@ -102,7 +104,7 @@ final class StoreTransaction {
       usedTypeCount: usedTypes.count, loggedCount: tailChange.added.count)
   }
 
-  /// Drops what was done since a mark, after its savepoint was rolled back.
+  /// Drops the changes since a mark, after its savepoint was rolled back.
   func restore(_ mark: Mark) {
     outbox.removeSubrange(mark.outboxCount...)
     storedBytes = mark.storedBytes

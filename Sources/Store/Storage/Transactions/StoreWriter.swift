@@ -3,21 +3,22 @@ import KillPoints
 import SQLEngine
 import StoreModel
 
-/// The threads that write. Each takes writes that are waiting, makes them one transaction, and commits
-/// once for all of them. A store in a file has one such thread, a server on PostgreSQL a few: they have
-/// their turns by ``WriteSchedule``, and the transactions of several processes by ``WriteLocks``.
+/// The writing threads. Each takes waiting writes, runs them in one transaction, and commits once
+/// for all of them. A store in a file has one such thread, a server on PostgreSQL a few.
+/// ``WriteSchedule`` coordinates the threads, and ``WriteLocks`` the transactions of several
+/// processes.
 ///
-/// A job that fails takes nothing of the others with it. Since jobs hardly ever fail, a group is
-/// first run without the savepoints that this needs; when a job fails, the transaction is rolled
-/// back and the group run again, each job under a savepoint of its own. It is the same with the
-/// savepoints of atomic requests, but those fail more often: ``SavepointPolicy`` says when to go
-/// without. A transaction that another process got in the way of is begun anew, after growing pauses.
+/// A failed job does not affect the others. Failures are rare, so a group first runs without the
+/// savepoints that this needs. If a job fails, the transaction is rolled back and the group runs
+/// again, each job under its own savepoint. The savepoints of atomic requests work the same way,
+/// but those requests fail more often, so ``SavepointPolicy`` decides when to omit them. A
+/// transaction that conflicts with another process is repeated after growing pauses.
 final class StoreWriter: @unchecked Sendable {
   typealias CommitHandler = @Sendable ([OutboxEntry]) -> Void
   typealias DoubtHandler = @Sendable () -> Void
 
   let queue: JobQueue
-  /// What those who prepare records know of the schemas.
+  /// The cached schemas for preparing records.
   let schemas = SchemaCache()
   let tally = WriterTally()
   private let checkpointer: Checkpointer?
@@ -28,15 +29,15 @@ final class StoreWriter: @unchecked Sendable {
   private var handler: CommitHandler?
   private var doubtHandler: DoubtHandler?
 
-  /// How long a thread that lost its connection waits for work, in seconds, before it looks whether the
-  /// database server is back.
+  /// How long a thread that lost its connection waits for work, in seconds, before it tries to
+  /// reach the database server again.
   private static let lossPatience = 0.25
 
   /// - Parameters:
-  ///   - threads: how many are going to write.
-  ///   - checkpointer: what copies the write-ahead log; nil when commits do so.
-  ///   - channel: wakes up other servers after commits; nil where there are none.
-  ///   - isDistributed: whether each database is on a node of its own.
+  ///   - threads: the number of writing threads.
+  ///   - checkpointer: copies the write-ahead log; nil if commits do so.
+  ///   - channel: wakes up other servers after commits; nil if there are none.
+  ///   - isDistributed: whether the store's databases are distributed over nodes.
   init(
     configuration: StoreConfiguration, threads: Int, checkpointer: Checkpointer?,
     channel: ServerChannel?, isDistributed: Bool
@@ -58,13 +59,13 @@ final class StoreWriter: @unchecked Sendable {
     lock.withLock { doubtHandler = handler }
   }
 
-  /// What a thread that writes remembers from one transaction to the next.
+  /// A writing thread's state between transactions.
   private final class WritingThread {
     let number: Int
     let connection: StoreConnection
     var savepointPolicy = SavepointPolicy()
-    /// Whether the connection was lost with a transaction that may have been committed, and it is not known
-    /// yet to be over.
+    /// Whether the connection was lost during a transaction that may have been committed or may
+    /// still be running.
     var isInDoubt = false
 
     var engine: any SQLConnection { connection.engine }
@@ -75,16 +76,16 @@ final class StoreWriter: @unchecked Sendable {
     }
   }
 
-  /// A transaction that was committed.
+  /// A committed transaction.
   private struct Commit {
     let transaction: StoreTransaction
-    /// Why jobs failed of which nothing was kept, or nil, job by job.
+    /// For each job, the error of a job that was rolled back, or nil.
     var failures: [(any Error)?]
   }
 
-  /// Works until the queue is closed and empty.
+  /// Runs jobs until the queue is closed and empty.
   ///
-  /// - Parameter number: which of the threads this is, counted from 0.
+  /// - Parameter number: the thread's number, counted from 0.
   func work(over connection: StoreConnection, thread number: Int) {
     let thread = WritingThread(number, over: connection)
     while let group = queue.take(
@@ -138,18 +139,18 @@ final class StoreWriter: @unchecked Sendable {
     for (job, failure) in zip(group, commit.failures) { job.finish(failure) }
   }
 
-  /// Begins a transaction for nothing else than to find out what became of one that was lost.
+  /// Begins a transaction only to settle the outcome of a lost one.
   private func decide(on thread: WritingThread) {
     do {
       _ = try begin(on: thread, locking: .rows, withoutSavepoints: false)
       try thread.engine.rollback()
     } catch {
-      // It is tried again.
+      // The next call tries again.
       thread.engine.giveUpTransaction()
     }
   }
 
-  /// Commits what a group writes.
+  /// Commits a group's writes.
   private func commit(_ group: [any StoreJob], on thread: WritingThread) throws -> Commit {
     var pauses = Self.pauses[...]
     var locks = group[0].locks
@@ -158,18 +159,18 @@ final class StoreWriter: @unchecked Sendable {
       do {
         return try tryCommitting(group, locking: locks, on: thread)
       } catch let needed as LocksNeeded {
-        // They only become more, but that a distributed store's transaction has one database.
+        // Locks are only added, except that a transaction of a distributed store has one database.
         if thread.connection.context.isDistributed { locks.leaveDatabases(for: needed.locks) }
         locks.formUnion(needed.locks)
       } catch let error as StoreError where error.code == .serializationFailure {
         guard let pause = pauses.popFirst() else { throw error }
-        // Of two that got in each other's way, one is to be done when the other comes again.
+        // A random pause, so that two conflicting transactions do not collide again.
         usleep(UInt32.random(in: pause / 2...pause))
       }
     }
   }
 
-  /// Between attempts at a transaction that others get in the way of, in microseconds.
+  /// The pauses before repeating a conflicting transaction, in microseconds.
   private static let pauses: [UInt32] = [2_000, 8_000, 32_000, 128_000, 512_000]
 
   private func tryCommitting(
@@ -207,18 +208,18 @@ final class StoreWriter: @unchecked Sendable {
     return Commit(transaction: transaction, failures: failures)
   }
 
-  /// Whether a failure is of the transaction, whichever of its jobs came upon it.
+  /// Whether a failure concerns the whole transaction, whichever job met it.
   private func concernsAll(_ error: any Error, on thread: WritingThread) -> Bool {
     if error is LocksNeeded { return true }
     return switch (error as? StoreError)?.code {
     case .unreachable?, .serializationFailure?: true
-    // A file is this process's: what its commit has left there is overwritten by the next.
+    // Only this process writes to a file, and its next commit overwrites what a failed one left.
     case .outcomeUnknown?: thread.engine.isShared
     default: false
     }
   }
 
-  /// Commits, and tells a failure that may have come after the commit from one that did not.
+  /// Commits, and distinguishes failures with an unknown outcome.
   private func commit(over engine: any SQLConnection) throws {
     KillPoint.beforeCommit.reach()
     do {
@@ -231,13 +232,13 @@ final class StoreWriter: @unchecked Sendable {
     KillPoint.afterCommit.reach()
   }
 
-  /// Whether a failure of a commit tells nothing of its outcome: on a server a lost connection, in a file
-  /// an error of the disk.
+  /// Whether a failed commit has an unknown outcome: a lost connection to a server, or a disk error
+  /// for a file.
   private static func isDoubtful(_ code: StoreError.Code, over engine: any SQLConnection) -> Bool {
     engine.isShared ? code == .unreachable : code == .diskFailed || code == .statementFailed
   }
 
-  /// Commits what `body` writes, or nothing of it when it throws.
+  /// Commits the writes of `body`, or rolls them back if it throws.
   private func transaction(
     on thread: WritingThread, locking locks: WriteLocks, withoutSavepoints: Bool,
     _ body: (StoreTransaction) throws -> Void
@@ -272,7 +273,8 @@ final class StoreWriter: @unchecked Sendable {
     }
     let catalogVersion = try locks.beginWriting(on: connection.engine)
     if thread.isInDoubt {
-      // The connection is another, and no transaction of the lost one goes on: it is decided now.
+      // This is a new connection, and the lost one's transaction has ended: its outcome is settled
+      // now.
       thread.isInDoubt = false
       lock.withLock { doubtHandler }?()
     }
@@ -282,13 +284,14 @@ final class StoreWriter: @unchecked Sendable {
     return transaction
   }
 
-  /// Writes what others have left before a job that may look at it, outside of its savepoint.
+  /// Writes what earlier jobs gathered before a job that may read it, outside of the job's
+  /// savepoint.
   private func prepare(_ transaction: StoreTransaction, for job: any StoreJob) throws {
     if !job.gathersWrites || transaction.gathered.isFull { try transaction.writeGathered() }
   }
 
-  /// Runs one job and returns why it failed, with nothing of it kept. Throws when the engine gave
-  /// up the whole transaction, and with it the jobs before.
+  /// Runs one job and returns the error of a failed one, after rolling it back. Throws if the
+  /// engine rolled back the whole transaction, and with it the earlier jobs.
   private func attempt(
     _ job: any StoreJob, in transaction: StoreTransaction, on thread: WritingThread
   ) throws -> (any Error)? {

@@ -1,9 +1,8 @@
 import SQLEngine
 import StoreModel
 
-/// Runs what callers ask of a store as transactions, on the threads of the store: what writes on those of
-/// ``StoreWriter``, what reads on those of ``StoreReader``. Callers wait in continuations, never on a
-/// thread.
+/// Runs transactions on the store's threads: writes on those of ``StoreWriter``, reads on those of
+/// ``StoreReader``. Callers wait in continuations, never on a thread.
 ///
 /// ```swift
 /// let user = try await transactions.read { try UserTable(transaction: $0).user(named: name) }
@@ -11,14 +10,14 @@ import StoreModel
 struct Transactions: Sendable {
   let context: StoreContext
   let writer: StoreWriter
-  /// Where reads wait; the writer's own queue when the store has no readers.
+  /// The queue of reads; the writer's queue if the store has no readers.
   let reads: JobQueue
 
-  /// Runs `body` on a writer's thread, and returns when what it wrote is durable.
+  /// Runs `body` on a writing thread, and returns when its writes are durable.
   ///
   /// - Parameters:
-  ///   - locks: what it has for itself, on a store that others write to as well.
-  ///   - gathersWrites: See ``StoreJob/gathersWrites``.
+  ///   - locks: the locks of the write, on a shared store.
+  ///   - gathersWrites: see ``StoreJob/gathersWrites``.
   func write<Value: Sendable>(
     locking locks: WriteLocks = .everything, gathersWrites: Bool = false,
     _ body: @escaping @Sendable (StoreTransaction) throws -> Value
@@ -29,13 +28,13 @@ struct Transactions: Sendable {
     }
   }
 
-  /// Runs `body` on a reader's thread.
+  /// Runs `body` on a reading thread.
   ///
-  /// - Throws: `CancellationError` when the read was given up; see ``AbandonableReads``.
+  /// - Throws: `CancellationError` if the read was cancelled; see ``AbandonableReads``.
   func read<Value: Sendable>(
     _ body: @escaping @Sendable (StoreTransaction) throws -> Value
   ) async throws -> Value {
-    // Where the writer's thread reads too, a read is part of a transaction with others.
+    // On the writer's thread, a read shares a transaction with other jobs.
     guard AbandonableReads.areOn, reads !== writer.queue else {
       return try await withCheckedThrowingContinuation { continuation in
         reads.add(ContinuationJob(continuation, body))

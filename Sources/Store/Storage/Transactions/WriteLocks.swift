@@ -2,35 +2,35 @@ import CloudKitModel
 import SQLEngine
 import StoreModel
 
-/// What a write has for itself until its commit, where others write to the same store.
+/// The locks of a write until its commit, on a shared store.
 ///
-/// The writer takes these locks before the write begins, everyone in the same order: reference, the
-/// databases by their numbers, users' devices by kind and token. All that belongs to a database
-/// (its numbers, records, zones, subscriptions, outbox, log) is read for a write and written under
-/// its lock. What is not declared and turns out to be needed is thrown as ``LocksNeeded``.
+/// The writer takes these locks before the write begins, always in the same order: reference, the
+/// databases by their numbers, users' devices by kind and token. All data of a database (its
+/// numbers, records, zones, subscriptions, outbox, log) is read for a write and written under its
+/// lock. A write that needs further locks throws ``LocksNeeded``.
 ///
-/// A store in a file has one writer, and no use for them.
+/// A store in a file has one writer and needs no locks.
 struct WriteLocks: Hashable, Sendable {
-  /// What it has beside its databases.
+  /// The locks besides those of databases.
   enum Reach: Int, Comparable, Sendable {
-    /// Nothing: each statement decides by what it finds in the rows that it changes.
+    /// None: each statement decides by the rows that it changes.
     case rows
-    /// What is not any database's: users, devices, sessions, keys, schemas, counters.
+    /// The lock of data outside of databases: users, devices, sessions, keys, schemas, counters.
     case reference
-    /// Everything that has a lock: the schema can change, for nobody is in the midst of a save.
+    /// All locks: the schema can change, since no save is under way.
     case everything
 
     static func < (one: Reach, other: Reach) -> Bool { one.rawValue < other.rawValue }
   }
 
   private(set) var reach: Reach
-  /// In the order of their numbers.
+  /// Sorted by number.
   private(set) var databases: [DatabaseID]
-  /// Users whose devices' badges are counted: several transactions may, and each counts the badges of
-  /// many.
+  /// Users whose devices' badges are counted. Several transactions may count them, each the badges
+  /// of many users.
   private(set) var badgeOwners: Set<String>
-  /// Whether it concerns what becomes of deliveries. Of one process they are written one after the
-  /// other; those of several decide by the rows.
+  /// Whether the write settles deliveries. Within a process such writes run one after the other;
+  /// between processes the rows decide.
   private(set) var settlesDeliveries: Bool
 
   private init(
@@ -74,12 +74,12 @@ struct WriteLocks: Hashable, Sendable {
     databases = databases.isEmpty ? other.databases : Set(databases + other.databases).sorted()
   }
 
-  /// Gives up its databases where others are needed.
+  /// Drops its databases if others are needed.
   mutating func leaveDatabases(for needed: WriteLocks) {
     if !needed.databases.isEmpty { databases = [] }
   }
 
-  /// Whether who has these may do what asks for those.
+  /// Whether these locks permit what the others permit.
   func cover(_ other: WriteLocks) -> Bool {
     if reach == .everything { return true }
     return reach >= other.reach && other.databases.allSatisfy(hasDatabase)
@@ -101,7 +101,7 @@ struct WriteLocks: Hashable, Sendable {
 }
 
 extension WriteLocks {
-  /// What a transaction of the dispatcher concerns.
+  /// The locks of a dispatcher's transaction.
   static func dispatch(of changes: [PreparedChange]) -> WriteLocks {
     var locks = WriteLocks.databases(changes.map(\.entry.database))
     for change in changes {
@@ -114,10 +114,10 @@ extension WriteLocks {
 }
 
 extension WriteLocks {
-  /// Begins a transaction that has these locks before it reads anything: what it reads then is what all who
-  /// had them before have left.
+  /// Begins a transaction that takes these locks before it reads anything. So it reads everything
+  /// that earlier holders committed.
   ///
-  /// - Returns: the schemas' version as it is then, where that is to be had for nothing.
+  /// - Returns: the catalog version, if it comes at no cost.
   func beginWriting(on connection: any SQLConnection) throws -> Int64? {
     guard connection.isShared else {
       try connection.beginWriting()
@@ -139,14 +139,14 @@ extension WriteLocks {
   }
 }
 
-/// That a write needs locks which it did not ask for: the transaction must be begun again with them.
+/// A write needs locks that it did not request: the transaction must be repeated with them.
 struct LocksNeeded: Error {
   var locks: WriteLocks
 }
 
 extension StoreTransaction {
-  /// Sees to it that the transaction has these locks. Before the first statement whose result counts
-  /// for what they protect.
+  /// Checks that the transaction has these locks. Call it before the first statement whose result
+  /// depends on what they protect.
   ///
   /// - Throws: ``LocksNeeded``.
   func require(_ locks: WriteLocks) throws {
@@ -154,13 +154,15 @@ extension StoreTransaction {
     throw LocksNeeded(locks: locks)
   }
 
-  /// The transaction has made this database, so that nobody else knows of it.
+  /// Adds the lock of a database that the transaction has created, which no other transaction can
+  /// see.
   func hold(made database: DatabaseID) {
     locks?.formUnion(.database(database))
   }
 
-  /// Sees to it that a write which draws numbers of a database has told so beforehand. That cannot be
-  /// made good later: its place among the process's writes to the database depends on it.
+  /// Checks that a write which draws numbers of a database has requested its lock. The lock cannot
+  /// be added later, because it decides the write's position among the process's writes to the
+  /// database.
   func checkLock(of database: DatabaseID) throws {
     guard let locks, !locks.covers(database) else { return }
     throw StoreError(
