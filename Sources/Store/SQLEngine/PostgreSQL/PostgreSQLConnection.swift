@@ -16,7 +16,7 @@ package final class PostgreSQLConnection: SQLConnection {
     package var statementTimeout: Int
     /// The time limit for waiting for other writers' locks, in milliseconds.
     package var lockTimeout = 10_000
-    /// How a server holds the store open; nil outside of a server.
+    /// How the program holds the store open; nil if it does not.
     package var serving: PostgreSQLSession.Serving?
     /// The milliseconds after which the server ends an idle transaction; 0 for no limit.
     package var idleTimeout = 0

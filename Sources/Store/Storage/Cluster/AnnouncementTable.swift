@@ -27,7 +27,7 @@ struct AnnouncementTable {
       INSERT INTO announcements (server_id, number, made, subscribers)
       VALUES ($1, $2, \(StoreClock.expression), $3) ON CONFLICT DO NOTHING
       """
-    // Servers read the tables again after PostgreSQL was lost, so the row need not be durable.
+    // After a loss of PostgreSQL, waiting readers check their logs, so the row need not be durable.
     let light = " RETURNING set_config('synchronous_commit', 'off', true)"
     try connection.run(
       transaction.context.isDistributed ? statement : statement + light,

@@ -50,8 +50,8 @@ extension DispatchLeaseTable {
       try wakeUp(othersOf: leases, from: server)
       return leases.filter { $0.holder == server?.rawValue }.map(\.part)
     }
-    // A process that is not a registered server dispatches its own commits, even if a server has
-    // the lease.
+    // A process that is not a registered server keeps its changes for its own commit handler, if it
+    // has one.
     let others: [DatabasePart] = server == nil ? [first.part] : []
     if let server, first.holder == server.rawValue { return [first.part] }
     if let server, !first.isAwaited, transaction.context.identity?.isPresent(first.holder) == false,

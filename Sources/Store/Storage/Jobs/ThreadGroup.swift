@@ -29,7 +29,7 @@ final class ThreadGroup: @unchecked Sendable {
     }
   }
 
-  /// Starts a thread that needs no connection of the store.
+  /// Starts a thread, and counts it until it ends.
   func start(named name: String, _ work: @escaping @Sendable () -> Void) {
     lock.withLock { running += 1 }
     let thread = Thread { [self] in

@@ -71,7 +71,7 @@ struct SchemaModifier {
     return field
   }
 
-  /// Keeps the type's number, since tombstones in change feeds may have it.
+  /// Removes a type. Its number stays, since tombstones in change feeds may have it.
   private func remove(_ type: RecordTypeEntry) throws {
     try types.drop(type.number)
     try SubscriptionTypeTable(transaction: transaction).remove(

@@ -42,8 +42,8 @@ struct IndexWorkTable {
     }
   }
 
-  /// Starts building or removing an index. If it is being built already, the work starts again with
-  /// the removal of its entries.
+  /// Starts building or removing an index. If work on it is under way, it starts again with the
+  /// removal of the index's entries.
   func begin(workOn indexNumber: Int64, isWanted: Bool) throws {
     let isUnderWay = try connection.first(
       "SELECT 1 FROM index_work WHERE field_number = $1", [.integer(indexNumber)]
