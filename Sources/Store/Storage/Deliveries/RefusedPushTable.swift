@@ -2,7 +2,7 @@ import CloudKitModel
 import SQLEngine
 import StoreModel
 
-/// Pushes that APNs refused because of an error of the server.
+/// Pushes that APNs refused because of a fault in Petrel.
 struct RefusedPushTable {
   let transaction: StoreTransaction
 

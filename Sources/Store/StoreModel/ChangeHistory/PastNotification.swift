@@ -22,7 +22,7 @@ public struct PastDelivery: Sendable, Hashable {
     case abandoned
     /// Replaced by a newer delivery: ``PastDelivery/mergedInto``.
     case merged
-    /// Refused because of an error of the server.
+    /// Refused because of a fault in Petrel.
     case refused
   }
 

@@ -29,7 +29,7 @@ public protocol DeliveryQueue: Sendable {
   /// other deliveries merged into them.
   @discardableResult
   func updateDeliveries(_ updates: [DeliveryUpdate]) async throws -> Int
-  /// The latest pushes that were refused because of an error of the server, newest first; kept for
+  /// The latest pushes that were refused because of a fault in Petrel, newest first; kept for
   /// 30 days.
   func refusedPushes(limit: Int) async throws -> [RefusedPush]
 }

@@ -10,7 +10,7 @@ public struct DeliveryUpdate: Sendable, Hashable {
     case abandoned(reason: String)
     /// A newer delivery with the same merge key replaces it: the one with this number.
     case merged(into: Int64?)
-    /// The push was refused because of an error of the server; the sent payload is kept.
+    /// The push was refused because of a fault in Petrel; the sent payload is kept.
     case refused(reason: String, payload: [UInt8])
     /// The delivery is to be tried again; the text says what happened. Only a sent push counts as
     /// an attempt.

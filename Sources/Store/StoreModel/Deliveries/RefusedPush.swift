@@ -1,6 +1,6 @@
 import CloudKitModel
 
-/// A push that was refused because of an error of the server, kept to find that error.
+/// A push that was refused because of a fault in Petrel, kept to find that fault.
 public struct RefusedPush: Sendable, Hashable {
   public var id: Delivery.ID
   public var refused: Timestamp
