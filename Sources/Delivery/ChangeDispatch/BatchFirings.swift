@@ -2,19 +2,20 @@ import CloudKitModel
 import Matching
 import StoreModel
 
-/// What the changes of a batch fire, one change after the other.
+/// The firings of a batch of changes, one change after the other.
 ///
-/// Some changes are matched at once, for side by side they need not wait for memory. What they fire is
-/// kept until it is asked for, but no more than what one change fires and some thousands.
+/// Several changes are matched at once, which overlaps their waits for memory. Their firings are
+/// kept until they are requested, but at most those of one change and some thousands.
 struct BatchFirings {
-  /// When changes fire so many together, the next ones are matched later.
+  /// The number of firings at which matching stops ahead.
   private static let limit = 4_096
 
   private let entries: ArraySlice<OutboxEntry>
   private let changes: [Change]
   private let versions: [Int64]
   private let index: SubscriptionIndex
-  /// For changes that were matched, the slots of what they fire, and the place of the first of them.
+  /// For matched changes, the slots of their firings; and the position of the first of these
+  /// changes.
   private var matched: [[Int32]] = []
   private var first = 0
   private var next = 0
@@ -29,8 +30,8 @@ struct BatchFirings {
   /// The firings of the next change.
   ///
   /// - Precondition: It was called less often than there are changes.
-  /// - Complexity: that of matching, now and then for several changes at once, and O(*n* log *n*) for
-  ///   *n* that fire.
+  /// - Complexity: that of matching, sometimes for several changes at once, and O(*n* log *n*) for
+  ///   *n* firings.
   mutating func removeFirst(using group: inout MatchGroup) -> Firings {
     if next == first + matched.count { match(using: &group) }
     defer { next += 1 }

@@ -1,17 +1,17 @@
 import StoreModel
 import Synchronization
 
-/// Hands committed changes from the store's writer to the tasks that dispatch them, in memory and in
-/// order, as ``LaneSchedule`` decides.
+/// Passes committed changes from the store's writer to the tasks that dispatch them, in memory and
+/// in order, as ``LaneSchedule`` decides.
 final class ChangeHandover: Sendable {
   private struct State {
     var schedule: LaneSchedule
-    /// What wakes the lanes that wait with changes kept back.
+    /// The signals of lanes that wait with changes kept back.
     var sleepers: [DatabasePart: WakeSignal] = [:]
   }
 
   private let state: Mutex<State>
-  /// That there may be a task.
+  /// Signals that there may be a task.
   private let signal = WakeSignal()
   private let settlement = Settlement()
 
@@ -19,7 +19,7 @@ final class ChangeHandover: Sendable {
     state = Mutex(State(schedule: LaneSchedule(capacity: capacity, laneLimit: laneLimit)))
   }
 
-  /// Takes in the changes of a commit. Never blocks.
+  /// Adds the changes of a commit. Never blocks.
   func offer(_ entries: [OutboxEntry]) {
     let woken = state.withLock { state in
       state.schedule.offer(entries)
@@ -42,14 +42,14 @@ final class ChangeHandover: Sendable {
   func list(_ parts: [DatabasePart]) { update { $0.list(parts) } }
   func failListing() { update { $0.failListing() } }
 
-  /// The outbox may have changes that will not be offered.
+  /// Notes that the outbox may have changes that will not be offered.
   func raiseDoubt() {
     update { $0.raiseDoubt() }
     signal.signal()
   }
 
-  /// Waits for the next work of a lane that is served; with `patience`, for so many seconds at most,
-  /// for then changes are kept back.
+  /// Waits for the next work of a served lane. With `patience`, waits at most that many seconds,
+  /// because the lane keeps changes back.
   func work(
     of part: DatabasePart, atMost limit: Int, within patience: Double? = nil
   ) async -> LaneSchedule.Work {
@@ -66,7 +66,7 @@ final class ChangeHandover: Sendable {
         return state.schedule.work(of: part, atMost: limit, keepsBack: true) ?? .idle
       }
     }
-    // A lane that is done leaves its place to another.
+    // A finished lane gives its place to another.
     if case .done = work {
       update { _ in }
       signal.signal()
@@ -74,12 +74,13 @@ final class ChangeHandover: Sendable {
     return work
   }
 
-  /// Counts a batch of a lane that reads the outbox, and answers whether it should leave its place.
+  /// Counts a batch of a lane that reads the outbox, and returns whether the lane should give up
+  /// its place.
   func takeTurn(of part: DatabasePart) -> Bool {
     state.withLock { $0.schedule.takeTurn(of: part) }
   }
 
-  /// A lane leaves its place to others for a while.
+  /// Gives a lane's place to others for a while.
   func yield(_ part: DatabasePart) {
     update { $0.yield(part) }
     signal.signal()
@@ -88,13 +89,13 @@ final class ChangeHandover: Sendable {
   func isOpen(_ part: DatabasePart) -> Bool { state.withLock { $0.schedule.isOpen(part) } }
   func doubtLease(of part: DatabasePart) { update { $0.doubtLease(of: part) } }
 
-  /// - Returns: whether the lane is served no more.
+  /// - Returns: whether the lane is no longer served.
   func abandon(_ part: DatabasePart) -> Bool {
     defer { signal.signal() }
     return update { $0.abandon(part) }
   }
 
-  /// The outbox is to be looked into for these.
+  /// Makes these lanes read the outbox.
   func look(into parts: [DatabasePart]) {
     let woken = state.withLock { state in
       for part in parts { state.schedule.fallBehind(part) }
@@ -107,8 +108,7 @@ final class ChangeHandover: Sendable {
   func beginCatchingUp(_ part: DatabasePart) { update { $0.beginCatchingUp(part) } }
   func fallBehind(_ part: DatabasePart) { update { $0.fallBehind(part) } }
 
-  /// Comes back as soon as every change was dispatched and that is stored, or the handover is
-  /// stopped.
+  /// Returns when every change is dispatched and that is stored, or when the handover is stopped.
   func settled() async {
     await settlement.wait {
       let (isSettled, sleepers) = state.withLock { state in
@@ -116,7 +116,7 @@ final class ChangeHandover: Sendable {
         state.schedule.isAwaited = true
         return (false, Array(state.sleepers.values))
       }
-      // Changes that were kept back are to go now.
+      // Changes that were kept back must be dispatched now.
       for sleeper in sleepers { sleeper.signal() }
       return isSettled
     }
@@ -134,10 +134,10 @@ final class ChangeHandover: Sendable {
 
   var isStopped: Bool { state.withLock { $0.schedule.isStopped } }
 
-  /// Changes that wait in memory.
+  /// The number of changes that wait in memory.
   var waitingCount: Int { state.withLock { $0.schedule.waitingCount } }
 
-  /// Changes the schedule, and tells those who wait for what may have come of it.
+  /// Changes the schedule, and wakes the tasks that wait for the effects.
   private func update<Value>(_ change: (inout LaneSchedule) -> Value) -> Value {
     let (value, isSettled) = state.withLock { state in
       let value = change(&state.schedule)

@@ -2,21 +2,22 @@ import CloudKitModel
 import Matching
 import StoreModel
 
-/// The matching index of one database, and how far it has followed the store.
+/// The matching index of one database, and its position in the store's subscription changes.
 struct DatabaseIndex: Sendable {
   private(set) var index = SubscriptionIndex()
   private(set) var position = SubscriptionPosition.beginning
   private var batches = 0
 
-  /// Of so many batches the index learns from one: what it takes is that of some dozens of matches.
+  /// The index learns from one of this many batches. Learning costs as much as some dozens of
+  /// matches.
   private static let batchesPerLesson = 16
-  /// What is there besides what the index tells.
+  /// The memory besides the index's own.
   private static let ownBytes = 8_192
 
-  /// About how much memory the index takes, in bytes.
+  /// The approximate memory in bytes.
   var bytes: Int { Self.ownBytes + index.bytes }
 
-  /// Follows the store. Changes come in order.
+  /// Applies subscription changes, which come in order.
   mutating func apply(_ changes: SubscriptionChanges) {
     if changes.startsAnew { index = SubscriptionIndex() }
     for name in changes.deleted {
@@ -31,7 +32,7 @@ struct DatabaseIndex: Sendable {
     position = changes.position
   }
 
-  /// Lets the index learn from a change of a batch, now and then.
+  /// Lets the index learn from a change of a batch, from time to time.
   mutating func learn(from example: Change, using scratch: inout MatchScratch) {
     if batches.isMultiple(of: Self.batchesPerLesson) { index.learn(from: example, using: &scratch) }
     batches += 1

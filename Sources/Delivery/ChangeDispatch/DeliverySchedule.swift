@@ -1,27 +1,26 @@
 import CloudKitModel
 import StoreModel
 
-/// The deliveries of one route, as a value: which are under way, what may be sent now, and when the
-/// store has to be asked for more.
+/// The deliveries of one route, as a value: which are under way, which may be sent now, and when
+/// the store must be asked for more.
 ///
-/// A route that does not work rests. Then one delivery tries whether it works again, before all the
-/// others follow.
+/// A route that does not work rests. Then one delivery probes it before the others follow.
 struct DeliverySchedule {
   private enum Condition: Equatable {
     case open
     case resting(until: Timestamp)
-    /// One delivery is tried, or is about to be.
+    /// One delivery probes the route, or is about to.
     case probing
   }
 
-  /// When a delivery that waits in the store is due next.
+  /// When the next delivery that waits in the store is due.
   private enum NextDue {
-    /// But not later than this, which was put off since.
+    /// At the latest at this time, at which a delivery was postponed since.
     case unknown(Timestamp?)
     case known(Timestamp?)
   }
 
-  /// Names the deliveries of which only the newest need be sent.
+  /// Identifies the deliveries of which only the newest need be sent.
   private struct MergeName: Hashable {
     var token: String
     var database: DatabaseID
@@ -36,61 +35,61 @@ struct DeliverySchedule {
   }
 
   enum RestCause: Hashable {
-    /// The service answered that nothing goes.
+    /// The service refused all pushes.
     case refusal
-    /// No answer came.
+    /// The service did not answer.
     case silence
   }
 
   private struct Newest {
     var number: Int64
-    /// How many with that name are under way.
+    /// The number under way with that name.
     var count: Int
   }
 
-  /// Deliveries that may be under way at once.
+  /// The most deliveries under way at once.
   let capacity: Int
   private(set) var underWay: Set<Delivery.ID> = []
-  /// Of those under way, what was taken once more: their last outcome is in the store, which is not known
-  /// here yet.
+  /// Deliveries under way that were taken again: the store has their last outcome, but the schedule
+  /// does not know that yet.
   private var takenAgain: [Delivery.ID: Delivery] = [:]
-  /// Whether the store may hold deliveries that are due and that nobody has taken.
+  /// Whether the store may have due deliveries without a lease.
   private(set) var isBehind = true
-  /// How often in a row it came to rest, by why: a service that was out of reach for long may be
-  /// well.
+  /// The number of consecutive rests by cause. After a long time without contact, the service may
+  /// be working.
   private var rests: [RestCause: Int] = [:]
   private var condition = Condition.open
-  /// The latest time at which it was asked.
+  /// The latest time at which the schedule was used.
   private var latest = Timestamp(milliseconds: .min)
   private var nextDue = NextDue.unknown(nil)
-  /// Of the deliveries under way, the newest by name.
+  /// The newest delivery under way for each name.
   private var newest: [MergeName: Newest] = [:]
-  /// What was finished since the store was asked: when its lease had ended, it may stand in the
-  /// answer all the same. Nil when no answer is awaited.
+  /// The deliveries finished since the store was asked. If their lease had ended, the store's
+  /// answer may still contain them. Nil if no answer is awaited.
   private var finishedMeanwhile: Set<Delivery.ID>?
   private var unanswered = 0
   private var unsent = 0
 
-  /// So many attempts in a row without an answer mean that the route does not work.
+  /// The number of consecutive attempts without an answer after which the route counts as broken.
   static let greatestUnanswered = 16
-  /// And so many that were not even sent, for want of a connection.
+  /// The same for attempts that were not sent because there was no connection.
   static let greatestUnsent = 3
 
   init(capacity: Int) {
     self.capacity = capacity
   }
 
-  // MARK: Taking in
+  // MARK: Adding deliveries
 
-  /// How many new deliveries may be sent without having waited in the store: none while older ones
-  /// wait there, or are on their way from there: they would be overtaken.
+  /// The number of new deliveries that may be sent without waiting in the store. It is 0 while
+  /// older ones wait in the store or are on their way from it, so that those are not overtaken.
   var free: Int {
     let isUpToDate = !isBehind && finishedMeanwhile == nil
     return condition == .open && isUpToDate ? max(0, capacity - underWay.count) : 0
   }
 
-  /// Takes in deliveries that were just logged and leased. Answers those to send now, and those
-  /// beyond the capacity after all: they are under way, too, until they wait in the store again.
+  /// Adds deliveries that were just logged and leased. Returns those to send now, and those beyond
+  /// the capacity, which count as under way until they wait in the store again.
   mutating func admit(_ deliveries: [Delivery]) -> (admitted: [Delivery], refused: [Delivery]) {
     var free = condition == .open ? max(0, capacity - underWay.count) : 0
     var admitted: [Delivery] = []
@@ -106,8 +105,8 @@ struct DeliverySchedule {
     return (admitted, refused)
   }
 
-  /// How many deliveries the store should be asked for at this moment; nil for none. Then
-  /// ``admit(_:)-([TakenDeliveries])`` or ``failTaking()`` follows.
+  /// The number of deliveries to take from the store now; nil for none. After a number,
+  /// ``admit(_:)-([TakenDeliveries])`` or ``failTaking()`` must follow.
   mutating func beginTaking(at now: Timestamp) -> Int? {
     guard let limit = takeLimit(at: now) else { return nil }
     isBehind = false
@@ -128,9 +127,9 @@ struct DeliverySchedule {
     }
   }
 
-  /// Takes in the store's answer and answers those to send now. What is under way is left out, until
-  /// ``finish(_:)`` where it waited in the store, and so is that whose lease ended and that was finished in
-  /// between.
+  /// Adds the deliveries taken from the store, and returns those to send now. It leaves out
+  /// deliveries under way: one that had waited in the store is returned later by ``finish(_:)``. It
+  /// also leaves out a delivery whose lease had ended and that was finished meanwhile.
   mutating func admit(_ taken: TakenDeliveries) -> [Delivery] {
     let finished = finishedMeanwhile ?? []
     finishedMeanwhile = nil
@@ -162,8 +161,7 @@ struct DeliverySchedule {
 
   // MARK: Outcomes
 
-  /// The number of a newer delivery, which was under way at the same time, that says all that this one
-  /// says.
+  /// The number of a newer delivery under way that can replace this one.
   func newer(than delivery: Delivery) -> Int64? {
     guard let name = MergeName(delivery), let newest = newest[name],
       newest.number > delivery.id.number
@@ -171,10 +169,10 @@ struct DeliverySchedule {
     return newest.number
   }
 
-  /// This one is under way no longer: its outcome is in the store.
+  /// Ends a delivery whose outcome is in the store.
   ///
-  /// - Returns: the same delivery if it was taken once more since its outcome is there. It is under way again,
-  ///   and to be sent.
+  /// - Returns: the same delivery if it was taken again meanwhile. It is then under way again and
+  ///   must be sent.
   @discardableResult
   mutating func finish(_ delivery: Delivery) -> Delivery? {
     guard underWay.remove(delivery.id) != nil else { return nil }
@@ -187,9 +185,9 @@ struct DeliverySchedule {
     return again
   }
 
-  /// A delivery waits in the store until then.
+  /// Notes that a delivery waits in the store until `due`.
   mutating func wait(until due: Timestamp) {
-    // Before an answer of the store that is awaited, it would be forgotten.
+    // The awaited answer of the store would otherwise overwrite this time.
     if finishedMeanwhile != nil { isBehind = true }
     switch nextDue {
     case .unknown(let latest): nextDue = .unknown(min(latest ?? due, due))
@@ -197,30 +195,31 @@ struct DeliverySchedule {
     }
   }
 
-  // MARK: Rest
+  // MARK: Rests
 
   func rests(for cause: RestCause) -> Int { rests[cause] ?? 0 }
 
-  /// The service took care of a push, whatever it said of it. Answers whether the route had rested.
+  /// Notes that the service processed a push, with any answer. Returns whether the route had
+  /// rested.
   mutating func succeed() -> Bool {
     unanswered = 0
     unsent = 0
-    // One that was under way when the rest began says nothing of what comes.
+    // A push that was sent before the rest does not show whether the route works again.
     guard !isResting else { return false }
     condition = .open
     defer { rests = [:] }
     return !rests.isEmpty
   }
 
-  /// An attempt remained without an answer. Answers whether the route should rest.
+  /// Notes an attempt without an answer. Returns whether the route should rest.
   mutating func remainUnanswered(wasSent: Bool) -> Bool {
     if wasSent { unanswered += 1 } else { unsent += 1 }
     return condition == .probing || unanswered >= Self.greatestUnanswered
       || unsent >= Self.greatestUnsent
   }
 
-  /// Sends nothing more until then. Answers whether it is news: what was under way may fail one by
-  /// one.
+  /// Sends nothing until `end`. Returns whether the rest is new, since deliveries under way may
+  /// fail one by one.
   mutating func rest(until end: Timestamp, for cause: RestCause) -> Bool {
     isBehind = true
     if cause == .refusal { rests[.silence] = nil }
@@ -241,12 +240,12 @@ struct DeliverySchedule {
     if case .resting = condition { true } else { false }
   }
 
-  /// Whether nothing is under way and the store holds nothing that could be sent now.
+  /// Whether nothing is under way and the store has nothing that could be sent now.
   var isSettled: Bool {
     underWay.isEmpty && finishedMeanwhile == nil && (isResting || !isBehind)
   }
 
-  /// Whether the store should be asked for deliveries as soon as somebody can.
+  /// Whether the store should be asked for deliveries as soon as possible.
   var needsTaking: Bool {
     guard isBehind, finishedMeanwhile == nil else { return false }
     switch condition {
@@ -256,40 +255,40 @@ struct DeliverySchedule {
     }
   }
 
-  /// Whether the store has to be asked when something is due next.
+  /// Whether the store must be asked when the next delivery is due.
   var wantsNextDue: Bool {
     if case .unknown = nextDue { !isBehind && finishedMeanwhile == nil } else { false }
   }
 
-  /// The store's answer to that.
+  /// Sets the store's answer to that question.
   mutating func setNextDue(_ due: Timestamp?) {
     guard case .unknown(let latest) = nextDue else { return }
     nextDue = .known([due, latest].compactMap(\.self).min())
   }
 
-  /// When it has to be looked at again though nothing happens; nil when it has not.
+  /// When the schedule must be used again without another event; nil for never.
   var nextWake: Timestamp? {
     if case .resting(let end) = condition { return end }
     guard !isBehind, case .known(let due) = nextDue else { return nil }
     return due
   }
 
-  /// The store holds deliveries that are due.
+  /// Notes that the store has due deliveries.
   mutating func fallBehind() {
     isBehind = true
   }
 
-  /// The clock may have been set forward.
+  /// Notes that the clock may have been set forward.
   mutating func lookAgain(at now: Timestamp) {
     isBehind = true
     endRest(at: now)
   }
 
-  /// Seconds by which a clock is corrected without anybody's notice.
+  /// The seconds by which a clock may be corrected without being treated as set back.
   private static let tolerance = 1.0
 
-  /// Ends a rest whose time is up, or from before the clock was set back: it would last for as much
-  /// longer.
+  /// Ends a rest that is over, or that began before the clock was set back and would therefore last
+  /// too long.
   private mutating func endRest(at now: Timestamp) {
     let wasSetBack = now.advanced(bySeconds: Self.tolerance) < latest
     latest = now

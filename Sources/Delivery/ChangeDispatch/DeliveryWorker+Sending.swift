@@ -4,13 +4,13 @@ import PushDelivery
 import StoreModel
 
 extension DeliveryWorker {
-  /// Takes what was just logged: deliveries that are leased to the worker, and how many more wait in
-  /// the store.
+  /// Takes deliveries that were just logged and leased to the worker, and the number of others that
+  /// wait in the store.
   public func enqueue(_ deliveries: [Delivery], waiting: [DeliveryRoute.ID: Int] = [:]) {
     guard !deliveries.isEmpty || !waiting.isEmpty else { return }
     let byRoute = Dictionary(grouping: deliveries, by: \.route)
     let (admitted, refused) = state.withLock { state -> ([Delivery], [Delivery]) in
-      // What is leased to a worker that stops is taken up by the next process.
+      // The next process takes the leases of a worker that stops.
       guard !state.isStopped else { return ([], []) }
       var admitted: [Delivery] = []
       var refused: [Delivery] = []
@@ -24,7 +24,7 @@ extension DeliveryWorker {
       return (admitted, refused)
     }
     for delivery in admitted { send(delivery) }
-    // Others were quicker; it waits with those that found no room.
+    // Other deliveries took the capacity; this one waits in the store with the rest.
     let now = clock()
     for delivery in refused {
       finish(delivery, .postponed(until: now, reason: "too many are under way"))
@@ -79,7 +79,7 @@ extension DeliveryWorker {
           at: now.advanced(bySeconds: seconds), reason: report.text,
           wasSent: report.reach != .notSent))
     case .refreshProviderToken:
-      // The connection has made a new token and repeated already; its clock may be wrong.
+      // The connection has already retried with a new token; the server's clock may be wrong.
       finish(
         delivery,
         .retry(
@@ -97,7 +97,7 @@ extension DeliveryWorker {
     }
   }
 
-  /// Takes note of what an outcome means for others: for the route, or for the device.
+  /// Applies the consequences of an outcome for the route or the device.
   private func note(_ report: PushRoute.Report, of delivery: Delivery, at now: Timestamp) {
     switch report.outcome {
     case .refreshProviderToken:
@@ -126,7 +126,7 @@ extension DeliveryWorker {
     }
   }
 
-  /// How long a route rests that does not answer: longer each time until something goes through.
+  /// How long an unanswered route rests: longer each time, until a push is answered.
   private static let unansweredRest = RetryPolicy(firstDelay: 0.1, greatestDelay: 60)
 
   private func rest(

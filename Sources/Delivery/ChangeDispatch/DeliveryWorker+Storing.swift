@@ -39,7 +39,7 @@ extension DeliveryWorker {
               "cause": .cause(error),
             ])
         )
-        // Nothing cancels the recorder: a stop gives it a deadline.
+        // The recorder is never cancelled: a stop gives it a deadline.
         try? await Task.sleep(for: .seconds(delay))
       }
     }
@@ -83,7 +83,7 @@ extension DeliveryWorker {
 
   // MARK: Taking from the store
 
-  /// Between two looks whether this server is registered, in seconds.
+  /// Seconds between two checks whether this server is registered.
   private static let registrationPause = 0.05
 
   func take() async {
@@ -109,7 +109,7 @@ extension DeliveryWorker {
     }
   }
 
-  /// Takes over what an earlier process left, or a server that is gone.
+  /// Takes over the deliveries of an earlier process, or of a server that is gone.
   private func prepare(as holder: Int64) async throws {
     state.withLock { $0.isToTakeOver = false }
     do {
@@ -159,7 +159,7 @@ extension DeliveryWorker {
     }
   }
 
-  /// The next route to take deliveries of, and how many.
+  /// The next route to take deliveries for, and their number.
   private func beginTaking() -> (route: DeliveryRoute.ID, limit: Int)? {
     let now = clock()
     return state.withLock { state in

@@ -3,40 +3,40 @@ import PushDelivery
 import StoreModel
 import Synchronization
 
-/// Carries deliveries from the store to the devices and their outcomes back.
+/// Sends deliveries from the store to the devices, and stores their outcomes.
 ///
-/// A delivery is a row until it has an outcome. New ones are leased to the worker as they are logged
-/// and come in memory; those of an earlier process, those to be tried again, and those for which there
-/// was no room are taken from the store. Each route has room of its own, so that one that is slow or
-/// does not work holds up no other.
+/// A delivery is a row until it has an outcome. New ones are leased to the worker when they are
+/// logged, and come in memory. Others are taken from the store: those of an earlier process, those
+/// to be tried again, and those beyond the capacity. Each route has a capacity of its own, so a
+/// slow or broken route delays no other.
 public final class DeliveryWorker: Sendable {
   public struct Configuration: Sendable {
-    /// Deliveries of one route that may be under way at once; the others wait in the store.
+    /// The most deliveries of one route under way at once; the others wait in the store.
     public var capacity = 4_096
-    /// Deliveries that are taken from the store at once.
+    /// The most deliveries taken from the store at once.
     public var takingSize = 1_000
-    /// Outcomes written in one transaction.
+    /// The most outcomes written in one transaction.
     public var updateBatchSize = 500
-    /// How long a delivery that was taken is the worker's, in seconds: when the process dies others
-    /// wait that long, on an engine for several servers.
+    /// The seconds for which a delivery is leased to the worker. If the process dies, other servers
+    /// of the store wait that long.
     public var leaseTime = 60.0
     /// How long ``DeliveryWorker/stop()`` waits for outcomes, in seconds.
     public var stopTime = 5.0
-    /// How long a route rests that works only after an operator has acted, in seconds.
+    /// How long a route rests that an administrator must repair, in seconds.
     public var suspensionDelay = 60.0
     /// Seconds between two silent pushes to a device; 0 for no limit.
     public var silentPushInterval = 0.0
-    /// Devices whose pace is remembered.
+    /// The most devices whose pace is remembered.
     public var pacedDevices = 100_000
-    /// When more deliveries than these wait, silent ones for a device become one whatever their
-    /// subscriptions.
+    /// The number of waiting deliveries above which a device's silent ones are merged whatever
+    /// their subscriptions.
     public var waitingLimit = 1_000_000
-    /// When so many deliveries have no outcome, no more are written: their notifications are in the log
-    /// alone.
+    /// The number of deliveries without an outcome at which no more are written: their
+    /// notifications are only logged.
     public var owedLimit = Int.max
-    /// The same of one database for one user.
+    /// The same limit for one user in one database.
     public var owedLimitOfUser = Int.max
-    /// Is told what each attempt led to; nil for nobody. It must not block.
+    /// Called with the result of each attempt; nil for none. It must not block.
     public var trace: (@Sendable (Delivery, DeliveryUpdate.State) -> Void)?
     /// Where the worker's tasks run; nil is Swift's own pool.
     public var executor: (any TaskExecutor)?
@@ -44,27 +44,27 @@ public final class DeliveryWorker: Sendable {
     public init() {}
   }
 
-  /// How delivery is doing.
+  /// Counts and state of the worker.
   public struct Metrics: Sendable, Hashable {
     public var delivered = 0
-    /// Given up for another reason than the following.
+    /// Abandoned for a reason other than the following.
     public var abandoned = 0
-    /// Given up because their time was over.
+    /// Abandoned because they expired.
     public var expired = 0
-    /// Refused by a fault of ours, and kept aside.
+    /// Refused because of a fault in Petrel, and kept for inspection.
     public var refused = 0
-    /// Those in whose place a newer one went.
+    /// Replaced by a newer delivery.
     public var merged = 0
-    /// Attempts that are to be repeated.
+    /// Attempts to be repeated.
     public var retried = 0
-    /// Deliveries that were put off because of the pace of their device.
+    /// Deliveries postponed because of their device's pace.
     public var postponed = 0
     public var underWay = 0
-    /// Deliveries that wait in the store, about.
+    /// The approximate number of deliveries that wait in the store.
     public var waiting = 0
-    /// Whether so many wait that silent ones are merged harder.
+    /// Whether so many wait that silent ones are merged whatever their subscriptions.
     public var isMergingHarder = false
-    /// Routes that rest because they do not work.
+    /// The number of routes that rest because they do not work.
     public var restingRoutes = 0
   }
 
@@ -75,8 +75,8 @@ public final class DeliveryWorker: Sendable {
   let random: @Sendable () -> Double
   let report: @Sendable (WorkReport) -> Void
   let state: Mutex<DeliveryWorkerState>
-  /// Names the worker's leases: this server among those that share the store. Nil as long as it is
-  /// none.
+  /// The holder of the worker's leases: this server's ID in a cluster. Nil while it is not
+  /// registered.
   let holder: @Sendable () -> Int64?
   let backlogs: UserBacklogs
   let takerSignal = WakeSignal()
@@ -85,10 +85,10 @@ public final class DeliveryWorker: Sendable {
   private let tasks = Mutex<[Task<Void, Never>]>([])
 
   /// - Parameters:
-  ///   - server: this server among those that share the store; nil when it has it alone.
-  ///   - route: the way to a device; nil when its container is not set up for pushes to it.
+  ///   - server: this server's membership in a cluster; nil if it uses the store alone.
+  ///   - route: the route to a device; nil if its container is not set up for pushes to it.
   ///   - random: numbers in 0 ..< 1, for the random part of delays.
-  ///   - report: takes a line for the server's log when an operator should know.
+  ///   - report: takes a line for the server's log that concerns the administrator.
   public init(
     store: any DeliveryQueue, configuration: Configuration = Configuration(),
     server: (@Sendable () -> ServerID?)? = nil,
@@ -126,8 +126,8 @@ public final class DeliveryWorker: Sendable {
     }
   }
 
-  /// How many of the deliveries that are about to be logged the worker can send at once. None before
-  /// it has taken over what an earlier process left: that would be overtaken.
+  /// The number of deliveries about to be logged that the worker can send at once. 0 before it has
+  /// taken over an earlier process's deliveries, so that those are not overtaken.
   public func capacity() -> DeliveryCapacity {
     let holder = holder()
     return state.withLock { state in
@@ -148,11 +148,11 @@ public final class DeliveryWorker: Sendable {
       holder: holder, until: clock().advanced(bySeconds: configuration.leaseTime))
   }
 
-  /// Comes back as soon as no delivery is under way and none is due: each has been sent and its
-  /// outcome is in the store. Deliveries that are to be tried again at a later time of the clock are
-  /// not waited for. Comes back at once after ``stop()``, and not before ``start()``.
+  /// Returns when no delivery is under way or due: each was sent, and its outcome is in the store.
+  /// It does not wait for deliveries that are to be tried again later. After ``stop()`` it returns
+  /// at once; before ``start()`` it does not return.
   public func settled() async {
-    // Who tells that all is done may have looked a moment ago.
+    // The task that signals the end may have checked a moment ago.
     repeat {
       await settlement.wait { state.withLock { $0.isSettled } }
     } while !state.withLock { $0.isSettled }
@@ -164,16 +164,16 @@ public final class DeliveryWorker: Sendable {
     takerSignal.signal()
   }
 
-  /// Looks again for deliveries that are due, as is needed after the clock was set forward.
+  /// Checks again for due deliveries, as is needed after the clock was set forward.
   public func lookForDueDeliveries() {
     let now = clock()
     state.withLock { $0.lookAgain(at: now) }
     takerSignal.signal()
   }
 
-  /// Takes no more deliveries, waits for the outcomes of those under way and writes them, and stops;
-  /// after ``Configuration/stopTime`` at the latest. Deliveries without an outcome are sent again by
-  /// the next process, with the same `apns-id`.
+  /// Takes no more deliveries, writes the outcomes of those under way, and stops after
+  /// ``Configuration/stopTime`` at the latest. The next process sends deliveries without an outcome
+  /// again, with the same `apns-id`.
   public func stop() async {
     let deadline = ContinuousClock.now + .seconds(configuration.stopTime)
     state.withLock { $0.stopDeadline = deadline }
@@ -181,7 +181,7 @@ public final class DeliveryWorker: Sendable {
     takerSignal.signal()
     recorderSignal.signal()
     let tasks = tasks.withLock { $0 }
-    // Ends the delay after a failure; the store's calls do not notice.
+    // Ends the delay after a failure. Calls of the store ignore the cancellation.
     for task in tasks { task.cancel() }
     for task in tasks { await task.value }
   }

@@ -1,9 +1,9 @@
 import CloudKitModel
 import StoreModel
 
-/// What a ``DeliveryWorker`` keeps in mind, as a value.
+/// The state of a ``DeliveryWorker``, as a value.
 struct DeliveryWorkerState {
-  /// A delivery with its outcome, which is not in the store yet.
+  /// A delivery with an outcome that is not yet in the store.
   struct Outcome {
     var delivery: Delivery
     var update: DeliveryUpdate
@@ -13,22 +13,22 @@ struct DeliveryWorkerState {
   var schedules: [DeliveryRoute.ID: DeliverySchedule] = [:]
   var pacing: DevicePacing
   private(set) var outcomes: [Outcome] = []
-  /// How many of the outcomes leave their delivery waiting.
+  /// The number of outcomes after which the delivery still waits.
   private var putOffCount = 0
   var metrics = DeliveryWorker.Metrics()
   var times = DeliveryTimes()
-  /// Deliveries without a final outcome, about; nil until the store was asked.
+  /// The approximate number of deliveries without a final outcome; nil until the store was asked.
   private(set) var owed: Int?
-  /// What was added and taken away while the store is asked; nil when it is not.
+  /// The deliveries added and removed while the store is asked; nil at other times.
   private var owedMeanwhile: Int?
-  /// Whether anything was under way while the store is, or was last, asked: its answer may hold what is
-  /// added and taken away here as well.
+  /// Whether deliveries were under way when the store was last asked: its answer may include those
+  /// that are also added and removed here.
   private var isCountDoubtful = false
-  /// How often the store was asked again since nothing was owed.
+  /// How often the store was asked again since no delivery was waiting.
   private var recounts = 0
-  /// When waiting for outcomes ends; nil while the worker runs. By a clock that nobody sets.
+  /// When waiting for outcomes ends, by a monotonic clock; nil while the worker runs.
   var stopDeadline: ContinuousClock.Instant?
-  /// Whether others are gone that may have left deliveries.
+  /// Whether servers are gone that may have left deliveries.
   var isToTakeOver = true
   private let capacity: Int
   private let waitingLimit: Int
@@ -40,7 +40,7 @@ struct DeliveryWorkerState {
       silentInterval: configuration.silentPushInterval, capacity: configuration.pacedDevices)
   }
 
-  /// Whether it has taken over what an earlier process left.
+  /// Whether it has taken over an earlier process's deliveries.
   var isPrepared: Bool { owed != nil }
 
   var isStopped: Bool { stopDeadline != nil }
@@ -61,7 +61,7 @@ struct DeliveryWorkerState {
     return metrics
   }
 
-  /// Changes a route's schedule; one that was not in use begins behind, for what the store may hold.
+  /// Changes a route's schedule. A new schedule begins behind, since the store may have deliveries.
   mutating func withSchedule<Value>(
     of route: DeliveryRoute.ID, _ body: (inout DeliverySchedule) -> Value
   ) -> Value {
@@ -75,7 +75,7 @@ struct DeliveryWorkerState {
 
   // MARK: Backlog
 
-  /// The store has been asked how many deliveries are owed.
+  /// The store is being asked for the number of deliveries without an outcome.
   mutating func beginCounting() {
     owedMeanwhile = 0
     isCountDoubtful = underWayCount > 0
@@ -86,11 +86,12 @@ struct DeliveryWorkerState {
     owedMeanwhile = nil
   }
 
-  /// When to ask again how many are owed, in seconds; nil when there is no need to. It is for when nothing
-  /// is under way.
+  /// Seconds until the store should be asked again for the number of deliveries; nil if it need not
+  /// be. For times when nothing is under way.
   ///
-  /// What is committed while the store is asked may be in its answer, and be added, or taken away, once
-  /// more when the worker hears of it. Beside other servers it may be theirs, so the pauses grow.
+  /// A commit during the question may be in the store's answer, and then be counted again when the
+  /// worker learns of it. In a cluster, the waiting deliveries may be other servers', so the pauses
+  /// grow.
   mutating func recountPause() -> Double? {
     guard waitingCount > 0 || isCountDoubtful else {
       recounts = 0
@@ -107,8 +108,8 @@ struct DeliveryWorkerState {
     isCountDoubtful = true
   }
 
-  /// Whether the backlog has just come over its limit, or is well below it again; nil when nothing has
-  /// changed.
+  /// Whether the backlog has just exceeded its limit, or has fallen well below it again; nil if
+  /// neither.
   mutating func backlogNews() -> Bool? {
     let waiting = waitingCount
     if !metrics.isMergingHarder, waiting > waitingLimit {
@@ -124,16 +125,18 @@ struct DeliveryWorkerState {
 
   // MARK: Outcomes
 
-  /// Whether the store may have deliveries that wait, or will have when the outcomes are in it. Before
-  /// the first count those of an earlier process may be there, and a doubtful one may be too small.
+  /// Whether the store may have waiting deliveries, now or after the outcomes are written. Before
+  /// the first count, an earlier process's deliveries may be waiting, and a doubtful count may be
+  /// too low.
   var hasWaiting: Bool {
     owed == nil || isCountDoubtful || waitingCount > 0 || putOffCount > 0
   }
 
-  /// Takes in an outcome, and answers what will be written of it.
+  /// Adds an outcome, and returns the state to be written.
   ///
-  /// What would wait is merged into a newer one that is under way and says all that it says. If this
-  /// were decided before, the newer one could end in between, and this one would be sent after it.
+  /// A delivery that would wait is merged into a newer one under way that can replace it. The
+  /// decision is made here, because the newer one could otherwise end first, and this one would be
+  /// sent after it.
   mutating func add(_ outcome: Outcome) -> DeliveryUpdate.State {
     var outcome = outcome
     if outcome.update.state.isPutOff {
@@ -148,9 +151,9 @@ struct DeliveryWorkerState {
     return outcome.update.state
   }
 
-  /// The outcomes are in the store, where deliveries beside them were merged too.
+  /// Removes outcomes that are now in the store, where other deliveries were merged too.
   ///
-  /// - Returns: deliveries to send: their time has come again already.
+  /// - Returns: deliveries that are due again and must be sent.
   mutating func settle(_ outcomes: ArraySlice<Outcome>, mergedBeside: Int) -> [Delivery] {
     self.outcomes.removeFirst(outcomes.count)
     metrics.merged += mergedBeside

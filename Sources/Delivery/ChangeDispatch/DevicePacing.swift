@@ -1,18 +1,18 @@
 import CloudKitModel
 import StoreModel
 
-/// How soon a device may get its next push, as a value.
+/// Decides when a device may get its next push. A value.
 ///
-/// APNs passes on a few silent pushes an hour to a device; a server that sends more of them only
-/// spends the device's goodwill. And a device of which APNs says that it gets too many is left alone
-/// for a while, as is a browser or a webhook whose server has trouble.
+/// APNs delivers only a few silent pushes an hour to a device, and more of them count against it. A
+/// device that gets too many pushes according to APNs gets none for a while, and so does a browser
+/// or webhook whose server has trouble.
 struct DevicePacing {
   /// Seconds between two silent pushes to a device; 0 for no limit.
   let silentInterval: Double
-  /// Devices that are remembered at once; others get their pushes unpaced.
+  /// The most devices remembered; others get their pushes without pacing.
   let capacity: Int
   private var devices: [String: Device] = [:]
-  /// When it was last looked for devices to forget.
+  /// When old devices were last removed.
   private var lastCleaning = Timestamp(milliseconds: 0)
 
   private struct Device {
@@ -29,8 +29,8 @@ struct DevicePacing {
 
   var count: Int { devices.count }
 
-  /// When a delivery may be sent that is due now, with the reason; nil when it may be sent now, and
-  /// then it counts as sent.
+  /// The time at which a due delivery may be sent, with the reason for the delay. Nil if it may be
+  /// sent now; then it counts as sent.
   mutating func postponement(
     of delivery: Delivery, at now: Timestamp
   ) -> (until: Timestamp, reason: String)? {
@@ -47,14 +47,14 @@ struct DevicePacing {
     return nil
   }
 
-  /// Nothing goes to the device until then.
+  /// Sends nothing to the device until `end`.
   mutating func hold(_ token: String, until end: Timestamp, at now: Timestamp) {
     change(token, at: now) { $0.next = max($0.next, end) }
   }
 
   private mutating func change(_ token: String, at now: Timestamp, _ body: (inout Device) -> Void) {
     if devices.count >= capacity, devices[token] == nil {
-      // Looking through all of them for each push would cost more than the pacing saves.
+      // Searching all devices at each push would cost more than pacing saves.
       guard now.milliseconds - lastCleaning.milliseconds >= 1_000 else { return }
       lastCleaning = now
       let kept = devices.filter { !$0.value.isForgettable(at: now) }

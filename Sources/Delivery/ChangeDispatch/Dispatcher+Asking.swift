@@ -2,21 +2,22 @@ import CloudKitModel
 import Matching
 import StoreModel
 
-/// The subscriptions of a database that fit a change.
+/// The subscriptions of a database that match a change.
 public struct FittingSubscriptions: Sendable, Hashable {
-  /// Some of them, in the order of subscribers and IDs.
+  /// Some of their names, in the order of subscribers and IDs.
   public var names: [SubscriptionName]
-  /// How many there are.
+  /// The number of all matches.
   public var count: Int
 }
 
 extension Dispatcher {
-  /// Which subscriptions would fire on a change, had it been made just now. It asks the index by which
-  /// changes are dispatched, and as that does not ask who may read the record.
+  /// The subscriptions that would fire on a change made now. It uses the dispatcher's index and,
+  /// like the index, does not check who may read the record.
   ///
-  /// - Parameter limit: how many of them are named.
-  /// - Returns: nil when the index is not there within a tenth of a second: it is being read from the
-  ///   store, a change with very many firings is being dispatched, or several servers have parts of it.
+  /// - Parameter limit: the most names returned.
+  /// - Returns: nil if the index is not available within a tenth of a second: it is being read from
+  ///   the store, a change with very many firings is being dispatched, or several servers have
+  ///   parts of it.
   /// - Throws: ``StoreError`` when the store fails.
   public func subscriptions(
     fitting change: Change, in database: DatabaseID, atMost limit: Int

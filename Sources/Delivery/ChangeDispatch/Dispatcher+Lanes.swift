@@ -2,20 +2,19 @@ import CloudKitModel
 import Matching
 import StoreModel
 
-/// What the dispatching of the changes of a database, or of a part of one, keeps from batch to batch.
+/// The state of dispatching a database's changes, or a part's, between batches.
 private struct Lane {
   let part: DatabasePart
-  /// Changes that fired nothing and go with the next transaction.
+  /// Changes without firings, which go with the next transaction.
   var retiring: [MatchedChange] = []
-  /// Changes up to this one were dispatched: they may come in memory once more after they were read
-  /// from the outbox.
+  /// The last dispatched change. Changes that were read from the outbox may come again in memory.
   var dispatchedThrough = Int64.min
   var scratch = MatchScratch()
   var group = MatchGroup()
 }
 
 extension Dispatcher {
-  /// Does a lane's work until there is none.
+  /// Does a lane's work until there is no more.
   func serve(_ part: DatabasePart) async {
     var lane = Lane(part: part)
     var retry = RetryDelay()
@@ -41,30 +40,31 @@ extension Dispatcher {
         let code = (error as? StoreError)?.code
         if code == .leaseLost, await isAbandoned(part) { return }
         handover.fallBehind(part)
-        // Another server has committed changes in between: they stand in the outbox.
+        // Another server has committed earlier changes, which are in the outbox.
         if code == .outOfOrder, membership != nil { continue }
-        // Stopping ends the loading of an index.
+        // Stopping cancels the loading of an index.
         if !(error is CancellationError) { await pause(after: error, in: part, &retry) }
       }
     }
   }
 
-  /// Whether another server does dispatch the database's changes, and this one leaves them alone.
+  /// Whether another server dispatches the database's changes, so that this one must not.
   private func isAbandoned(_ part: DatabasePart) async -> Bool {
     handover.doubtLease(of: part)
-    // Where the store cannot say, the lease stays in doubt and the changes with this server.
+    // If the store fails, the lease stays in doubt, and this server keeps the changes.
     guard let membership, (try? await membership.hasLease(of: part)) == false else { return false }
     return handover.abandon(part)
   }
 
-  /// Dispatches what the outbox has. As a rule that is little, which another server has left word of, and
-  /// one reading has it all.
+  /// Dispatches the outbox's changes. They are usually the few that another server committed, and
+  /// one read gets them all.
   private func catchUp(_ lane: inout Lane) async throws {
     counters.withLock { $0.catchUps += 1 }
     try await retire(&lane)
     var sequence = Int64.min
     while !handover.isStopped {
-      // What is committed before this is read; what is offered after it and read as well is passed over.
+      // Changes committed before this call are read. Changes offered after it that are read too are
+      // skipped.
       handover.beginCatchingUp(lane.part)
       let entries = try await store.outbox.undispatchedChanges(
         in: lane.part, after: sequence, limit: configuration.batchSize)
@@ -78,7 +78,8 @@ extension Dispatcher {
     }
   }
 
-  /// Dispatches changes, in transactions of bounded size. When nothing fired they stay with the lane.
+  /// Dispatches changes, in transactions of bounded size. Changes without firings stay with the
+  /// lane.
   private func dispatch(_ entries: [OutboxEntry], _ lane: inout Lane) async throws {
     let entries = entries.drop { $0.sequence <= lane.dispatchedThrough }
     guard let first = entries.first, let last = entries.last else { return }
@@ -103,13 +104,13 @@ extension Dispatcher {
         while let full = pending.add(
           &firings, of: &entry, carriesLastValues: carriesLastValues, prepare: store.outbox.prepare)
         {
-          // While one is written, the next is put together.
+          // While one transaction is written, the next one is prepared.
           try await writing.next()
-          // What is left is in the outbox.
+          // The remaining changes are in the outbox.
           if handover.isStopped { return false }
           writing.addTask { try await self.complete(full) }
         }
-        // One for all parts of a database.
+        // Counted once for all parts of a database.
         if lane.part.number == 0 { counters.withLock { $0.dispatchedChanges += 1 } }
       }
       try await writing.next()
@@ -125,7 +126,7 @@ extension Dispatcher {
     }
   }
 
-  /// Whether notifications of the change carry the last values of a record that was deleted.
+  /// Whether notifications of a deletion carry the record's last values.
   private func carriesLastValues(_ entry: OutboxEntry) async throws -> Bool {
     guard entry.change.event == .recordDeleted else { return false }
     return configuration.deletionsCarryLastValues(

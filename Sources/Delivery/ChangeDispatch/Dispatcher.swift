@@ -6,29 +6,29 @@ import Synchronization
 
 /// Turns committed changes into notifications: outbox → match → notification log and deliveries.
 ///
-/// Changes come in memory right after their commit. Whatever was not dispatched when a process
-/// died waits in the outbox and is dispatched at the next start. Within a database changes are
-/// dispatched in the order of their commits, one batch after the other; different databases go
-/// side by side, and none waits for another. What a batch led to is written in transactions of
-/// bounded size; a change with more firings takes several, and the store keeps how far it is. That a
-/// change which fires nothing is dispatched is stored with a later transaction: nobody waits for it,
-/// and a commit of its own would only delay the saves.
+/// Changes come in memory right after their commit. After a crash, undispatched changes are in the
+/// outbox and are dispatched at the next start. The changes of a database are dispatched in the
+/// order of their commits, one batch after the other. Databases are dispatched concurrently, and
+/// none waits for another. The effects of a batch are written in transactions of bounded size; a
+/// change with more firings takes several transactions, and the store has its progress. The
+/// dispatch of changes without firings is stored with a later transaction: no task waits for it,
+/// and a commit of its own would only delay saves.
 public final class Dispatcher: Sendable {
   public struct Configuration: Sendable {
-    /// Changes in one transaction.
+    /// The most changes in one transaction.
     public var batchSize = 256
-    /// Firings in one transaction.
+    /// The most firings in one transaction.
     public var firingLimit = 1_000
-    /// Changes that may wait in memory; beyond it they are read from the outbox.
+    /// The most changes that wait in memory; further ones are read from the outbox.
     public var handoverCapacity = 10_000
-    /// Databases that are dispatched at the same time; others wait for their turn.
+    /// The most databases dispatched at the same time; others wait for their turn.
     public var laneLimit = 256
-    /// How long changes that fired nothing may wait for a transaction to go with, in seconds.
+    /// How long changes without firings may wait for a transaction, in seconds.
     public var retirementDelay = 0.05
-    /// Bytes of memory for the databases' matching indexes, as estimated. The index that was used
-    /// last stays in any case.
+    /// The estimated memory of the databases' matching indexes in bytes. The index that was used
+    /// last always stays.
     public var indexBytes = 1 << 30
-    /// Subscriptions that are read at once when an index is made.
+    /// The number of subscriptions read at once to build an index.
     var indexPieceSize = SubscriptionIndexes.pieceSize
     /// Whether notifications of deletions in this container carry the last values of the desired
     /// keys.
@@ -39,44 +39,43 @@ public final class Dispatcher: Sendable {
     public init() {}
   }
 
-  /// How the dispatcher is doing.
+  /// Counts and state of the dispatcher.
   public struct Metrics: Sendable, Hashable {
     public var dispatchedChanges = 0
-    /// What matching looked at one by one: subscriptions that an index holds ready for a value of the
-    /// change, those that ask the same counting as one. Zone and database subscriptions are found
-    /// without, and are not among them.
+    /// Subscriptions that matching tested one by one: those that an index has for a value of the
+    /// change. Equal subscriptions count as one. Zone and database subscriptions need no test and
+    /// are not counted.
     public var candidates = 0
-    /// Those among them that fired.
+    /// The tested ones that fired.
     public var firedCandidates = 0
     public var loggedNotifications = 0
-    /// Notifications that subscribers did not get because they may not read the record.
+    /// Notifications withheld because the subscriber may not read the record.
     public var withheldNotifications = 0
     /// Deliveries that were not written.
     public var unsentDeliveries = UnsentDeliveryCounts()
-    /// Transactions that failed and were tried again.
+    /// Transactions that failed and were retried.
     public var failures = 0
-    /// Why the last one failed; nil when something went well since.
+    /// The last failure; nil after a success.
     public var fault: String?
-    /// Seconds from the save of a change that fires something to what it fires standing in the
-    /// notification log.
+    /// Seconds from the save of a change with firings until its notifications are in the log.
     public var savedToLogged = Histogram(bounds: Histogram.longSeconds)
-    /// Times that a database's changes had to be read from the outbox.
+    /// How often a database's changes had to be read from the outbox.
     public var catchUps = 0
     public var waitingChanges = 0
-    /// Matching indexes in memory.
+    /// The number of matching indexes in memory.
     public var indexes = 0
-    /// About how much memory they take.
+    /// Their approximate memory in bytes.
     public var indexBytes = 0
-    /// Indexes that were read from the store, and the seconds that it took for all of them.
+    /// The number of indexes read from the store, and the seconds for all of them.
     public var indexLoads = 0
     public var indexLoadSeconds = 0.0
-    /// Indexes that were given up because others needed the memory.
+    /// The number of indexes evicted because others needed the memory.
     public var indexEvictions = 0
   }
 
   let store: DispatchStore
   let configuration: Configuration
-  /// This server among those that share the store; nil when it has it alone.
+  /// This server's membership in a cluster; nil if it uses the store alone.
   let membership: ServerMembership?
   let handover: ChangeHandover
   let indexes: SubscriptionIndexes
@@ -90,14 +89,14 @@ public final class Dispatcher: Sendable {
   private let loop = Mutex<Task<Void, Never>?>(nil)
 
   /// - Parameters:
-  ///   - presence: this server among those that share the store; nil when it has it alone.
-  ///   - clock: the time that log entries bear.
-  ///   - report: takes a line for the server's log when something fails.
-  ///   - capacity: how many of the deliveries of a transaction `onDispatched` takes at once; they are
-  ///     leased to it. Without it all come, unleased.
-  ///   - onDispatched: is called with the result of each transaction, in order for each database.
-  ///   - onRecovered: is called when the store writes again after a commit of which it could not be known
-  ///     whether it is there. Of such a one `onDispatched` does not tell.
+  ///   - membership: this server's membership in a cluster; nil if it uses the store alone.
+  ///   - clock: the time for log entries.
+  ///   - report: takes a line for the server's log about a failure.
+  ///   - capacity: the number of a transaction's deliveries that `onDispatched` takes at once,
+  ///     leased to it. Without it, `onDispatched` gets all deliveries, unleased.
+  ///   - onDispatched: called with the result of each transaction, in order for each database.
+  ///   - onRecovered: called when the store writes again after a commit with an unknown outcome,
+  ///     which `onDispatched` does not report.
   public init(
     store: DispatchStore, configuration: Configuration = Configuration(),
     membership: ServerMembership? = nil, clock: @escaping @Sendable () -> Timestamp = { .now },
@@ -133,10 +132,10 @@ public final class Dispatcher: Sendable {
     return metrics
   }
 
-  /// The latest notifications that were withheld, with the reasons; 1,000 at most.
+  /// The latest withheld notifications with the reasons, at most 1,000.
   public var latestWithheld: [WithheldNotification] { withheld.all }
 
-  /// Begins with what the outbox holds, then takes changes as they are committed.
+  /// Dispatches the outbox first, then changes as they are committed.
   public func start() {
     let (handover, membership) = (handover, membership)
     store.outbox.setCommitHandler { entries in
@@ -155,22 +154,22 @@ public final class Dispatcher: Sendable {
     }
   }
 
-  /// Comes back as soon as every change that was committed is dispatched and that is stored.
-  /// Comes back at once after ``stop()``, and not before ``start()``. While commits never pause it
-  /// does not come back.
+  /// Returns when every committed change is dispatched and that is stored. After ``stop()`` it
+  /// returns at once; before ``start()``, and while commits never pause, it does not return.
   public func settled() async {
     await handover.settled()
   }
 
-  /// Finishes the batches that are under way; of a change with many firings, the transaction. What
-  /// waits is in the outbox.
+  /// Finishes the batches under way, or the present transaction of a change with many firings.
+  /// Waiting changes stay in the outbox.
   public func stop() async {
     store.outbox.setCommitHandler(nil)
     store.outbox.setDoubtHandler(nil)
     membership?.drain()
     handover.stop()
     let loop = loop.withLock { $0 }
-    // Ends delays, and a long catching up between two batches; the store's calls do not notice.
+    // Ends delays, and a long catch-up between two batches. Calls of the store ignore the
+    // cancellation.
     loop?.cancel()
     await loop?.value
   }
@@ -183,7 +182,7 @@ public final class Dispatcher: Sendable {
         switch task {
         case .list, .listAgain:
           do {
-            // Whatever was in doubt is decided when the store has written again.
+            // Once the store has written again, every doubtful commit is settled.
             if task == .listAgain { try await store.health.checkWriting() }
             handover.list(try await waitingParts())
             if task == .listAgain { onRecovered() }
@@ -201,8 +200,8 @@ public final class Dispatcher: Sendable {
     }
   }
 
-  /// Databases that have changes which may not have come in memory. Of those that nobody dispatches the
-  /// server's presence tells when it has taken them.
+  /// Databases with changes that may not have come in memory. In a cluster, the membership takes
+  /// the databases without a lease and reports them.
   private func waitingParts() async throws -> [DatabasePart] {
     guard let membership else {
       return try await store.outbox.undispatchedDatabases().map { .whole($0) }
@@ -210,8 +209,8 @@ public final class Dispatcher: Sendable {
     return try await membership.leasedParts()
   }
 
-  /// Tells that something failed, and waits before it is tried again. Nothing is lost: what failed
-  /// is in the outbox still.
+  /// Reports a failure, and waits before the next attempt. Nothing is lost: the changes are still
+  /// in the outbox.
   func pause(
     after error: any Error, in part: DatabasePart? = nil, _ retry: inout RetryDelay
   ) async {
@@ -231,7 +230,7 @@ public final class Dispatcher: Sendable {
     counters.withLock { $0.fault = nil }
   }
 
-  /// Writes what changes led to.
+  /// Writes the effects of changes.
   func complete(_ changes: [MatchedChange]) async throws {
     KillPoint.afterMatch.reach()
     let result = try await store.outbox.completeDispatch(

@@ -3,17 +3,17 @@ import StoreModel
 
 /// The subscriptions that one change fires, in the order of their keys.
 ///
-/// There may be a million, so they are kept as slots of the index, and made subscriptions when they
-/// are taken.
+/// There may be a million, so they are kept as slots of the index and become subscriptions when
+/// they are taken.
 struct Firings {
   private let index: SubscriptionIndex
   private let slots: [Int32]
   private var taken = 0
 
-  /// Those that are not settled yet.
+  /// The firings that are not settled yet.
   ///
-  /// - Parameter slots: those that the change fires, in any order.
-  /// - Complexity: O(*n* log *n*) for *n* that fire.
+  /// - Parameter slots: the slots of all firings, in any order.
+  /// - Complexity: O(*n* log *n*) for *n* firings.
   init(of entry: OutboxEntry, _ slots: [Int32], in index: SubscriptionIndex) {
     self.index = index
     var slots = slots
@@ -41,7 +41,7 @@ struct Firings {
     return (subscriptions, matches.map(\.form))
   }
 
-  /// Where the first is that comes after a key, by halving.
+  /// The position of the first firing after a key, by binary search.
   private func firstPlace(after key: SubscriptionKey) -> Int {
     var (low, high) = (0, slots.count)
     while low < high {

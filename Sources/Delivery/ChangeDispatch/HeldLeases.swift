@@ -1,7 +1,7 @@
 import StoreModel
 
-/// The databases, and parts of some, whose changes this server dispatches, as a value, with when there was
-/// last something to do.
+/// The databases and parts that this server dispatches, each with the time of its last work. A
+/// value.
 struct HeldLeases {
   private var lastUses: [DatabasePart: ContinuousClock.Instant] = [:]
 
@@ -15,7 +15,7 @@ struct HeldLeases {
     lastUses[part] = nil
   }
 
-  /// Answers how many there were.
+  /// Ends all leases, and returns their number.
   mutating func endAll() -> Int {
     defer { lastUses = [:] }
     return lastUses.count
@@ -24,8 +24,8 @@ struct HeldLeases {
   /// The parts of databases that are divided.
   var parts: [DatabasePart] { lastUses.keys.filter { !$0.isWhole } }
 
-  /// Takes out the databases that were not used since then, `limit` of them at most; those in use are used
-  /// now. Parts stay: to read the subscriptions of one anew takes long.
+  /// Removes at most `limit` databases that were not used since `since`; those in use count as used
+  /// now. Parts stay, because reading a part's subscriptions again takes long.
   mutating func removeUnused(
     since start: ContinuousClock.Instant, at now: ContinuousClock.Instant, limit: Int,
     isInUse: (DatabasePart) -> Bool

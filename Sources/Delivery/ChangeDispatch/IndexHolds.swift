@@ -1,36 +1,36 @@
 import StoreModel
 
-/// Who uses the index of which database or part of one, as a value: one at a time, the others in the order in which they
-/// came.
+/// Controls the use of matching indexes, as a value: one user at a time for each index, the others
+/// in the order of arrival.
 struct IndexHolds {
-  /// One that waits.
+  /// A caller that waits.
   private struct Waiter {
     var number: Int
     var resume: (Bool) -> Void
   }
 
-  /// Who waits for each index that is in use.
+  /// The waiting callers of each index in use.
   private var waiters: [DatabasePart: [Waiter]] = [:]
   private var lastNumber = 0
 
-  /// Takes an index that nobody uses, and says so.
+  /// Takes an index that is not in use; false if it is.
   mutating func take(_ part: DatabasePart) -> Bool {
     guard waiters[part] == nil else { return false }
     waiters[part] = []
     return true
   }
 
-  /// Waits for one that is in use.
+  /// Waits for an index in use.
   ///
-  /// - Parameter resume: is called with whether the index is the caller's now.
-  /// - Returns: the waiter's number, to give up by.
+  /// - Parameter resume: called with whether the caller has the index now.
+  /// - Returns: the waiter's number, for ``giveUp(_:waitingFor:)``.
   mutating func wait(for part: DatabasePart, _ resume: @escaping (Bool) -> Void) -> Int {
     lastNumber += 1
     waiters[part, default: []].append(Waiter(number: lastNumber, resume: resume))
     return lastNumber
   }
 
-  /// Ends a use, and answers what tells the next one.
+  /// Ends a use, and returns the closure that resumes the next waiter.
   mutating func end(_ part: DatabasePart) -> (() -> Void)? {
     guard let next = waiters[part]?.first else {
       waiters[part] = nil
@@ -40,7 +40,7 @@ struct IndexHolds {
     return { next.resume(true) }
   }
 
-  /// Takes a waiter out, and answers what tells it; nil when its turn has come already.
+  /// Removes a waiter, and returns the closure that resumes it; nil if it has been resumed already.
   mutating func giveUp(_ number: Int, waitingFor part: DatabasePart) -> (() -> Void)? {
     guard let place = waiters[part]?.firstIndex(where: { $0.number == number }),
       let waiter = waiters[part]?.remove(at: place)

@@ -1,7 +1,7 @@
 import StoreModel
 
-/// Indexes of databases and parts of them that are kept in memory, as a value: which stay, and which go when there is
-/// not enough of it.
+/// A cache of the matching indexes of databases and parts, as a value: it decides which stay and
+/// which are evicted.
 struct IndexShelf: Sendable {
   private struct Place {
     /// Nil while the index is in use.
@@ -10,7 +10,7 @@ struct IndexShelf: Sendable {
     var lastUse: UInt64 = 0
   }
 
-  /// Bytes that the indexes may take together.
+  /// The most memory of all indexes in bytes.
   let limit: Int
   private(set) var bytes = 0
   private(set) var evictions = 0
@@ -23,15 +23,16 @@ struct IndexShelf: Sendable {
 
   var count: Int { places.count }
 
-  /// Gives an index away to be used; nil when there is none. What is in use does not go.
+  /// Gives out an index to be used; nil if there is none. An index in use is not evicted.
   mutating func take(_ part: DatabasePart) -> DatabaseIndex? {
-    // The copy outside must be the only one, or to change it would copy the whole index.
+    // The caller's copy must be the only one, because changing a shared one would copy the whole
+    // index.
     let place = places.updateValue(Place(), forKey: part)
     places[part]?.bytes = place?.bytes ?? 0
     return place?.index
   }
 
-  /// Tells how large an index in use has become, and answers those that go for it.
+  /// Records the size of an index in use, and returns those that are evicted for it.
   mutating func note(_ bytes: Int, of part: DatabasePart) -> [DatabaseIndex] {
     guard let place = places[part] else { return [] }
     self.bytes += bytes - place.bytes
@@ -39,7 +40,7 @@ struct IndexShelf: Sendable {
     return evict(except: part)
   }
 
-  /// Puts an index back, and answers those that go for it.
+  /// Returns an index to the cache, and returns those that are evicted for it.
   mutating func put(_ index: DatabaseIndex, for part: DatabasePart) -> [DatabaseIndex] {
     let gone = note(index.bytes, of: part)
     uses += 1
@@ -48,22 +49,21 @@ struct IndexShelf: Sendable {
     return gone
   }
 
-  /// Lets go of an index that is not in use and will not be used again.
+  /// Removes an index that is not in use and will not be used again.
   mutating func drop(_ part: DatabasePart) -> DatabaseIndex? {
     guard let index = places[part]?.index else { return nil }
     bytes -= places.removeValue(forKey: part)?.bytes ?? 0
     return index
   }
 
-  /// Lets go of those that went unused longest, when all together take more than the limit. The one
-  /// that was used last stays even if it is larger than that by itself: it would be made again for
-  /// the next change.
+  /// Evicts the least recently used indexes if all together exceed the limit. The last used one
+  /// stays even if it alone exceeds the limit, since the next change would rebuild it.
   private mutating func evict(except latest: DatabasePart) -> [DatabaseIndex] {
     guard bytes > limit else { return [] }
     let idle = places.filter { $0.key != latest && $0.value.index != nil }
       .sorted { $0.value.lastUse < $1.value.lastUse }
     var gone: [DatabaseIndex] = []
-    // Some more than is needed, so that not every use lets another go.
+    // Evicts more than needed, so that not every use evicts one.
     let aim = limit - limit / 8
     for (part, place) in idle where bytes > aim {
       guard let index = place.index else { continue }

@@ -1,33 +1,33 @@
 import StoreModel
 
-/// Which databases have changes to dispatch and which of them are being served, as a value.
+/// The databases with changes to dispatch, and those that are being served. A value.
 ///
-/// Each database is a lane of its own, or each part of one that is divided: its changes go in the order
-/// of their commits, and no other lane waits for it. The room in memory is shared. A lane that finds none, or wants more than half
-/// of it, is behind: what did not fit, and all that follows, is read from the outbox, where every
-/// change stands anyway.
+/// Each database, or each part of a divided one, is a lane: its changes are dispatched in the order
+/// of their commits, and no other lane waits for it. The lanes share the capacity in memory. A lane
+/// that finds none left, or wants more than half of it, falls behind: the change that did not fit,
+/// and all later ones, are read from the outbox, which has every change.
 struct LaneSchedule {
-  /// What is to be done besides the work of the lanes.
+  /// A task besides the work of the lanes.
   enum Task: Hashable {
-    /// Look into the outbox for databases that have changes there, as after a start.
+    /// List the databases with changes in the outbox, as after a start.
     case list
-    /// Look once more, as soon as what was in doubt has been decided.
+    /// List them again, as soon as a doubtful commit is settled.
     case listAgain
-    /// Begin to do this lane's work.
+    /// Begin to serve this lane.
     case serve(DatabasePart)
     case stop
   }
 
-  /// What a lane is to do next.
+  /// The next work of a lane.
   enum Work {
     case dispatch([OutboxEntry])
-    /// Read the outbox: changes were passed over.
+    /// Read the outbox, since changes were skipped.
     case catchUp
-    /// Nothing came for a while, or somebody waits: what was kept back is to go.
+    /// No change came for a while, or a caller waits: dispatch the changes kept back.
     case idle
-    /// Others wait for the lane's place: what was kept back is to go, and the rest later.
+    /// Other lanes wait: dispatch the changes kept back, and the rest later.
     case yield
-    /// There is nothing left, and the lane is not served any more.
+    /// There is no work left, and the lane is no longer served.
     case done
     case stop
   }
@@ -36,27 +36,27 @@ struct LaneSchedule {
     var waiting: [OutboxEntry] = []
     var isBehind = false
     var isServed = false
-    /// How often it was given work since it is served.
+    /// The number of batches since it is being served.
     var turns = 0
   }
 
-  /// After so many batches a lane makes room for those that wait.
+  /// The number of batches after which a lane gives its place to waiting ones.
   private static let turnsAtOnce = 16
 
   private enum Listing { case due, underWay, done }
   private enum Doubt { case none, raised, looking }
 
-  /// Changes that may wait in memory.
+  /// The most changes that wait in memory.
   let capacity: Int
-  /// Lanes that may be served at once.
+  /// The most lanes served at once.
   let laneLimit: Int
   private(set) var waitingCount = 0
   private(set) var isStopped = false
-  /// Whether someone waits until everything is dispatched.
+  /// Whether a caller waits until everything is dispatched.
   var isAwaited = false
-  /// A lane is there as long as it has something to do or is served.
+  /// The lanes that have work or are being served.
   private var lanes: [DatabasePart: Lane] = [:]
-  /// Lanes that are to be served, in order.
+  /// The lanes to be served, in order.
   private var queue: [DatabasePart] = []
   private var servedCount = 0
   private var listing = Listing.due
@@ -72,12 +72,12 @@ struct LaneSchedule {
     isStopped || (lanes.isEmpty && listing == .done && doubt == .none)
   }
 
-  /// Whether a lane has to read the outbox.
+  /// Whether a lane must read the outbox.
   func isBehind(_ part: DatabasePart) -> Bool { lanes[part]?.isBehind ?? false }
 
-  /// Takes in the changes of a commit.
+  /// Adds the changes of a commit.
   mutating func offer(_ entries: [OutboxEntry]) {
-    // The outbox is not looked into before the listing begins: it will have them.
+    // The listing, which has not begun, will find them in the outbox.
     if listing == .due || isStopped { return }
     for entry in entries {
       open(entry.part)
@@ -88,9 +88,9 @@ struct LaneSchedule {
     }
   }
 
-  // MARK: Lanes to be served
+  // MARK: Starting lanes
 
-  /// The next task, nil when there is none.
+  /// The next task; nil if there is none.
   mutating func next() -> Task? {
     if isStopped { return .stop }
     if listing == .due {
@@ -101,7 +101,7 @@ struct LaneSchedule {
       doubt = .looking
       return .listAgain
     }
-    // What the list tells comes before what is in memory.
+    // Listed changes come before those in memory.
     guard listing == .done, servedCount < laneLimit, !queue.isEmpty else { return nil }
     let part = queue.removeFirst()
     lanes[part]?.isServed = true
@@ -109,14 +109,14 @@ struct LaneSchedule {
     return .serve(part)
   }
 
-  /// These have changes in the outbox that may not have come in memory.
+  /// Adds databases with changes in the outbox that may not have come in memory.
   mutating func list(_ parts: [DatabasePart]) {
     listing = .done
     if doubt == .looking { doubt = .none }
     for part in parts { fallBehind(part) }
   }
 
-  /// The outbox could not be looked into: it is to be tried again.
+  /// Notes that listing the outbox failed and must be repeated.
   mutating func failListing() {
     if doubt == .looking {
       doubt = .raised
@@ -125,20 +125,20 @@ struct LaneSchedule {
     }
   }
 
-  /// The outbox may have changes that will not come in memory. A lane that is at work meanwhile may
-  /// come upon one that should have gone before; the store does not let it, and then it falls behind.
+  /// Notes that the outbox may have changes that will not come in memory. A lane may meanwhile try
+  /// to dispatch a later change first. The store refuses that, and the lane falls behind.
   mutating func raiseDoubt() {
-    // What has not begun to look yet will see them.
+    // A listing that has not begun will see them.
     if listing != .due { doubt = .raised }
   }
 
   // MARK: The work of a lane that is served
 
-  /// The next work of a lane. Changes that were taken in before it fell behind come first, so that
-  /// the order is kept.
+  /// The next work of a lane. Changes in memory from before it fell behind come first, to keep the
+  /// order.
   ///
   /// - Parameter keepsBack: whether the lane keeps changes back for a later transaction.
-  /// - Returns: nil when it has nothing to do but to wait for company of what it keeps back.
+  /// - Returns: nil if it only has to wait for further changes to go with those kept back.
   mutating func work(
     of part: DatabasePart, atMost limit: Int, keepsBack: Bool
   ) -> Work? {
@@ -157,7 +157,7 @@ struct LaneSchedule {
     return .done
   }
 
-  /// Counts a batch of a lane, and answers whether the next ones should come after those of others.
+  /// Counts a batch of a lane, and returns whether other lanes should come first now.
   mutating func takeTurn(of part: DatabasePart) -> Bool {
     guard let turns = lanes[part]?.turns else { return false }
     if turns >= Self.turnsAtOnce, !queue.isEmpty, servedCount >= laneLimit { return true }
@@ -165,7 +165,7 @@ struct LaneSchedule {
     return false
   }
 
-  /// The lane is served again when those that wait have had their turns.
+  /// Queues the lane again behind the waiting ones.
   mutating func yield(_ part: DatabasePart) {
     guard lanes[part]?.isServed == true else { return }
     lanes[part]?.isServed = false
@@ -174,30 +174,30 @@ struct LaneSchedule {
     queue.append(part)
   }
 
-  /// Whether a lane has something to do.
+  /// Whether a lane has work.
   func isOpen(_ part: DatabasePart) -> Bool { lanes[part] != nil }
 
-  /// What waits in memory is dropped, for another server may dispatch it.
+  /// Drops the changes that wait in memory, because another server may dispatch them.
   mutating func doubtLease(of part: DatabasePart) {
     waitingCount -= lanes[part]?.drop() ?? 0
     lanes[part]?.isBehind = false
   }
 
-  /// Another server does dispatch the lane's changes: it is served no more, unless some were taken in
-  /// since ``doubtLease(of:)``, for those are this server's.
+  /// Stops serving a lane whose changes another server dispatches. It continues if changes were
+  /// added since ``doubtLease(of:)``, because those are this server's.
   mutating func abandon(_ part: DatabasePart) -> Bool {
     guard let lane = lanes[part], lane.waiting.isEmpty, !lane.isBehind else { return false }
     close(part)
     return true
   }
 
-  /// From now on the lane's changes are taken in again. Whoever calls this reads the outbox afterwards: a
-  /// change may have been committed before this call and offered before it, or not at all.
+  /// Adds the lane's changes again from now on. The caller reads the outbox afterwards: a change
+  /// may have been committed before this call, and offered before it or not at all.
   mutating func beginCatchingUp(_ part: DatabasePart) {
     lanes[part]?.isBehind = false
   }
 
-  /// What waits in memory is dropped; it is in the outbox.
+  /// Drops the changes that wait in memory; they are in the outbox.
   mutating func fallBehind(_ part: DatabasePart) {
     open(part)
     waitingCount -= lanes[part]?.drop() ?? 0
@@ -221,7 +221,7 @@ struct LaneSchedule {
 }
 
 extension LaneSchedule.Lane {
-  /// Takes a change in and says so, or falls behind.
+  /// Adds a change; if there is no capacity, falls behind and returns false.
   fileprivate mutating func take(_ entry: OutboxEntry, hasRoom: Bool, limit: Int) -> Bool {
     if isBehind { return false }
     guard hasRoom, waiting.count < limit else {
@@ -238,7 +238,7 @@ extension LaneSchedule.Lane {
     return batch
   }
 
-  /// Falls behind, and answers how many changes waited.
+  /// Falls behind, and returns the number of changes that waited.
   fileprivate mutating func drop() -> Int {
     defer { waiting = [] }
     isBehind = true

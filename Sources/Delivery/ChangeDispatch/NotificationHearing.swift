@@ -1,7 +1,7 @@
 import StoreModel
 
-/// Whether a server hears the notices of those it shares a store with: each says now and then that it is
-/// there, and so does the server itself.
+/// Whether a server receives the notifications of the other servers. Each server, this one
+/// included, sends a heartbeat from time to time.
 struct NotificationHearing {
   private var heard: [ServerID: ContinuousClock.Instant] = [:]
 
@@ -9,17 +9,17 @@ struct NotificationHearing {
     heard[server] = now
   }
 
-  /// Nobody is heard before they say again that they are there.
+  /// Forgets all heartbeats until the next ones.
   mutating func interrupt() {
     heard = [:]
   }
 
-  /// Forgets all others than these.
+  /// Forgets all servers except these.
   mutating func keep(_ servers: Set<ServerID>) {
     heard = heard.filter { servers.contains($0.key) }
   }
 
-  /// Whether all these servers were heard since then.
+  /// Whether each of these servers sent a heartbeat since `start`.
   func isWell(with servers: Set<ServerID>, since start: ContinuousClock.Instant) -> Bool {
     servers.allSatisfy { server in heard[server].map { $0 >= start } ?? false }
   }

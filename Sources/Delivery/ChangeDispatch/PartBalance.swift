@@ -1,44 +1,44 @@
 import StoreModel
 
-/// Which parts of divided databases a server takes and gives up, as a value, so that each server has its
-/// share of each.
+/// Decides which parts of divided databases a server takes and releases, so that each server has
+/// its share. A value.
 ///
-/// Nobody decides for the others: the servers see the same leases and know by the same rule how many of a
-/// database's parts are whose. What somebody should have taken and has not is taken by whoever is there,
-/// who offers it again after a while: the other may only have been late. Each time that nobody wanted it,
-/// the while doubles.
+/// There is no coordinator: all servers see the same leases and compute the shares by the same
+/// rule. A part that another server should have taken and did not is taken by any server, which
+/// releases it after a while, since the other may only have been late. The time doubles whenever no
+/// server took the part.
 struct PartBalance {
-  /// What a server does after a look at the leases.
+  /// The actions after a look at the leases.
   struct Plan: Equatable {
-    /// What it tries to take.
+    /// The parts to take.
     var taken: [FreePart] = []
-    /// What it gives up for others.
+    /// The parts to release for others.
     var released: [DatabasePart] = []
   }
 
-  /// After so many looks a part is taken that another server has left alone.
+  /// The number of looks after which a server takes a part that belongs to another's share.
   static let patience = 3
-  /// So many looks at the same servers come before parts change hands for the balance alone: to read the
-  /// subscriptions of one anew takes longer than a server that is started again.
+  /// The number of looks at the same servers before parts are released only for balance. Reading
+  /// the subscriptions of a part takes longer than restarting a server.
   static let looksBeforeRelease = 5
 
-  /// For so many looks a server has what it took beyond its share, the first time and at most: an hour or
-  /// so, for a part that is offered is dispatched by nobody until it is taken.
+  /// The number of looks for which a server keeps a part beyond its share, the first time and at
+  /// most. The most is about an hour, because a released part is not dispatched until it is taken.
   static let tenure = 20...4_000
 
   private var servers: Set<ServerID> = []
   private var looks = 0
-  /// How often parts were seen that nobody dispatches.
+  /// The number of looks at which each part had no holder.
   private var freeLooks: [DatabasePart: Int] = [:]
-  /// What was taken beyond this server's share, and at which look it is offered again.
+  /// The parts taken beyond this server's share, and the look at which each may be released.
   private var kept: [DatabasePart: Int] = [:]
-  /// For how many looks a part was last kept.
+  /// The number of looks for which each part was last kept.
   private var tenures: [DatabasePart: Int] = [:]
 
   /// - Parameters:
-  ///   - leases: of all divided databases.
-  ///   - server: this one.
-  ///   - others: that are registered.
+  ///   - leases: the leases of all divided databases.
+  ///   - server: this server.
+  ///   - others: the other registered servers.
   mutating func plan(
     _ leases: [PartLease], for server: ServerID, among others: Set<ServerID>
   ) -> Plan {
@@ -79,7 +79,7 @@ struct PartBalance {
         share = target
         break
       }
-      // Those before it take what is free first.
+      // Servers before this one take free parts first.
       firstFree += max(0, target - count)
     }
     if share > own.count {
@@ -99,8 +99,8 @@ struct PartBalance {
     }
   }
 
-  /// How many of a database's parts are a server's. What can't be shared evenly goes to other servers in
-  /// other databases.
+  /// A server's share of a database's parts. The remainder goes to different servers in different
+  /// databases.
   static func share(
     ofServer place: Int, among servers: Int, of parts: Int, in database: DatabaseID
   ) -> Int {

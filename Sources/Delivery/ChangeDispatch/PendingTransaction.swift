@@ -1,26 +1,26 @@
 import StoreModel
 
-/// Gathers what changes led to into transactions of bounded size, as a value.
+/// Collects the effects of changes into transactions of bounded size. A value.
 struct PendingTransaction {
-  /// What goes with it.
+  /// The changes of the transaction.
   private(set) var changes: [MatchedChange]
-  /// Firings that go with it.
+  /// The number of their firings.
   private(set) var firingCount = 0
   private let limit: Int
 
   /// - Parameters:
-  ///   - changes: that fired nothing and wait for a transaction.
-  ///   - limit: of firings in one transaction.
+  ///   - changes: changes without firings that wait for a transaction.
+  ///   - limit: the most firings in one transaction.
   init(_ changes: [MatchedChange], limit: Int) {
     self.changes = changes
     self.limit = max(1, limit)
   }
 
-  /// Takes in the firings of a change, as many as there is room for, and answers the transaction
-  /// when it is full. To be repeated until it answers nil.
+  /// Adds as many firings of a change as fit, and returns the transaction if it is full. Repeat it
+  /// until it returns nil.
   ///
-  /// - Parameter prepare: ``OutboxStore/prepare(_:)``. It encodes a change while the store writes the
-  ///   transaction before.
+  /// - Parameter prepare: ``OutboxStore/prepare(_:)``, which encodes a change while the store
+  ///   writes the previous transaction.
   mutating func add(
     _ firings: inout Firings, of entry: inout OutboxEntry, carriesLastValues: Bool,
     prepare: (inout MatchedChange) -> Void

@@ -2,25 +2,25 @@ import CloudKitModel
 import PushDelivery
 import StoreModel
 
-/// The way to devices: what sends a delivery.
+/// A channel to devices that sends deliveries.
 public struct PushRoute: Sendable {
-  /// What came of an attempt.
+  /// The result of an attempt.
   public struct Report: Sendable {
-    /// How far it came.
+    /// How far the push went.
     public enum Reach: Sendable, Hashable {
       /// The service answered.
       case answered
-      /// It was sent, and no answer came.
+      /// The push was sent, and no answer came.
       case unanswered
-      /// The service never had it, so that it is no attempt yet.
+      /// The service did not get the push, so this does not count as an attempt.
       case notSent
     }
 
     public var outcome: DeliveryOutcome
-    /// What was answered, or what happened, for people.
+    /// The answer, or what happened, for people.
     public var text: String
     public var reach: Reach
-    /// What was sent, for an outcome that is a fault of ours.
+    /// The sent payload, for an outcome caused by a fault in Petrel.
     public var payload: [UInt8]
 
     public init(outcome: DeliveryOutcome, text: String, reach: Reach, payload: [UInt8]) {
@@ -31,7 +31,7 @@ public struct PushRoute: Sendable {
     }
   }
 
-  /// Sends a delivery and calls back once with what came of it; must not block.
+  /// Sends a delivery and calls back once with the result; must not block.
   public var send:
     @Sendable (Delivery, DeliveryAttempt, @escaping @Sendable (Report) -> Void) -> Void
 
@@ -44,12 +44,12 @@ public struct PushRoute: Sendable {
     self.send = send
   }
 
-  /// The way to the devices of one app through APNs. A push that is too large by APNs' word is pruned
-  /// to half the size and sent once more, never the same bytes.
+  /// The route to the devices of one app through APNs. A push that APNs reports as too large is
+  /// pruned to half the size and sent once more; the same bytes are never repeated.
   ///
   /// - Parameters:
   ///   - topic: `apns-topic`, normally the app's bundle ID.
-  ///   - send: sends a push and calls back once with what came of it; must not block.
+  ///   - send: sends a push and calls back once with the result; must not block.
   public init(
     topic: String,
     send: @escaping @Sendable (Push, @escaping @Sendable (APNsResult) -> Void) -> Void
@@ -94,10 +94,10 @@ extension APNsResult {
 }
 
 extension Delivery {
-  /// When it has lost its worth and is not sent any more.
+  /// When the delivery expires and is not sent any more.
   var expiration: Timestamp {
     let isHighPriority = notification.subscription.notificationInfo?.isHighPriority == true
-    // A program is not woken by a notification that it missed: it is told late rather than never.
+    // A webhook gets no later wake-up for a missed notification, so a late one is better than none.
     let kind = isHighPriority || device.kind == .webhook ? Push.Kind.alert : .background
     return logged.advanced(bySeconds: kind.lifetime)
   }

@@ -1,5 +1,4 @@
-/// How long to wait before trying again after failures in a row: from 50 ms, doubled each time, to
-/// 5 s.
+/// The delay after consecutive failures: from 50 ms, doubled each time, to 5 s.
 struct RetryDelay {
   private var failures = 0
 
@@ -7,7 +6,7 @@ struct RetryDelay {
     failures = 0
   }
 
-  /// Counts a failure and answers the seconds to wait.
+  /// Counts a failure and returns the seconds to wait.
   mutating func fail() -> Double {
     failures = min(failures + 1, 8)
     return min(5, 0.05 * Double(1 << (failures - 1)))

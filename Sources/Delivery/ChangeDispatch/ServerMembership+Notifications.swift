@@ -1,25 +1,25 @@
 import StoreModel
 
 extension ServerMembership {
-  /// What notifications have brought that was not looked after yet.
+  /// The effects of notifications that were not handled yet.
   struct Pending {
-    /// Others have committed changes that this server dispatches.
+    /// Other servers have committed changes that this server dispatches.
     var isWokenUp = false
     /// There are announcements in the table.
     var announcements = false
-    /// Those that came as notifications since the table was looked into.
+    /// Announcements that came as notifications since the table was last read.
     var names: Set<AnnouncementName> = []
     var hearing = NotificationHearing()
-    /// The connection was lost, and PostgreSQL may have been, with announcements that it did not keep.
+    /// The connection was lost. PostgreSQL may have crashed and lost announcements.
     var isInterrupted = false
   }
 
-  /// So many announcements are remembered to have come; of more the readers are told twice.
+  /// The most announcements that are remembered; readers are notified again of forgotten ones.
   private static let rememberedNames = 10_000
-  /// So many times a server may say that it is there, and not be heard.
+  /// The number of heartbeats that a server may miss before it counts as not received.
   private static let missedSigns = 3.0
 
-  /// Is called on the store's thread that hears.
+  /// Handles a notification, on the store's receiving thread.
   func take(_ notification: ServerNotification) {
     let isWaitedFor = handlers?.isListening() == true
     var announced: Announcement?
@@ -52,7 +52,7 @@ extension ServerMembership {
     if isDue { signal.signal() }
   }
 
-  /// Whether this server receives the wake-ups that others send.
+  /// Whether this server receives the notifications of the others.
   func isHearing(as server: ServerID) -> Bool {
     let start = ContinuousClock.now - .seconds(configuration.signInterval * Self.missedSigns)
     return state.withLock { state in

@@ -1,20 +1,21 @@
 import StoreModel
 
-/// What a server does again and again to stay registered.
+/// The periodic work of cluster membership.
 extension ServerMembership {
-  /// When what is due next.
+  /// The times of the next work.
   private struct Rounds {
     var renewal = ContinuousClock.now
     var scan = ContinuousClock.now
-    /// When the server is to say that it is there.
+    /// When the next heartbeat is due.
     var sign = ContinuousClock.now
-    /// When it was last looked what there is, not because of a notification.
+    /// When the store was last polled.
     var poll = ContinuousClock.now
     var isHearing = false
     var position = AnnouncementPosition()
     var scannedThrough = DatabaseID(rawValue: .min)
     var balance = PartBalance()
-    /// When the readers that may have waited unheard are to look once; nil when they have.
+    /// When readers check their logs once, because this server may have missed announcements; nil
+    /// afterwards.
     var firstLook: ContinuousClock.Instant?
   }
 
@@ -28,7 +29,7 @@ extension ServerMembership {
         state.withLock { $0.metrics.fault = nil }
         await pause(until: next(rounds))
       } catch {
-        // What notifications brought is looked for again.
+        // The next round polls again for what notifications reported.
         rounds.poll = .now - .seconds(configuration.calmPollInterval)
         state.withLock { $0.metrics.fault = "\(error)" }
         let delay = min(retry.fail(), configuration.leaseTime / 8)
@@ -57,7 +58,7 @@ extension ServerMembership {
       handlers?.onAnnounced(nil)
     }
     guard ContinuousClock.now >= rounds.scan else { return }
-    // Not all at the same moment.
+    // A random interval, so that the servers do not scan at the same moment.
     rounds.scan = .now + .seconds(configuration.scanInterval * Double.random(in: 0.8...1.2))
     try await endUnusedLeases(of: server)
     try await store.trimAnnouncements(of: server)
@@ -70,19 +71,20 @@ extension ServerMembership {
     }
   }
 
-  /// When there is something to do, if no notification comes.
+  /// The time of the next work if no notification comes.
   private func next(_ rounds: Rounds) -> ContinuousClock.Instant {
     let poll = rounds.poll + pollInterval(rounds)
     return [rounds.renewal, rounds.scan, rounds.sign, rounds.firstLook ?? poll]
       .reduce(poll) { min($0, $1) }
   }
 
-  /// How often is looked what there is.
+  /// The interval of polling.
   private func pollInterval(_ rounds: Rounds) -> Duration {
     .seconds(rounds.isHearing ? configuration.calmPollInterval : configuration.pollInterval)
   }
 
-  /// Waits for a notification or a time. However many come, rounds are some time apart.
+  /// Waits for a notification or a time. There is a least interval between rounds, however many
+  /// notifications come.
   private func pause(until next: ContinuousClock.Instant) async {
     let earliest = ContinuousClock.now + .seconds(configuration.wakeUpGap)
     await signal.wait(atMost: max(0, (next - .now) / .seconds(1)))
@@ -92,10 +94,11 @@ extension ServerMembership {
     }
   }
 
-  /// Looks for what others have committed and announced, where a notification says so or it is time.
+  /// Reads the changes and announcements of other servers, after a notification or at the time of
+  /// polling.
   private func lookForChanges(as server: ServerID, _ rounds: inout Rounds) async throws {
     let isHearing = isHearing(as: server)
-    // What was sent up to now may not have come.
+    // Notifications sent before a change of `isHearing` may have been missed.
     let isDue =
       isHearing != rounds.isHearing || ContinuousClock.now >= rounds.poll + pollInterval(rounds)
     rounds.isHearing = isHearing
@@ -126,7 +129,7 @@ extension ServerMembership {
     }
   }
 
-  // MARK: Being registered
+  // MARK: Registration
 
   private func registered(_ rounds: inout Rounds) async throws -> ServerID {
     if let server { return server }
@@ -141,15 +144,15 @@ extension ServerMembership {
         "registered among the servers of the store", ["server": .server(server)],
         isRoutine: true))
     rounds = Rounds()
-    // Wherever databases begin, so that servers which come at the same time find others first.
+    // A random database number, so that servers which start together scan in different orders.
     rounds.scannedThrough = DatabaseID(rawValue: Int64.random(in: 0...64))
-    // The others announce nothing before they have noticed this one.
+    // The other servers announce nothing before they have noticed this one.
     rounds.firstLook = .now + .seconds(configuration.leaseTime)
     if isStopped { try await store.unregisterServer(server) }
     return server
   }
 
-  /// - Returns: whether the server is registered still.
+  /// - Returns: whether the server is still registered.
   private func renew(_ server: ServerID) async throws -> Bool {
     guard let renewal = try await store.renewServer(server, for: configuration.leaseTime) else {
       let lost = state.withLock { state in
@@ -184,7 +187,7 @@ extension ServerMembership {
     }
     if !known.isSubset(of: others) || !renewal.gone.isEmpty {
       handlers?.onServersGone()
-      // What it had to announce may be lost.
+      // The announcements of a server that is gone may be lost.
       handlers?.onAnnounced(nil)
     }
     return true
@@ -192,7 +195,7 @@ extension ServerMembership {
 
   // MARK: Leases
 
-  /// Takes databases that nobody dispatches, as many as are taken at once.
+  /// Takes databases without a lease, at most a batch.
   ///
   /// - Returns: whether there are no more.
   private func takeFreeDatabases(
@@ -202,7 +205,7 @@ extension ServerMembership {
     for database in free { try await take(database, for: server) }
     let isBeginning = start.rawValue < 0
     guard let last = free.last, free.count == configuration.batchSize else {
-      // From the beginning once more, unless it began there.
+      // The scan starts again from the beginning, unless it began there.
       start = DatabaseID(rawValue: .min)
       return isBeginning
     }
@@ -220,12 +223,12 @@ extension ServerMembership {
     look(into: [free.part])
   }
 
-  /// Takes and gives up parts of divided databases, until this server has its share of each.
+  /// Takes and releases parts of divided databases, until this server has its share of each.
   private func shareParts(as server: ServerID, _ balance: inout PartBalance) async throws {
     let leases = try await store.dividedDatabases()
     let own = Set(leases.filter { $0.holder == server }.map(\.part))
     let (held, others) = state.withLock { ($0.held.parts, $0.others) }
-    // The database is divided otherwise by now, or another server was to have the part.
+    // The database has been divided differently, or another server has the part.
     for part in held where !own.contains(part) { leave(part) }
     for database in Set(leases.map(\.part.database)) { leave(.whole(database)) }
     let new = own.subtracting(held)
@@ -256,7 +259,7 @@ extension ServerMembership {
         isInUse: { isOpen($0) })
     }
     for database in unused {
-      // What a lane did not hear of is looked for once more.
+      // The store has changes that the lane did not get; it reads the outbox again.
       if try await store.endLease(of: database, by: server) { continue }
       state.withLock { $0.held.use(.whole(database), at: now) }
       look(into: [.whole(database)])
@@ -266,7 +269,7 @@ extension ServerMembership {
   // MARK: Announcements
 
   private func listen(as server: ServerID, from position: inout AnnouncementPosition) async throws {
-    // Whoever began to listen since the last time looked into the log first.
+    // A reader that began to listen since the last call has read its log first.
     let isFirst = position == AnnouncementPosition()
     position.pass(
       state.withLock { state in
@@ -282,7 +285,7 @@ extension ServerMembership {
     for announcement in announcements { handlers?.onAnnounced(announcement.subscribers) }
   }
 
-  /// Tells the others of new notifications, all that came since the last time at once.
+  /// Announces new notifications to the other servers, all since the last time at once.
   func tell() async {
     while !isStopped {
       await announcing.wait()
@@ -296,7 +299,7 @@ extension ServerMembership {
         // A cancellation ends the sleep, and the loop with it.
         try? await Task.sleep(for: .seconds(configuration.wakeUpGap))
       } catch {
-        // It is told again, with what comes meanwhile.
+        // The announcement is repeated together with later ones.
         state.withLock { state in
           if let known = state.announced {
             state.announced = subscribers.map { known.union($0) }

@@ -1,35 +1,34 @@
 import StoreModel
 import Synchronization
 
-/// This server among those that share a store: it keeps its registration alive, takes the databases that
-/// nobody dispatches, gives up those with nothing to do, and tells the others for whom there are
+/// This server's membership in a cluster. It renews the registration, leases databases without a
+/// holder, ends unused leases, and announces to the other servers which users have new
 /// notifications.
 ///
-/// Nothing that is right or wrong rests on it: a server that was taken for gone finds out when it writes.
+/// Correctness does not depend on it: a server whose registration expired finds out when it writes.
 public final class ServerMembership: Sendable {
   public struct Configuration: Sendable {
-    /// What the server is called for people.
+    /// The server's name for people.
     public var description: @Sendable () -> String = { "" }
-    /// After so many seconds without a sign of life a server is taken for gone; it gives one three times
-    /// as often.
+    /// The seconds after which a registration expires; it is renewed three times as often.
     public var leaseTime = 5.0
-    /// How often the store is asked for what other servers have committed, in seconds, where they cannot
-    /// wake this one up.
+    /// The interval in seconds of polling for other servers' changes, while their wake-ups do not
+    /// arrive.
     public var pollInterval = 0.1
-    /// The same where they can.
+    /// The same interval while wake-ups arrive.
     public var calmPollInterval = 1.0
-    /// How often the server sends the others a sign of life, in seconds. From whom none comes three times, no
-    /// wake-ups come either.
+    /// The interval of heartbeat notifications in seconds. After three missing heartbeats, a
+    /// server's wake-ups count as not received.
     public var signInterval = 1.0
-    /// What notifications lead to is done at least so many seconds after the last, and so are announcements.
+    /// The least seconds between two rounds caused by notifications, and between two announcements.
     public var wakeUpGap = 0.01
-    /// How often databases are looked for that nobody dispatches, in seconds.
+    /// The interval of scans for databases without a lease, in seconds.
     public var scanInterval = 1.0
-    /// After so many seconds with nothing to do a database is given up.
+    /// The seconds without work after which a database's lease ends.
     public var idleTime = 5.0
-    /// Databases that are taken or given up at once.
+    /// The most databases that are leased or released at once.
     public var batchSize = 64
-    /// Users in one announcement; with more it is for everybody.
+    /// The most users in one announcement; with more, it is for all users.
     public var announcedUsers = 1_000
     /// Where its tasks run; nil is Swift's own pool.
     public var executor: (any TaskExecutor)?
@@ -38,39 +37,39 @@ public final class ServerMembership: Sendable {
   }
 
   public struct Metrics: Sendable, Hashable {
-    /// Servers that have the store open, this one among them.
+    /// The number of servers that have the store open, including this one.
     public var servers = 0
-    /// Databases, and parts of such as are divided, whose changes this server dispatches.
+    /// The number of databases, and parts of divided ones, whose changes this server dispatches.
     public var leases = 0
-    /// The parts among them.
+    /// The number of parts among them.
     public var parts = 0
-    /// Parts that this server left to others, for each to have its share.
+    /// The number of parts that this server released for balance.
     public var partsReleased = 0
-    /// Those taken over that another had, or nobody.
+    /// The number of leases that it took.
     public var leasesTaken = 0
-    /// Those that others took over.
+    /// The number of leases that other servers took over.
     public var leasesLost = 0
-    /// How often this server was taken for gone.
+    /// How often this server's registration expired.
     public var lapses = 0
-    /// Other servers that this one took for gone.
+    /// The number of other servers that this one removed.
     public var serversStruckOff = 0
-    /// Notifications of servers that came, also of this one.
+    /// The number of notifications received from servers, including this one.
     public var notificationsReceived = 0
-    /// Whether notifications of all servers come, so that the store is seldom asked.
+    /// Whether the notifications of all servers arrive, so that the store is rarely polled.
     public var isHearing = false
-    /// How often the store was asked for what other servers have committed.
+    /// How often the store was polled for other servers' changes.
     public var looks = 0
-    /// Why the last attempt failed to reach the store; nil when one went well since.
+    /// The last failure to reach the store; nil after a success.
     public var fault: String?
   }
 
-  /// What the server does about what its membership brings.
+  /// Handlers of membership events.
   public struct Handlers: Sendable {
-    /// Deliveries of servers that are gone are to be taken over.
+    /// Takes over the deliveries of servers that are gone.
     public var onServersGone: @Sendable () -> Void
-    /// There are notifications for these users, or for anyone.
+    /// There are notifications for these users; nil means all users.
     public var onAnnounced: @Sendable (Set<String>?) -> Void
-    /// Whether somebody waits for notifications.
+    /// Whether a reader waits for notifications.
     public var isListening: @Sendable () -> Bool
 
     public init(
@@ -89,7 +88,7 @@ public final class ServerMembership: Sendable {
     var others: Set<ServerID> = []
     var held = HeldLeases()
     var metrics = Metrics()
-    /// Users to be told of; nil for everybody.
+    /// The users to announce; nil for all users.
     var announced: Set<String>? = []
     var pending = Pending()
     var isDraining = false
@@ -106,13 +105,13 @@ public final class ServerMembership: Sendable {
   private let handling = Mutex<Handlers?>(nil)
   private let tasks = Mutex<[Task<Void, Never>]>([])
 
-  /// What it needs of the dispatcher.
+  /// The dispatcher's operations that the membership uses.
   struct Lanes: Sendable {
-    /// The outbox of these databases is to be looked into.
+    /// Makes these databases' lanes read the outbox.
     var look: @Sendable ([DatabasePart]) -> Void
-    /// Whether a database has changes that are not dispatched yet.
+    /// Whether a database has undispatched changes.
     var isOpen: @Sendable (DatabasePart) -> Bool
-    /// A part is another server's from now on.
+    /// Drops a part that another server dispatches now.
     var forget: @Sendable (DatabasePart) -> Void
   }
 
@@ -126,7 +125,7 @@ public final class ServerMembership: Sendable {
     self.report = report
   }
 
-  /// What the server does about what its membership brings; without, nothing.
+  /// The handlers of membership events; nil for none.
   public var handlers: Handlers? {
     get { handling.withLock { $0 } }
     set { handling.withLock { $0 = newValue } }
@@ -142,7 +141,7 @@ public final class ServerMembership: Sendable {
     }
   }
 
-  /// As which server this one is registered; nil when it is not.
+  /// The ID of this server's registration; nil if it is not registered.
   public var server: ServerID? { state.withLock { $0.server } }
 
   var isStopped: Bool { state.withLock { $0.isStopped } }
@@ -159,12 +158,12 @@ public final class ServerMembership: Sendable {
     }
   }
 
-  /// Takes no more databases.
+  /// Takes no more leases.
   func drain() {
     state.withLock { $0.isDraining = true }
   }
 
-  /// Ends the registration, so that others take at once what there is left to do.
+  /// Ends the registration, so that other servers take its leases at once.
   public func stop() async {
     let server = state.withLock { state in
       state.isStopped = true
@@ -175,7 +174,7 @@ public final class ServerMembership: Sendable {
     signal.signal()
     announcing.signal()
     for task in tasks.withLock({ $0 }) {
-      // Ends pauses; the store's calls do not notice.
+      // Ends pauses. Calls of the store ignore the cancellation.
       task.cancel()
       await task.value
     }
@@ -190,13 +189,13 @@ public final class ServerMembership: Sendable {
     }
   }
 
-  /// What is leased to this server; nothing before it is registered.
+  /// The databases and parts leased to this server; none before it is registered.
   func leasedParts() async throws -> [DatabasePart] {
     guard let server else { return [] }
     return try await store.leasedParts(of: server)
   }
 
-  /// Changes of these databases were committed, and are this server's to dispatch.
+  /// Notes that changes of these databases were committed for this server to dispatch.
   func use(_ entries: [OutboxEntry]) {
     let now = ContinuousClock.now
     state.withLock { state in
@@ -204,7 +203,7 @@ public final class ServerMembership: Sendable {
     }
   }
 
-  /// Whether a database that another was said to dispatch is this server's after all.
+  /// Whether this server has the lease of a database that another one was reported to have.
   func hasLease(of part: DatabasePart) async throws -> Bool {
     guard let server else { return false }
     let isHeld = try await store.isLeased(part, to: server)
@@ -217,7 +216,7 @@ public final class ServerMembership: Sendable {
     return isHeld
   }
 
-  /// There are notifications for these users; others may wait for them at another server.
+  /// Announces notifications for these users, who may be waiting at another server.
   public func announce(_ subscribers: Set<String>) {
     let isNews = state.withLock { state in
       guard !state.others.isEmpty, !subscribers.isEmpty else { return false }

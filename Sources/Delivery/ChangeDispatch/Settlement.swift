@@ -4,10 +4,10 @@ import Synchronization
 final class Settlement: Sendable {
   private let waiters = Mutex<[CheckedContinuation<Void, Never>]>([])
 
-  /// Comes back at once when `isSettled` holds, otherwise with the next ``come()``.
+  /// Returns at once if `isSettled` is true, otherwise at the next ``come()``.
   ///
-  /// Whoever makes the condition true calls ``come()`` afterwards, without a lock that `isSettled`
-  /// needs.
+  /// A caller that makes the condition true calls ``come()`` afterwards, without holding a lock
+  /// that `isSettled` needs.
   func wait(unless isSettled: () -> Bool) async {
     await withCheckedContinuation { continuation in
       let isOver = waiters.withLock { waiters in
@@ -19,7 +19,7 @@ final class Settlement: Sendable {
     }
   }
 
-  /// The condition holds: everyone who waits goes on.
+  /// The condition is true: resumes all waiting tasks.
   func come() {
     let all = waiters.withLock { waiters in
       defer { waiters = [] }

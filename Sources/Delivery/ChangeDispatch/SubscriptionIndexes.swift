@@ -1,13 +1,13 @@
 import StoreModel
 import Synchronization
 
-/// The matching indexes of the databases that are dispatched, or of the parts of one that this server has.
+/// The matching indexes of the databases that are dispatched, or of this server's parts of them.
 ///
-/// An index holds nothing that the store does not: it is read from there when a database is first
-/// dispatched, in pieces, follows the database's subscription version, and goes when memory is
-/// needed for others.
+/// An index has nothing that the store does not. It is read from the store in pieces when a
+/// database is first dispatched, follows the database's subscription version, and is evicted when
+/// others need memory.
 final class SubscriptionIndexes: Sendable {
-  /// How the indexes are doing.
+  /// Counts and sizes of the indexes.
   struct Metrics: Sendable, Hashable {
     var count = 0
     var bytes = 0
@@ -23,7 +23,8 @@ final class SubscriptionIndexes: Sendable {
     var loadTime = Duration.zero
   }
 
-  /// Subscriptions that are read at once: some milliseconds' work for the reader and for the index.
+  /// The number of subscriptions read at once: some milliseconds of work for the reader and the
+  /// index.
   static let pieceSize = 1_000
 
   private let store: any SubscriptionFeed
@@ -44,23 +45,24 @@ final class SubscriptionIndexes: Sendable {
     }
   }
 
-  /// Gives the index with every subscription that was saved before this call, to be put back after
-  /// its use. Who comes while it is in use waits; those for other databases go side by side.
+  /// Returns the index with every subscription that was saved before this call. The caller must put
+  /// it back after use. Other callers for the same index wait; indexes of other databases are used
+  /// concurrently.
   ///
-  /// When the store fails, what was read so far is kept for the next call.
+  /// If the store fails, the part read so far is kept for the next call.
   func take(for part: DatabasePart) async throws -> DatabaseIndex {
     _ = await hold(part, within: nil)
     let (index, _) = try await takeHeld(part, until: nil)
     return index
   }
 
-  /// Lets `body` look into the index with every subscription that was saved before this call.
+  /// Calls `body` with the index, which has every subscription that was saved before this call.
   ///
   /// - Parameters:
-  ///   - patience: how long to wait for one that is in use.
-  ///   - readingTime: how long to read one from the store that is not there yet. What was read so far
-  ///     is kept, and the next call goes on with it.
-  /// - Returns: nil when the index was in use or was not read to its end in these times.
+  ///   - patience: how long to wait for an index in use.
+  ///   - readingTime: how long to read a missing index from the store. The part read so far is
+  ///     kept, and the next call continues.
+  /// - Returns: nil if the index was in use, or was not completely read, within these times.
   func look<Answer>(
     into part: DatabasePart, within patience: Duration, readingFor readingTime: Duration,
     _ body: (DatabaseIndex) -> Answer
@@ -71,7 +73,7 @@ final class SubscriptionIndexes: Sendable {
     return isWhole ? body(index) : nil
   }
 
-  /// - Returns: whether the index is the caller's now; always without a limit.
+  /// - Returns: whether the caller has the index now; always true without a limit.
   private func hold(_ part: DatabasePart, within patience: Duration?) async -> Bool {
     if state.withLock({ $0.holds.take(part) }) { return true }
     return await withCheckedContinuation { continuation in
@@ -82,7 +84,7 @@ final class SubscriptionIndexes: Sendable {
       guard let number else { return continuation.resume(returning: true) }
       guard let patience else { return }
       Task {
-        // Nothing cancels this task.
+        // This task is never cancelled.
         try? await Task.sleep(for: patience)
         state.withLock { $0.holds.giveUp(number, waitingFor: part) }?()
       }
@@ -92,7 +94,7 @@ final class SubscriptionIndexes: Sendable {
   private func takeHeld(
     _ part: DatabasePart, until end: ContinuousClock.Instant?
   ) async throws -> (DatabaseIndex, isWhole: Bool) {
-    // One that is known is held by nobody else: to change it would otherwise copy it whole.
+    // There must be no other copy, because changing a shared one would copy the whole index.
     var (index, isNew) = state.withLock { state in
       state.shelf.take(part).map { ($0, false) } ?? (DatabaseIndex(), true)
     }
@@ -115,26 +117,26 @@ final class SubscriptionIndexes: Sendable {
   }
 
   func put(_ index: DatabaseIndex, for part: DatabasePart) {
-    // Those that go are freed after the lock.
+    // Evicted indexes are freed outside of the lock.
     let (_, next) = state.withLock { state in
       (state.shelf.put(index, for: part), state.holds.end(part))
     }
     next?()
   }
 
-  /// Frees an index that is not in use: another server dispatches the part.
+  /// Frees an index that is not in use, because another server dispatches the part.
   func forget(_ part: DatabasePart) {
     _ = state.withLock { $0.shelf.drop(part) }
   }
 
-  /// Applies what became of subscriptions since the index was current. While a piece is applied the
-  /// next one is read.
+  /// Applies the changes of subscriptions since the index was current. While a piece is applied,
+  /// the next one is read.
   ///
-  /// - Returns: whether it came to the end before the time was up.
+  /// - Returns: whether it reached the end within the time.
   private func follow(
     _ part: DatabasePart, _ index: inout DatabaseIndex, until end: ContinuousClock.Instant?
   ) async throws -> Bool {
-    // Of what is read of a divided database only its share is in the part.
+    // Only this fraction of a divided database's subscriptions is in the part.
     let pieceSize = pieceSize * part.count
     var changes = try await store.subscriptionChanges(
       in: part, since: index.position, limit: pieceSize)

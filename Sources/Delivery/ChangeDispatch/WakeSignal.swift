@@ -1,9 +1,9 @@
 import Dispatch
 import Synchronization
 
-/// Lets one task sleep until something happens or a time has passed.
+/// Lets one task sleep until a signal or a time.
 ///
-/// A signal that comes while nobody waits is kept for the next wait; several are one.
+/// A signal without a waiting task is kept for the next wait; several count as one.
 final class WakeSignal: Sendable {
   private struct State {
     var isSignalled = false
@@ -24,7 +24,7 @@ final class WakeSignal: Sendable {
     waiter?.resume()
   }
 
-  /// Returns after the next signal, or at once when one is kept.
+  /// Returns after the next signal, or at once if one is kept.
   func wait() async {
     await withCheckedContinuation { continuation in
       let isSignalled = state.withLock { state in

@@ -1,11 +1,11 @@
 import StoreModel
 import Synchronization
 
-/// The latest notifications that were withheld; the oldest go when there are more than `capacity`.
+/// The latest withheld notifications, at most `capacity`.
 final class WithheldJournal: Sendable {
   private struct State {
     var latest: [WithheldNotification] = []
-    /// Where the oldest is, once there is no more room.
+    /// The position of the oldest, once the journal is full.
     var oldest = 0
   }
 

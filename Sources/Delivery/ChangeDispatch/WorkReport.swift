@@ -1,8 +1,8 @@
 import CloudKitModel
 import StoreModel
 
-/// What the dispatcher or the delivery worker has to tell an operator: a line for the server's log.
-/// The message is the same each time; what differs are the fields.
+/// A line for the server's log from the dispatcher or the delivery worker. The message is constant;
+/// only the fields differ.
 public struct WorkReport: Sendable, Hashable, CustomStringConvertible {
   public enum Value: Sendable, Hashable {
     case text(String)
@@ -16,9 +16,9 @@ public struct WorkReport: Sendable, Hashable, CustomStringConvertible {
   }
 
   public var message: String
-  /// Whether it tells of something as it should be.
+  /// Whether it reports normal operation.
   public var isRoutine = false
-  /// In the order in which they are shown.
+  /// In the order of display.
   public var fields: [Field]
 
   init(_ message: String, _ fields: KeyValuePairs<String, Value>, isRoutine: Bool = false) {
@@ -50,7 +50,8 @@ extension WorkReport.Value {
 }
 
 extension WorkReport {
-  /// Changes could not be matched or logged; without a database, those that have some not be listed.
+  /// Changes could not be matched or logged; without a database, the databases with changes could
+  /// not be listed.
   static func dispatchingFailed(
     in database: DatabaseID?, retryAfter delay: Double, _ error: any Error
   ) -> WorkReport {
@@ -63,13 +64,13 @@ extension WorkReport {
       ["database": .database(database), "retryAfter": .seconds(delay), "cause": .cause(error)])
   }
 
-  /// A dispatcher that stops could not write that changes which fired nothing were dispatched.
+  /// A dispatcher that stops could not store the dispatch of changes without firings.
   static func changesWait(in database: DatabaseID, _ error: any Error) -> WorkReport {
     WorkReport(
       "changes wait in the outbox", ["database": .database(database), "cause": .cause(error)])
   }
 
-  /// A line about the way of a delivery: whose pushes, and over what.
+  /// A line about the route of a delivery: its container and service.
   init(_ message: String, onRouteOf delivery: Delivery, _ fields: KeyValuePairs<String, Value>) {
     self.init(message, fields)
     var route: [Field] = [
@@ -95,7 +96,8 @@ extension WorkReport {
         Field(
           name: "subscription",
           value: .text(delivery.notification.subscription.subscriptionID)),
-        // The token is as good as an address, and its beginning enough to tell devices apart.
+        // The token is an address and therefore private; its beginning is enough to tell devices
+        // apart.
         Field(name: "token", value: .text(String(delivery.device.token.prefix(12)))),
         Field(name: "attempt", value: .count(delivery.attempts + 1)),
       ] + self.fields
