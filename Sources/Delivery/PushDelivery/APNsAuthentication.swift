@@ -1,6 +1,6 @@
 import HTTP2Transport
 
-/// How a sender shows APNs that it may send. (Apple, *Sending notification requests to APNs*.)
+/// The sender's authentication to APNs. (Apple, *Sending notification requests to APNs*.)
 public enum APNsAuthentication: Sendable {
   /// A provider token with each push, signed with the team's key.
   case tokens(ProviderTokenSource)

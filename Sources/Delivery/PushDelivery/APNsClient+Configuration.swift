@@ -2,35 +2,37 @@ import Cryptography
 import HTTP2Transport
 
 extension APNsClient {
-  /// Where a client sends, in whose name, and its limits.
+  /// The address, authentication and limits of a client.
   public struct Configuration: Sendable {
     /// Such as `api.push.apple.com`.
     public var host: String
-    /// 443, or 2197 where a firewall lets only that pass.
+    /// 443, or 2197 if a firewall permits only that port.
     public var port: Int
-    /// Whose certificates to accept.
+    /// The trusted certificates.
     public var trust: TLSTrust
-    /// Key or certificate; clients with the same key should share its source of tokens.
+    /// A key or a certificate; clients with the same key should share its token source.
     public var authentication: APNsAuthentication
     /// The proxy to connect through; nil for none.
     public var proxy: HTTPProxy?
-    /// Pushes that may wait for a connection or a free stream; one more is answered as not sent.
+    /// The most pushes that wait for a connection or a free stream; further ones are answered as
+    /// not sent.
     public var capacity = 10_000
-    /// So many connections are opened at most; more than one only while all streams of the others
-    /// are in use and pushes wait.
+    /// The most connections. A further one is opened only while all streams of the others are in
+    /// use and pushes wait.
     public var maximumConnections = 4
-    /// How long all connections must have been full before another is opened: a short rush is not
-    /// worth one.
+    /// How long all connections must have been full before another is opened, since a short burst
+    /// does not need one.
     public var fullnessBeforeConnecting: Duration = .milliseconds(50)
-    /// A connection that had nothing to do for so long is closed, unless it is the only one.
+    /// How long a connection may be idle before it is closed, unless it is the only one.
     public var idleTimeout: Duration = .seconds(600)
-    /// How long connecting may take, name resolution and TLS included.
+    /// The time limit for connecting, including name resolution and TLS.
     public var connectTimeout: Duration = .seconds(10)
-    /// A push that has no answer after so long has an unknown fate, and its request is broken off.
+    /// The time limit for an answer. After it the request is cancelled, and the push has an unknown
+    /// outcome.
     public var answerTimeout: Duration = .seconds(30)
-    /// A connection that was silent for so long while answers are due is asked for a sign of life.
+    /// How long a connection may be silent while answers are due before it is pinged.
     public var pingAfterBusySilence: Duration = .seconds(60)
-    /// A connection that does not answer that for so long counts as lost.
+    /// How long a ping may be unanswered before the connection counts as lost.
     public var pingTimeout: Duration = .seconds(20)
     /// How long ``APNsClient/close()`` waits for answers.
     public var closeTimeout: Duration = .seconds(10)
@@ -68,7 +70,7 @@ extension APNsClient {
       connection.answerTimeout = answerTimeout
       connection.pingAfterBusySilence = pingAfterBusySilence
       connection.pingTimeout = pingTimeout
-      // Answers have a short reason at most.
+      // Answers contain at most a short reason.
       connection.maximumResponseBytes = 16_384
       connection.maximumHeaderBytes = 16_384
       return connection

@@ -1,10 +1,10 @@
 import HTTP2Transport
 
-/// From connecting to closed. All of it runs on the loop's thread.
+/// Connecting and closing. All of it runs on the loop's thread.
 extension APNsClient {
-  /// Does what the pool decides on something that happened.
+  /// Performs the pool's action for an event.
   ///
-  /// - Parameter reason: what those are told whose push cannot be sent for it.
+  /// - Parameter reason: the reason reported for pushes that cannot be sent.
   func tell(_ event: APNsConnectionPool.Event, reason: String = "") {
     switch pool.handle(event, at: loop.now) {
     case .none:
@@ -46,7 +46,7 @@ extension APNsClient {
     case .limitChanged(let limit):
       tell(.limitChanged(number, limit: limit))
     case .goingAway(_, let code, let debugData):
-      // It still answers what it has; the next push takes another.
+      // It still gets answers; the next push takes another connection.
       ended(
         number, isOrderly: code == .noError,
         reason: "APNs closes the connection: \(Self.text(code, debugData))")
@@ -64,14 +64,14 @@ extension APNsClient {
     tell(.ended(number, isOrderly: isOrderly, random: random()), reason: reason)
   }
 
-  /// APNs says the reason in the debug data, as JSON.
+  /// APNs sends the reason as JSON in the debug data.
   private static func text(_ code: HTTP2ErrorCode, _ debugData: [UInt8]) -> String {
     guard !debugData.isEmpty else { return code.description }
     return "\(code) \(String(decoding: debugData.prefix(200), as: UTF8.self))"
   }
 
-  /// APNs does not take this connection's key or certificate, so it is of no more use: another one
-  /// proves whether that was mended.
+  /// Retires a connection whose key or certificate APNs does not accept. Another connection shows
+  /// whether that was repaired.
   func refused(_ number: Int, reason: String) {
     guard pool.connections.contains(where: { $0.number == number }) else { return }
     news.end = reason
@@ -91,7 +91,7 @@ extension APNsClient {
     }
   }
 
-  /// Looks now and then for idle connections, as long as there are several.
+  /// Checks for idle connections from time to time, while there are several.
   private func scheduleIdleCheck() {
     guard !isIdleCheckScheduled, pool.connections.count > 1 else { return }
     isIdleCheckScheduled = true

@@ -2,9 +2,9 @@ import CloudKitModel
 import Cryptography
 import HTTP2Transport
 
-/// From waiting to answered. All of it runs on the loop's thread.
+/// Sending and answering. All of it runs on the loop's thread.
 extension APNsClient {
-  /// What happened on the loop since the figures were last shown.
+  /// Events on the loop since the metrics were last published.
   struct News {
     var noLongerWaiting = 0
     var sent = 0
@@ -16,10 +16,10 @@ extension APNsClient {
     var end: String?
   }
 
-  /// How often a push that was not processed is given to a connection before it is given back.
+  /// How often an unprocessed push is given to a connection before it is returned.
   private static let greatestAttempts = 3
 
-  /// Takes in what came, and gives the connections as much as they may have.
+  /// Collects new pushes, and gives the connections as many as they may have.
   func pump() {
     queue.append(contentsOf: intake.collect())
     if pool.isClosed { failWaiting("the client is closed") }
@@ -28,7 +28,7 @@ extension APNsClient {
     showNews()
   }
 
-  /// Once for all that happens in this round of the loop.
+  /// Once for all events of this round of the loop.
   func schedulePump() {
     guard !isPumpScheduled else { return }
     isPumpScheduled = true
@@ -43,7 +43,7 @@ extension APNsClient {
     let items = queue.removeAll()
     news.noLongerWaiting += items.count
     news.notSent += items.count
-    // First, so that who is given a push back finds it in the figures.
+    // First, so that a caller whose push is returned finds it in the metrics.
     showNews()
     for item in items { item.completion(.notSent(reason)) }
   }
@@ -67,7 +67,7 @@ extension APNsClient {
     let authorization = token.map { "bearer \($0)" }
     var number = 0
     var connection: HTTP2ClientConnection?
-    // Asked anew for each push: sending may find that the connection is gone.
+    // Evaluated for each push, since sending may show that the connection is gone.
     while !queue.isEmpty, let next = pool.next {
       if next.number != number {
         number = next.number
@@ -116,8 +116,7 @@ extension APNsClient {
     }
   }
 
-  /// There are never more of these than the connections have streams, beside what the intake let
-  /// in.
+  /// The connections' streams bound the number of these, in addition to the intake's limit.
   private func putBack(_ item: PushItem) {
     news.noLongerWaiting -= 1
     queue.append(item)

@@ -3,11 +3,12 @@ import HTTP2Transport
 
 /// Sends pushes to APNs over HTTP/2, in the name of one team.
 ///
-/// A connection is opened by the first push and kept; others follow when it is full, and go when
-/// they are idle (``Configuration/maximumConnections``). When one ends, pushes that APNs certainly
-/// did not process go over another; those whose fate is unknown are answered as such. When none can
-/// be opened, the pushes that wait are answered as not sent. A push that is refused because its
-/// provider token has expired is repeated once with a new one. Several topics may use one client.
+/// The first push opens a connection, which is kept. Others are opened when it is full, and closed
+/// when they are idle (``Configuration/maximumConnections``). When a connection ends, pushes that
+/// APNs certainly did not process go over another one; pushes with an unknown outcome are answered
+/// as such. If no connection can be opened, waiting pushes are answered as not sent. A push that is
+/// refused because its provider token has expired is repeated once with a new token. Several topics
+/// may use one client.
 ///
 /// ```swift
 /// let client = APNsClient(configuration, loop: loop)
@@ -15,8 +16,8 @@ import HTTP2Transport
 /// await client.close()
 /// ```
 ///
-/// A client with a connection stays alive until it is closed. Unchecked: what is not behind the
-/// intake's lock is touched on the loop's thread only.
+/// A client with a connection stays alive until it is closed. Unchecked: the intake's lock guards a
+/// part of the state, and only the loop's thread uses the rest.
 public final class APNsClient: @unchecked Sendable {
   public typealias Completion = @Sendable (APNsResult) -> Void
 
@@ -28,18 +29,18 @@ public final class APNsClient: @unchecked Sendable {
 
   var pool: APNsConnectionPool
   var queue = FIFO<PushItem>()
-  /// What has changed since the figures were last shown.
+  /// Changes since the metrics were last published.
   var news = News()
   var isPumpScheduled = false
   var isLookScheduled = false
   var isIdleCheckScheduled = false
-  /// Every connection that is not closed, by its number: those in use and those that still answer.
+  /// Every open connection by its number: those in use, and those that still await answers.
   var connections: [Int: HTTP2ClientConnection] = [:]
   var closers: [@Sendable () -> Void] = []
 
   /// - Parameters:
-  ///   - loop: the loop that the connections live on; several clients may share one. It must not be
-  ///     shut down before the client is closed.
+  ///   - loop: the loop of the connections; several clients may share one. It must not be shut down
+  ///     before the client is closed.
   ///   - random: numbers in 0 ..< 1, for the random part of delays.
   public init(
     _ configuration: Configuration, loop: EventLoop,
@@ -56,8 +57,8 @@ public final class APNsClient: @unchecked Sendable {
 
   /// Sends a push.
   ///
-  /// The completion is called once and must not block: on the loop's thread, or before this returns
-  /// if the push is not taken because too many wait or because the client is closed.
+  /// The completion is called once and must not block. It is called on the loop's thread, or before
+  /// this method returns if too many pushes wait or the client is closed.
   public func send(_ push: Push, completion: @escaping Completion) {
     switch intake.enter(PushItem(push: push, completion: completion)) {
     case .wake:
@@ -74,8 +75,8 @@ public final class APNsClient: @unchecked Sendable {
   /// Pushes that wait for a connection or a free stream.
   public var waitingCount: Int { metrics.waiting }
 
-  /// Ends the connections when what was sent is answered, after ``Configuration/closeTimeout`` at the
-  /// latest. Pushes that wait, and later ones, are answered as not sent. When this returns, every
+  /// Ends the connections when all sent pushes are answered, after ``Configuration/closeTimeout``
+  /// at the latest. Waiting and later pushes are answered as not sent. When this returns, every
   /// completion has been called.
   public func close() async {
     await withCheckedContinuation { continuation in
@@ -87,7 +88,7 @@ public final class APNsClient: @unchecked Sendable {
     }
   }
 
-  /// Without a loop there is nothing that could send.
+  /// Without a loop, nothing can be sent.
   private func refuseIncoming() {
     let items = intake.close()
     intake.update { metrics in

@@ -1,14 +1,14 @@
 import Synchronization
 
-/// The door of an APNs client: takes pushes from any thread, bounds how many wait, and shows the
-/// client's figures.
+/// The intake of an APNs client: it takes pushes from any thread, limits how many wait, and
+/// publishes the client's metrics.
 ///
 /// The loop collects in batches, so that many pushes cost one wake-up.
 final class APNsClientIntake: Sendable {
   enum Entry {
-    /// Taken; the caller must see to it that the loop collects.
+    /// Taken; the caller must wake the loop.
     case wake
-    /// Taken; the loop is already on its way.
+    /// Taken; the loop is already awake.
     case taken
     case rejected(String)
   }
@@ -46,7 +46,7 @@ final class APNsClientIntake: Sendable {
     }
   }
 
-  /// Hands over what has come since the last time. It still counts as waiting.
+  /// Returns the pushes since the last call. They still count as waiting.
   func collect() -> [PushItem] {
     state.withLock { state in
       defer { state.incoming = [] }
@@ -55,7 +55,7 @@ final class APNsClientIntake: Sendable {
     }
   }
 
-  /// Refuses all later pushes, and hands over those not collected.
+  /// Refuses all later pushes, and returns those not collected.
   func close() -> [PushItem] {
     state.withLock { state in
       defer { state.incoming = [] }
@@ -64,7 +64,7 @@ final class APNsClientIntake: Sendable {
     }
   }
 
-  /// Lets the loop take note of what it did.
+  /// Updates the metrics, on the loop's thread.
   func update(_ change: (inout APNsClient.Metrics) -> Void) {
     state.withLock { change(&$0.metrics) }
   }

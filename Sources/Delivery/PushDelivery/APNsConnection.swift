@@ -1,22 +1,23 @@
-/// How many pushes one connection to APNs may have now, as a value: the pool tells it what happened.
+/// The number of pushes that one connection to APNs may have now, as a value: the pool reports the
+/// events.
 ///
-/// A new connection allows one request until one with a valid provider token or certificate was
-/// answered, so the first push goes alone and proves it.
+/// A new connection allows one request until APNs has answered one with a valid provider token or
+/// certificate. So the first push goes alone and proves the credentials.
 struct APNsConnection: Sendable, Hashable {
   enum Phase: Sendable, Hashable {
     case connecting
-    /// Connected; pushes go one by one until APNs has accepted one's credentials.
+    /// Connected; pushes go one by one until APNs has accepted the credentials.
     case proving
-    /// Pushes go side by side.
+    /// Pushes go concurrently.
     case open
   }
 
-  /// Counted from 1 over the life of a client and never used again.
+  /// Counted from 1 in each client and never reused.
   let number: Int
   private(set) var phase = Phase.connecting
-  /// Pushes on the connection that have no answer yet.
+  /// The number of pushes without an answer.
   private(set) var inFlight = 0
-  /// Since when the connection has had nothing to do; nil while it has.
+  /// Since when the connection has been idle; nil while it is not.
   private(set) var idleSince: Int64?
   private var limit = 0
 
@@ -24,7 +25,7 @@ struct APNsConnection: Sendable, Hashable {
     self.number = number
   }
 
-  /// How many pushes may be given to the connection now.
+  /// The number of pushes that the connection may be given now.
   var capacity: Int {
     switch phase {
     case .connecting: 0
@@ -48,10 +49,10 @@ struct APNsConnection: Sendable, Hashable {
     idleSince = nil
   }
 
-  /// A push has come to its end.
+  /// Ends a push.
   ///
-  /// - Parameter status: of the answer; nil if there was none.
-  /// - Returns: whether this was the proof.
+  /// - Parameter status: the status of the answer; nil if there was none.
+  /// - Returns: whether this push proved the credentials.
   mutating func ended(status: Int?, at now: Int64) -> Bool {
     inFlight -= 1
     if inFlight == 0 { idleSince = now }
@@ -60,9 +61,9 @@ struct APNsConnection: Sendable, Hashable {
     return true
   }
 
-  /// APNs looks at the provider token before anything else of a request that it takes up: a push
-  /// that it rejects for a reason of its own has a good token, one of 403, 429 or a failing service
-  /// may have not.
+  /// APNs checks the provider token before the rest of a request. A push that it rejects for a
+  /// reason of its own therefore has a good token. One with 403, 429 or an error of the service may
+  /// not.
   private static func showsAcceptedCredentials(_ status: Int) -> Bool {
     (200..<500).contains(status) && status != 403 && status != 429
   }

@@ -1,39 +1,39 @@
-/// When to connect to APNs, how often, and which connection gets the next push, as a value: the
-/// client tells it what happened and does what it answers.
+/// Decides when to connect to APNs, and which connection gets the next push. A value: the client
+/// reports events and performs the actions.
 ///
-/// There is one connection, opened by the first push. Another is opened when all have had every
-/// stream in use for a while and pushes still wait, up to a limit, one after the other. Pushes go to
-/// the oldest connection that has room, so that those of a rush fall idle after it and are closed;
-/// one stays, for APNs wants connections to last. A connection that ends after it was proven is
-/// followed by another as soon as there is work; one that ends before is followed later and later
-/// (``RetryPolicy/reconnect``).
+/// The first push opens one connection. If all connections have had every stream in use for a while
+/// and pushes still wait, another is opened, one after the other up to a limit. Pushes go to the
+/// oldest connection with capacity, so that the connections of a burst become idle after it and are
+/// closed. One connection stays, because APNs wants connections to last. A connection that ends
+/// after its proof is replaced as soon as there is work. One that ends before its proof is replaced
+/// after growing delays (``RetryPolicy/reconnect``).
 ///
-/// Times are nanoseconds of a clock that only goes forward.
+/// Times are nanoseconds of a monotonic clock.
 struct APNsConnectionPool: Sendable, Hashable {
   struct Limits: Sendable, Hashable {
     var connections = 4
     /// How long all connections must have been full before another is opened.
     var fullness: Duration = .milliseconds(50)
-    /// How long a connection beside the last must have been idle before it is closed.
+    /// How long a further connection must be idle before it is closed.
     var idleness: Duration = .seconds(600)
   }
 
   enum Event: Sendable, Hashable {
-    /// So many pushes wait that no connection has room for.
+    /// The number of pushes that wait because no connection has capacity.
     case waiting(Int)
-    /// The connection is there; `limit` requests may be open at a time.
+    /// The connection is open, with at most `limit` concurrent requests.
     case opened(Int, limit: Int)
     case limitChanged(Int, limit: Int)
     /// A push was given to the connection.
     case sent(Int)
-    /// A push came to its end, with the status of its answer if there was one.
+    /// A push ended, with the status of its answer if there was one.
     case finished(Int, status: Int?)
-    /// APNs does not take the key or certificate on this connection.
+    /// APNs does not accept the key or certificate on this connection.
     case refused(Int, random: Double)
     /// The connection takes no more pushes. `random` is in 0 ..< 1, for the delay's random part.
     case ended(Int, isOrderly: Bool, random: Double)
     case rested
-    /// Time has gone by.
+    /// Time has passed.
     case timePassed
     case close
   }
@@ -41,25 +41,25 @@ struct APNsConnectionPool: Sendable, Hashable {
   enum Action: Sendable, Hashable {
     case none
     case connect(Int)
-    /// Say when so many seconds are over that connecting may be tried again; and fail what waits if
-    /// there is no connection to be had.
+    /// Report when this many seconds have passed, after which connecting may be tried again. Fail
+    /// the waiting pushes if there is no connection.
     case rest(seconds: Double, failsWaiting: Bool)
-    /// Say how many pushes wait when the time has passed.
+    /// Report the number of waiting pushes when the time has passed.
     case lookAgain(after: Duration)
     /// End these connections when their pushes are answered.
     case end([Int])
   }
 
-  /// An orderly end before the proof is no fault of the sender, unless it happens again and again.
+  /// Orderly ends before the proof that do not count as the sender's failure.
   private static let toleratedOrderlyEnds = 3
 
   let limits: Limits
-  /// In the order of their numbers.
+  /// Sorted by number.
   private(set) var connections: [APNsConnection] = []
   private(set) var isClosed = false
   private(set) var isResting = false
   private var lastNumber = 0
-  /// Connections in a row that ended before they were proven.
+  /// The number of consecutive connections that ended before their proof.
   private var failures = 0
   private var fullSince: Int64?
 
@@ -67,7 +67,8 @@ struct APNsConnectionPool: Sendable, Hashable {
     self.limits = limits
   }
 
-  /// The connection that gets the next push, and how many it may have; nil when none has room.
+  /// The connection for the next push, and the number of pushes that it may have; nil if none has
+  /// capacity.
   var next: (number: Int, capacity: Int)? {
     for connection in connections {
       let capacity = connection.capacity
@@ -76,7 +77,7 @@ struct APNsConnectionPool: Sendable, Hashable {
     return nil
   }
 
-  /// Whether pushes can be sent over one of the connections, now or when others were answered.
+  /// Whether a connection can take pushes, now or after others are answered.
   var isConnected: Bool { connections.contains { $0.phase != .connecting } }
 
   mutating func handle(_ event: Event, at now: Int64) -> Action {
@@ -144,7 +145,7 @@ struct APNsConnectionPool: Sendable, Hashable {
       failsWaiting: failsWaiting && connections.isEmpty)
   }
 
-  /// Ends what has been idle for long, the newest first, and never the last connection.
+  /// Ends connections that have been idle for long, the newest first, and never the last one.
   private mutating func endIdle(at now: Int64) -> Action {
     var ended: [Int] = []
     for connection in connections.reversed() where connections.count > 1 {

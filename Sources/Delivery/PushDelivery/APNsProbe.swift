@@ -3,17 +3,17 @@ import Cryptography
 import HTTP2Transport
 import Synchronization
 
-/// Asks APNs whether it takes a sender's credentials, with a push that nobody can get: it has neither
-/// a payload nor the token of a device.
+/// Tests whether APNs accepts a sender's credentials, with a push that reaches no device: it has
+/// neither a payload nor a device token.
 ///
-/// APNs refuses it with status 400 once it has believed the sender, and with 403 when it has not.
+/// APNs refuses it with status 400 if it accepts the sender, and with 403 if it does not.
 public struct APNsProbe: Sendable {
-  /// What the answer says of the sender.
+  /// What the answer says about the sender.
   public enum Verdict: Sendable, Hashable {
     case accepted
-    /// Pushes will be refused for this, until what the advice says is done.
+    /// Pushes will be refused for this reason, until the advice is followed.
     case refused(advice: String)
-    /// APNs has said nothing of the sender, but wants to be asked later.
+    /// The answer says nothing about the sender; APNs wants to be asked later.
     case undecided
   }
 
@@ -22,9 +22,9 @@ public struct APNsProbe: Sendable {
   /// The header field `Date`.
   public var date: String?
 
-  /// Connects, through the proxy if there is one, asks, and closes the connection.
+  /// Connects, through the proxy if there is one, sends the probe, and closes the connection.
   ///
-  /// - Throws: ``HTTP2Error`` when there is no connection or no answer.
+  /// - Throws: ``HTTP2Error`` if there is no connection or no answer.
   public static func ask(
     _ client: APNsClient.Configuration, topic: String, loop: EventLoop, at now: Timestamp
   ) async throws(HTTP2Error) -> APNsProbe {
@@ -52,7 +52,7 @@ public struct APNsProbe: Sendable {
     let outcome = await withCheckedContinuation {
       (continuation: CheckedContinuation<Result<HTTP2Response, HTTP2Error>, Never>) in
       do throws(HTTP2Error) {
-        // It stays alive until it is closed, and its completion is called in any case.
+        // The connection stays alive until it is closed, and its completion is always called.
         let connection = try HTTP2ClientConnection(client.connection, loop: loop) { _ in }
         connection.start()
         connection.send(sent) { result in
@@ -84,7 +84,7 @@ public struct APNsProbe: Sendable {
     }
   }
 
-  /// Lets one of several go on.
+  /// Runs only the first of several callbacks.
   private final class Once: Sendable {
     private let isDone = Mutex(false)
 

@@ -4,12 +4,12 @@ import HTTP2Transport
 extension HTTP2Request {
   /// The request that asks APNs to deliver a push: its path, its ``Push/headers`` and its payload.
   ///
-  /// What is the same for many pushes may be remembered by the compression of header fields; what
-  /// changes with each push is not, for it would only push the rest out of the table. All is written
-  /// once, into one buffer.
+  /// Header compression may index the fields that many pushes share. Fields that change with each
+  /// push are not indexed, because they would push the others out of the table. All bytes are
+  /// written once, into one buffer.
   ///
-  /// - Parameter authorization: the value of that field: `bearer` and the provider token; nil where
-  ///   the connection has shown a certificate.
+  /// - Parameter authorization: the value of that field: `bearer` and the provider token; nil if
+  ///   the connection uses a certificate.
   init(_ push: Push, authorization: String?) {
     self.init(method: "POST", body: push.payload.bytes) { bytes in
       bytes.append(contentsOf: Push.pathPrefix.utf8)

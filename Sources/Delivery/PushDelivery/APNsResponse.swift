@@ -4,7 +4,7 @@ import HTTP2Transport
 import JSONCoding
 
 extension APNsResult {
-  /// What an answer of APNs says.
+  /// Reads an answer of APNs.
   init(_ response: HTTP2Response) {
     let body = response.body.isEmpty ? nil : try? JSONValue(parsing: Data(response.body))
     self = .answered(
@@ -14,18 +14,18 @@ extension APNsResult {
       retryAfter: response.headers["retry-after"].flatMap { Double($0) })
   }
 
-  /// What is known of a push whose request got no answer.
+  /// The result of a push whose request got no answer.
   init(_ error: HTTP2Error) {
     self = error.isSafeToRepeat ? .notSent(error.reason) : .unknown(error.reason)
   }
 
-  /// Whether APNs refused the provider token as too old.
+  /// Whether APNs refused the provider token as expired.
   var saysTokenExpired: Bool {
     if case .answered(403, "ExpiredProviderToken", _, _, _) = self { return true }
     return false
   }
 
-  /// Whether APNs wants the provider token to be changed less often.
+  /// Whether APNs reports that the provider token changes too often.
   var saysTooManyTokens: Bool {
     if case .answered(429, "TooManyProviderTokenUpdates", _, _, _) = self { return true }
     return false

@@ -1,6 +1,6 @@
 extension APNsResult: CustomStringConvertible {
-  /// What came of it, for people: such as `429 TooManyRequests`. Written for every push, and so by
-  /// hand: what Swift writes by itself, by reflection, takes longer than sending the push.
+  /// The result for people, such as `429 TooManyRequests`. It is made for every push, and Swift's
+  /// default by reflection takes longer than sending the push.
   public var description: String {
     switch self {
     case .answered(let status, let reason?, _, _, _): "\(status) \(reason)"

@@ -1,6 +1,6 @@
 import CloudKitModel
 
-/// What came of sending one push.
+/// The result of sending one push.
 public enum APNsResult: Sendable, Hashable {
   /// APNs answered.
   ///
@@ -11,21 +11,21 @@ public enum APNsResult: Sendable, Hashable {
   /// - retryAfter: the seconds of a `Retry-After` header.
   case answered(
     status: Int, reason: String?, timestamp: Timestamp?, apnsID: String?, retryAfter: Double?)
-  /// APNs did not process the push, so it is safe to send it again. The text says why.
+  /// APNs did not process the push, so it can safely be sent again. The text says why.
   case notSent(String)
-  /// The connection was lost before the answer came: APNs may have accepted the push. The text says
-  /// how.
+  /// The connection was lost before the answer came, so APNs may have accepted the push. The text
+  /// says how.
   case unknown(String)
 }
 
 extension DeliveryOutcome {
   /// The outcome of one attempt.
   ///
-  /// - Parameter attempt: what a delay goes by.
+  /// - Parameter attempt: the basis of a delay.
   public static func of(_ result: APNsResult, attempt: DeliveryAttempt) -> DeliveryOutcome {
     switch result {
     case _ where result.saysTokenExpired:
-      // Where another token could help, the client has made one and sent the push again.
+      // If another token could help, the client has already sent the push again with it.
       .suspend(
         .route,
         message: "APNs calls a provider token expired that was made less than 20 minutes ago, so "

@@ -1,9 +1,9 @@
-/// What the delay after a failed attempt goes by.
+/// The basis of the delay after a failed attempt.
 public struct DeliveryAttempt: Sendable, Hashable {
   /// How often the push was sent before.
   public var previous: Int
-  /// How often in a row its route came to rest by an answer: what concerns the route says nothing of
-  /// the push.
+  /// The number of consecutive rests of its route because of an answer. Such answers concern the
+  /// route, not the push.
   public var rests: Int
   /// A number in 0 ..< 1, for the delay's random part.
   public var random: Double
@@ -14,9 +14,9 @@ public struct DeliveryAttempt: Sendable, Hashable {
     self.random = random
   }
 
-  /// Seconds until the next try.
+  /// Seconds until the next attempt.
   ///
-  /// - Parameter retryAfter: the seconds that the peer asked for.
+  /// - Parameter retryAfter: the seconds that the peer requested.
   func delay(
     by policy: RetryPolicy, for scope: DeliveryOutcome.RetryScope, retryAfter: Double? = nil
   ) -> Double {

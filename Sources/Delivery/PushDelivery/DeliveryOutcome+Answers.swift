@@ -8,7 +8,7 @@ extension DeliveryOutcome {
   ///   - reason: `reason` of the answer's body.
   ///   - timestamp: `timestamp` of the answer's body.
   ///   - retryAfter: the seconds of a `Retry-After` header.
-  ///   - attempt: what a delay goes by.
+  ///   - attempt: the basis of a delay.
   public static func of(
     status: Int, reason: String?, timestamp: Timestamp? = nil, retryAfter: Double? = nil,
     attempt: DeliveryAttempt
@@ -39,7 +39,7 @@ extension DeliveryOutcome {
   }
 
   /// The outcome for a push whose answer never came. APNs may have accepted it, so sending it again
-  /// can show it twice; not sending it can lose it.
+  /// may show it twice, and not sending it may lose it.
   public static func ofUnknown(attempt: DeliveryAttempt) -> DeliveryOutcome {
     .retry(after: attempt.delay(by: .reconnect, for: .push), .push)
   }

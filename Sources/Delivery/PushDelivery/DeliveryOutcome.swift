@@ -1,20 +1,20 @@
 import CloudKitModel
 
-/// What becomes of a push after a try to deliver it.
+/// The outcome of an attempt to deliver a push.
 public enum DeliveryOutcome: Sendable, Hashable {
-  /// Whom a delay concerns.
+  /// The scope of a delay.
   public enum RetryScope: Sendable, Hashable {
-    /// This push alone; others may go on, over another connection if need be.
+    /// This push alone; others may continue, over another connection if necessary.
     case push
-    /// All pushes for the device: those that wait should become one.
+    /// All pushes for the device: waiting ones should be merged.
     case device
     /// All pushes of the route (one team's key in one environment).
     case route
   }
 
-  /// What stands still until an operator has mended the configuration.
+  /// The scope that stops until an administrator has repaired the configuration.
   public enum SuspensionScope: Sendable, Hashable {
-    /// The pushes of one topic, that is, of one app.
+    /// The pushes of one topic, which is one app.
     case topic
     /// All pushes that are sent with the key.
     case route
@@ -22,24 +22,24 @@ public enum DeliveryOutcome: Sendable, Hashable {
 
   /// APNs accepted it.
   case delivered
-  /// The device token is no longer, or never was, one of the topic. See
-  /// ``drops(tokenRegistered:)`` for whether to remove it.
+  /// The device token does not belong to the topic, or no longer does. ``drops(tokenRegistered:)``
+  /// decides whether to remove it.
   case dropDeviceToken(invalidSince: Timestamp?)
-  /// To be sent again, with the same `apns-id`, after so many seconds, unless it has expired by
+  /// To be sent again, with the same `apns-id`, after this many seconds, unless it has expired by
   /// then.
   case retry(after: Double, RetryScope)
   /// To be sent again with a new provider token.
   case refreshProviderToken
-  /// Nothing can be delivered until somebody acts on the message.
+  /// Nothing can be delivered until an administrator acts on the message.
   case suspend(SuspensionScope, message: String)
-  /// A fault of ours; the same bytes will never be accepted, so the push is given up.
+  /// A fault in Petrel; the same bytes will never be accepted, so the push is abandoned.
   case fault(message: String)
 
-  /// Whether a token that was last registered at `registration` is to be removed.
+  /// Whether to remove a token that was last registered at `registration`.
   ///
-  /// The answer's timestamp says when APNs last knew the token to be invalid: a token that was
-  /// registered after it is a new beginning and stays. (Apple, *Handling notification responses
-  /// from APNs*.)
+  /// The answer's timestamp says when APNs last knew the token to be invalid. A token that was
+  /// registered after it is valid again and stays. (Apple, *Handling notification responses from
+  /// APNs*.)
   public func drops(tokenRegistered registration: Timestamp) -> Bool {
     guard case .dropDeviceToken(let invalidSince) = self else { return false }
     return invalidSince.map { registration < $0 } ?? true

@@ -1,5 +1,5 @@
-/// What an answer of APNs means for the sender: one row for each reason that Apple documents
-/// (*Handling notification responses from APNs*), and one for what has no reason known here.
+/// The meaning of an answer of APNs for the sender: one row for each reason that Apple documents
+/// (*Handling notification responses from APNs*), and one for unknown reasons.
 struct DeliveryRule: Sendable {
   enum Action: Sendable, Hashable {
     case accept
@@ -11,7 +11,7 @@ struct DeliveryRule: Sendable {
   }
 
   var status: Int
-  /// Nil in the rows for all other reasons of a status.
+  /// Nil in the row for all other reasons of a status.
   var reason: String?
   var action: Action
 
@@ -76,8 +76,8 @@ struct DeliveryRule: Sendable {
     DeliveryRule(503, "Shutdown", .retry(.reconnect, .push)),
   ]
 
-  /// The rule for an answer: by its reason, which is more telling than the status; else by its
-  /// status; any other error of the server is worth a repeat, any other answer a fault of ours.
+  /// The rule for an answer: by its reason, which is more specific than the status, or else by its
+  /// status. Other 5xx statuses are retried; any other answer is a fault in Petrel.
   static func rule(status: Int, reason: String?) -> DeliveryRule {
     if status != 200, let reason, let rule = byReason[reason] { return rule }
     if let rule = byStatus[status] { return rule }

@@ -2,26 +2,26 @@ import CloudKitModel
 import Cryptography
 import JSONCoding
 
-/// Makes the provider tokens of one key and decides when a new one is due.
+/// Makes the provider tokens of one key, and decides when a new one is due.
 ///
-/// APNs refuses tokens that are older than an hour, and senders that make new ones more often than
-/// every 20 minutes. A token is made when the first is needed, made anew at 50 minutes, and made
-/// anew before that only when APNs calls it expired and it is older than 20 minutes. After APNs
-/// complained of too many no other is made for 20 minutes.
-/// (Apple, *Establishing a token-based connection to APNs*.)
+/// APNs refuses tokens older than an hour, and senders that make new ones more often than every 20
+/// minutes. The first token is made when it is needed, and renewed at 50 minutes. It is renewed
+/// earlier only if APNs reports it as expired and it is older than 20 minutes. After APNs reported
+/// too many tokens, none is made for 20 minutes. (Apple, *Establishing a token-based connection to
+/// APNs*.)
 struct ProviderTokenIssuer: Sendable {
-  /// Seconds after which a token is replaced.
+  /// Seconds after which a token is renewed.
   static let renewalAge = 3000.0
   /// Seconds within which no second token is made.
   static let leastAge = 1200.0
-  /// Seconds after which APNs does not take a token any more.
+  /// Seconds after which APNs refuses a token.
   static let greatestAge = 3600.0
 
   private let key: ES256PrivateKey
   private let keyID: String
   private let teamID: String
   private var current: Issue?
-  /// When APNs last complained of too many tokens.
+  /// When APNs last reported too many tokens.
   private var complaint: Timestamp?
 
   private struct Issue {
@@ -36,8 +36,8 @@ struct ProviderTokenIssuer: Sendable {
     self.teamID = teamID
   }
 
-  /// The token to send with a request now; nil while there is none that APNs would take and no other
-  /// may be made.
+  /// The token for a request now; nil if there is none that APNs would accept and no other may be
+  /// made.
   mutating func token(at now: Timestamp) throws(CryptographyError) -> String? {
     let age = age(at: now)
     if let current, age < Self.renewalAge { return current.text }
@@ -47,8 +47,8 @@ struct ProviderTokenIssuer: Sendable {
     return text
   }
 
-  /// APNs has called a token expired. Answers whether there is, or may now be made, another one to
-  /// repeat the request with.
+  /// Handles a token that APNs reported as expired. Returns whether another one exists, or may be
+  /// made now, to repeat the request.
   mutating func rejected(_ token: String, at now: Timestamp) -> Bool {
     guard let current, current.text == token else { return true }
     guard age(at: now) >= Self.leastAge, mayMakeToken(at: now) else { return false }
@@ -56,14 +56,14 @@ struct ProviderTokenIssuer: Sendable {
     return true
   }
 
-  /// APNs says that the key's tokens were changed too often.
+  /// Handles APNs' report that the key's tokens change too often.
   mutating func complained(at now: Timestamp) {
     complaint = now
   }
 
   private mutating func mayMakeToken(at now: Timestamp) -> Bool {
     guard let complaint else { return true }
-    // A clock that was set back would make the wait as long as it was set back.
+    // If the clock was set back, the wait would be longer by as much.
     guard abs(now.seconds - complaint.seconds) < Self.leastAge else {
       self.complaint = nil
       return true
@@ -71,8 +71,8 @@ struct ProviderTokenIssuer: Sendable {
     return false
   }
 
-  /// Seconds since the present token was made. When the clock was set back they count from now, so
-  /// that a token from what is now the future does not live on until then.
+  /// Seconds since the present token was made. If the clock was set back, they count from now, so
+  /// that a token from the future does not live until then.
   private mutating func age(at now: Timestamp) -> Double {
     guard let issue = current else { return .infinity }
     if now < issue.time { current?.time = now }

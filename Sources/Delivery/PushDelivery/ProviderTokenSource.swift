@@ -2,13 +2,13 @@ import CloudKitModel
 import Cryptography
 import Synchronization
 
-/// The provider tokens of one key, for all connections of the process that use it: APNs counts how
-/// often a key makes new ones.
+/// The provider tokens of one key, for all connections of the process that use it, because APNs
+/// counts how often a key makes new ones.
 ///
-/// A token is made when the first is needed, made anew at 50 minutes, and before that only when APNs
-/// calls it expired and it is older than 20 minutes. After APNs complained of too many
-/// (`TooManyProviderTokenUpdates`) none is made for 20 minutes.
-/// (Apple, *Establishing a token-based connection to APNs*.)
+/// ``ProviderTokenIssuer`` decides when tokens are made: renewed at 50 minutes, earlier only if
+/// APNs reports one as expired that is older than 20 minutes, and none for 20 minutes after APNs
+/// reported too many (`TooManyProviderTokenUpdates`). (Apple, *Establishing a token-based
+/// connection to APNs*.)
 public final class ProviderTokenSource: Sendable {
   private let issuer: Mutex<ProviderTokenIssuer>
 
@@ -20,18 +20,18 @@ public final class ProviderTokenSource: Sendable {
     issuer = Mutex(ProviderTokenIssuer(key: key, keyID: keyID, teamID: teamID))
   }
 
-  /// Nil while there is no token that APNs would take, for it asked for fewer.
+  /// Nil while there is no token that APNs would accept, because it asked for fewer.
   func token(at now: Timestamp) throws(CryptographyError) -> String? {
     try issuer.withLock { issuer throws(CryptographyError) in try issuer.token(at: now) }
   }
 
-  /// Answers whether there is another token to repeat a request with, whose `token` APNs has called
-  /// expired.
+  /// Handles a `token` that APNs reported as expired. Returns whether there is another token to
+  /// repeat the request with.
   func rejected(_ token: String, at now: Timestamp) -> Bool {
     issuer.withLock { $0.rejected(token, at: now) }
   }
 
-  /// APNs says that tokens were changed too often.
+  /// Handles APNs' report that tokens change too often.
   func complained(at now: Timestamp) {
     issuer.withLock { $0.complained(at: now) }
   }

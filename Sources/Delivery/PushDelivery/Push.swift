@@ -1,7 +1,7 @@
 import CloudKitModel
 import Foundation
 
-/// One notification for one device, with all that APNs wants to know beside the payload.
+/// One notification for one device, with everything that APNs needs besides the payload.
 ///
 /// ```swift
 /// let payload = PushPayload(notification, badge: 3, form: .apns)
@@ -18,7 +18,7 @@ public struct Push: Sendable, Hashable {
     /// Only wakes the app.
     case background
 
-    /// `apns-priority`: 10 is delivered at once; 5 when it suits the device's power.
+    /// `apns-priority`: 10 is delivered at once; 5 is delivered when it suits the device's power.
     public var priority: Int {
       switch self {
       case .alert: 10
@@ -26,8 +26,8 @@ public struct Push: Sendable, Hashable {
       }
     }
 
-    /// How long APNs may keep the push for a device that is away, in seconds: a day for what is
-    /// shown, an hour for what only wakes the app.
+    /// How long APNs may keep the push for an unreachable device, in seconds: a day for a visible
+    /// push, an hour for a silent one.
     public var lifetime: Double {
       switch self {
       case .alert: 86_400
@@ -41,9 +41,9 @@ public struct Push: Sendable, Hashable {
   /// `apns-topic`: the bundle ID of the app that registered the token.
   public var topic: String
   public var kind: Kind
-  /// When the push loses its worth, for APNs (`apns-expiration`) and for our own repeats.
+  /// When the push expires, for APNs (`apns-expiration`) and for the server's own retries.
   public var expiration: Timestamp
-  /// `apns-collapse-id`: of several with the same value the device shows the newest.
+  /// `apns-collapse-id`: of several pushes with the same value, the device shows the newest.
   public var collapseID: String?
   /// `apns-id`: the same however often the push is sent.
   public var identifier: UUID
@@ -52,9 +52,9 @@ public struct Push: Sendable, Hashable {
   /// Makes the push of `notification` for a device.
   ///
   /// - Parameters:
-  ///   - payload: the notification's payload in the form for APNs; it does not depend on the
-  ///     device and so can be made once for all devices of the subscriber.
-  ///   - issued: from when the push's lifetime is counted.
+  ///   - payload: the notification's payload in the format for APNs. It does not depend on the
+  ///     device, so it can be made once for all devices of the subscriber.
+  ///   - issued: the time from which the push's lifetime is counted.
   public init(
     _ notification: SubscriptionNotification, payload: PushPayload, deviceToken: String,
     topic: String, issued: Timestamp
@@ -81,7 +81,7 @@ public struct Push: Sendable, Hashable {
   /// `apns-expiration`: whole seconds since 1970, rounded up.
   var expirationSeconds: Int64 { Int64(expiration.seconds.rounded(.up)) }
 
-  /// The request's headers beside `:path` and `authorization`, names in lower case.
+  /// The request's headers besides `:path` and `authorization`, names in lower case.
   ///
   /// `apns-expiration` is in whole seconds, rounded up.
   public var headers: [(name: String, value: String)] {

@@ -2,14 +2,13 @@ import CloudKitModel
 import Cryptography
 import Foundation
 
-/// Identifiers that are derived from what they stand for, so that the same push has the same ones
-/// each time it is made.
+/// Identifiers derived from a push's content, so that the same push always has the same ones.
 enum PushIdentifier {
   /// The `apns-id` of a notification for a device: a name-based UUID over SHA-256 (RFC 9562 section
   /// 5.8, version 8, made as in its appendix B.2).
   ///
-  /// Each name is preceded by its length, so that no two different sets of names run together into
-  /// the same bytes.
+  /// Each name is preceded by its length, so that different sets of names never give the same
+  /// bytes.
   static func apnsID(
     notificationID: UUID, subscriptionID: String, subscriber: String, deviceToken: String
   ) -> UUID {
@@ -30,9 +29,9 @@ enum PushIdentifier {
 
   /// The value of `apns-collapse-id` for a subscription's collapse key: the key itself.
   ///
-  /// A key that no HTTP header can hold (control characters, spaces at its ends: RFC 9113 section
-  /// 8.2.1) or that is longer than APNs takes is replaced by its hash, which collapses the same
-  /// notifications. An empty one is none.
+  /// A key that no HTTP header can contain (control characters, spaces at its ends: RFC 9113
+  /// section 8.2.1), or that is too long for APNs, is replaced by its hash, which collapses the
+  /// same notifications. An empty key gives none.
   static func collapseID(_ key: String) -> String? {
     if key.isEmpty { return nil }
     let bytes = key.utf8
@@ -45,7 +44,7 @@ enum PushIdentifier {
 }
 
 extension SubscriptionNotification {
-  /// Names the delivery of this notification to one device: the same each time it is made.
+  /// Identifies the delivery of this notification to one device; always the same.
   public func deliveryID(forDevice deviceToken: String) -> UUID {
     PushIdentifier.apnsID(
       notificationID: change.notificationID, subscriptionID: subscription.subscriptionID,

@@ -2,9 +2,8 @@ import CloudKitModel
 import JSONCoding
 import StringTables
 
-/// The text of an alert, or of its title or subtitle: as it is, or a key of the app's localised
-/// strings with the arguments that go into it, and what they make together where the strings are
-/// known.
+/// The text of an alert, or of its title or subtitle: a plain text, or a key of the app's localised
+/// strings with its arguments, and the resulting text if the strings are known.
 struct PushPayloadAlertText: Equatable {
   var text: String?
   var key: String?
@@ -14,7 +13,7 @@ struct PushPayloadAlertText: Equatable {
 
   init() {}
 
-  /// The key displaces the text, and arguments without a key have no place to go.
+  /// A key replaces the text. Arguments without a key are dropped.
   init(
     text: String?, key: String?, argumentNames: [String]?, fields: RecordFields<RecordValue>,
     texts: inout PushPayloadTexts, strings: PetrelStrings?
@@ -41,7 +40,7 @@ struct PushPayloadAlert: Equatable {
   var subtitle = PushPayloadAlertText()
   var body = PushPayloadAlertText()
   var actionKey: String?
-  /// The text of ``actionKey``.
+  /// The text for ``actionKey``.
   var action: String?
   var launchImage: String?
 
@@ -72,7 +71,7 @@ struct PushPayloadAlert: Equatable {
     launchImage = info.alertLaunchImage
   }
 
-  /// Writes nothing for an empty alert, a plain string for one that has only the body's text, a
+  /// Writes nothing for an empty alert, a plain string for one with only the body's text, and a
   /// dictionary for all others.
   func write(to writer: inout JSONWriter) {
     if isEmpty { return }

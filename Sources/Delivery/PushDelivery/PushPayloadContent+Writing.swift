@@ -20,7 +20,8 @@ extension PushPayloadContent {
     if let badge { writer.member("badge", badge) }
     writer.member("sound", ifPresent: sound)
     writer.member("category", ifPresent: category)
-    // APNs wants it on every background push. One of high priority that shows nothing would not be seen at all.
+    // APNs requires it on every background push. Without it, a push of high priority that shows
+    // nothing would have no effect.
     if isContentAvailable || !isVisible { writer.member("content-available", 1) }
     if isContentMutable { writer.member("mutable-content", 1) }
   }

@@ -2,7 +2,7 @@ import CloudKitModel
 import Foundation
 import StringTables
 
-/// What a payload says, before it is bytes. What is nil or empty is not written.
+/// The content of a payload before encoding. Parts that are nil or empty are not written.
 struct PushPayloadContent: Equatable {
   struct Zone: Equatable {
     var name: String
@@ -25,7 +25,7 @@ struct PushPayloadContent: Equatable {
   var isContentAvailable = false
   var isContentMutable = false
 
-  // What is told, under `ck`.
+  // The data for the app, under `ck`.
   var environment: Int
   var containerIdentifier: String?
   var subscriber: String?
@@ -36,14 +36,14 @@ struct PushPayloadContent: Equatable {
   var scope: DatabaseScope
   var reason: ChangeEvent?
   var recordName: String?
-  /// Only told of deleted records, and only where last values are.
+  /// Present only for deleted records, and only with last values.
   var recordType: String?
   var zone: Zone?
   var desiredValues: [PushPayloadField] = []
 
   var isVisible: Bool { !alert.isEmpty || badge != nil || sound != nil }
 
-  /// Whether more stands in `aps` than `content-available`.
+  /// Whether `aps` has more than `content-available`.
   var isHighPriority: Bool { isVisible || category != nil || isContentMutable }
 
   init(
@@ -106,8 +106,8 @@ struct PushPayloadContent: Equatable {
     if desiredValues.count < desired.count { prunedParts.append(.unsendableValues) }
   }
 
-  /// The owner of a zone as a payload names it: `_defaultOwner` in the public database, the owner's
-  /// user record name in the others.
+  /// The owner of a zone in a payload: `_defaultOwner` in the public database, the owner's user
+  /// record name in the others.
   static func ownerName(of zoneID: ZoneID, in notification: SubscriptionNotification) -> String {
     if notification.database.scope == .public { return "_defaultOwner" }
     if zoneID.ownerName != ZoneID.currentOwnerName { return zoneID.ownerName }

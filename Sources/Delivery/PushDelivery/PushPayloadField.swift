@@ -2,7 +2,7 @@ import CloudKitModel
 import Foundation
 import JSONCoding
 
-/// The value of a desired key, flat, as it stands in `ck.qry.af`.
+/// The value of a desired key, flat, as in `ck.qry.af`.
 struct PushPayloadField: Equatable {
   enum Value: Equatable {
     case string(String)

@@ -1,4 +1,4 @@
-/// A part of a notification that a payload may lack.
+/// A part of a notification that may be missing in a payload.
 public struct PushPayloadPart: Sendable, Hashable, CustomStringConvertible {
   /// The part's name, for people.
   public let description: String
@@ -9,17 +9,17 @@ public struct PushPayloadPart: Sendable, Hashable, CustomStringConvertible {
     self.remove = remove
   }
 
-  /// Values of desired keys that no payload of the form can carry.
+  /// Values of desired keys that no payload of the format can carry.
   static let unsendableValues = PushPayloadPart("values that no push can carry") { _ in }
-  /// What comes after the ``CloudKitModel/ServiceLimits/pushStringLength`` characters of a string.
+  /// The ends of strings, after ``CloudKitModel/ServiceLimits/pushStringLength`` characters.
   static let endsOfStrings = PushPayloadPart("ends of long strings") { _ in }
 
-  /// What goes first and what goes last when a payload is too large. The values of desired keys go first, as the page of
-  /// `CKNotification.isPruned` says; then what an app can learn by fetching, then what is heard and
-  /// seen, the alert's own text near the end.
+  /// The order in which parts are removed from a payload that is too large. The values of desired
+  /// keys go first, as the page of `CKNotification.isPruned` says. Then go parts that an app can
+  /// fetch, then what is heard and seen, with the alert's own text near the end.
   ///
-  /// The category and the subscriber are in no list of Apple's: the category has its place beside
-  /// the action key, for both decide which buttons are shown, and the subscriber the last one.
+  /// The category and the subscriber are in no list of Apple's. The category is beside the action
+  /// key, because both decide which buttons are shown. The subscriber is last.
   public static let inPruningOrder: [PushPayloadPart] = [
     PushPayloadPart("values of desired keys") { $0.desiredValues = [] },
     PushPayloadPart("container identifier") { $0.containerIdentifier = nil },

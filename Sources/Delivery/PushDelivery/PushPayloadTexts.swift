@@ -1,8 +1,8 @@
 import CloudKitModel
 
-/// Turns values into the strings of one payload, and notes whether one of them lost its end.
+/// Converts values into the strings of one payload, and notes whether one of them was cut.
 struct PushPayloadTexts {
-  /// Characters of a string before it is cut; nil for no limit.
+  /// The length in characters at which a string is cut; nil for no limit.
   let limit: Int?
   private(set) var areCut = false
 
@@ -10,10 +10,10 @@ struct PushPayloadTexts {
     self.limit = limit
   }
 
-  /// The first characters, as many as the limit allows. A character is what a person sees as one (a
-  /// grapheme cluster, Unicode Annex 29), so an emoji is never cut in two.
+  /// The first characters of a text, up to the limit. A character is a grapheme cluster (Unicode
+  /// Annex 29), so an emoji is never split.
   mutating func cut(_ text: String) -> String {
-    // No text has more characters than bytes, and counting bytes is free.
+    // A text has at most as many characters as bytes, and counting bytes is free.
     guard let limit, text.utf8.count > limit else { return text }
     let start = text.prefix(limit)
     if start.endIndex == text.endIndex { return text }
@@ -21,10 +21,9 @@ struct PushPayloadTexts {
     return String(start)
   }
 
-  /// A field's value as an argument of a localised string: strings as they are, integers in
-  /// decimal, doubles in the shortest form that reads back, dates in ISO 8601 (UTC). A missing
-  /// value, and one that has no such form, is the empty string, so that the arguments behind it
-  /// keep their places.
+  /// A field's value as an argument of a localised string: strings unchanged, integers in decimal,
+  /// doubles in the shortest text that reads back, dates in ISO 8601 (UTC). Missing and other
+  /// values give the empty string, so that later arguments keep their positions.
   mutating func argument(_ value: RecordValue?) -> String {
     switch value {
     case .string(let text): cut(text)

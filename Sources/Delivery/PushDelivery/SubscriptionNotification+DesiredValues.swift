@@ -1,10 +1,11 @@
 import CloudKitModel
 
 extension SubscriptionNotification {
-  /// The values of the subscription's desired keys that the record has, each key once, in the order of the subscription.
+  /// The record's values of the subscription's desired keys, each key once, in the order of the
+  /// subscription.
   ///
-  /// Query notifications of a creation or an update have them, and those of a deletion where the subscription asked for the
-  /// last values.
+  /// Query notifications of a creation or an update have them. Those of a deletion have them if the
+  /// subscription asked for the last values.
   var desiredValues: [RecordFields<RecordValue>.Element] {
     guard case .query = subscription.kind, let record = change.record,
       let keys = subscription.notificationInfo?.desiredKeys
@@ -21,7 +22,8 @@ extension SubscriptionNotification {
     }
   }
 
-  /// The desired values that an entry of the notification log holds: all but assets, which the record has to be fetched for.
+  /// The desired values in an entry of the notification log: all except assets, for which the
+  /// record must be fetched.
   public var loggedValues: RecordFields<RecordValue> {
     RecordFields(desiredValues.lazy.filter { $0.value.type.element != .asset })
   }
