@@ -2,16 +2,16 @@ import CloudKitModel
 import Cryptography
 import JSONCoding
 
-/// Makes the tokens by which push services know the server (RFC 8292), one for each origin.
+/// Makes the tokens by which push services identify the server (RFC 8292), one for each origin.
 ///
-/// A token is good for twelve hours, of which it is used for six: clocks may differ. Those of the
-/// origins that were used last are kept.
+/// A token is valid for twelve hours and used for six, because clocks may differ. The tokens of
+/// recently used origins are kept.
 struct VAPIDTokenIssuer: Sendable {
-  /// Seconds from a token's making to its end. The RFC allows a day.
+  /// Seconds from a token's creation to its expiry. The RFC allows a day.
   static let lifetime = 43_200.0
   /// Seconds for which it is used.
   static let renewalAge = 21_600.0
-  /// Tokens in a generation; two are kept.
+  /// The most tokens in a generation; two generations are kept.
   static let generationSize = 500
 
   private struct Issue {
@@ -20,21 +20,23 @@ struct VAPIDTokenIssuer: Sendable {
   }
 
   private let key: ES256PrivateKey
-  /// The public key as browsers want it for `applicationServerKey`: its point in base64url.
+  /// The public key for browsers' `applicationServerKey`: its point in base64url.
   let publicKey: String
   private let subject: String
-  /// When this one is full, it becomes the earlier one, and what was not used since is forgotten.
+  /// The present generation. When it is full, it becomes the earlier one, and tokens not used since
+  /// are dropped.
   private var issues: [String: Issue] = [:]
   private var earlierIssues: [String: Issue] = [:]
 
-  /// - Parameter subject: `mailto:` or `https:`, where push services find somebody to talk to.
+  /// - Parameter subject: a `mailto:` or `https:` URL at which push services can contact the
+  ///   administrator.
   init(key: ES256PrivateKey, subject: String) throws(CryptographyError) {
     self.key = key
     self.subject = subject
     publicKey = Base64URL.encode(try key.publicKey.uncompressedPoint)
   }
 
-  /// Tokens that are kept.
+  /// The number of kept tokens.
   var count: Int { issues.count + earlierIssues.count }
 
   /// The value of `Authorization` for a push service.
@@ -59,7 +61,7 @@ struct VAPIDTokenIssuer: Sendable {
     return issue.authorization
   }
 
-  /// A token from what is now the future, because the clock was set back, would end too late.
+  /// After the clock was set back, a token from the future would expire too late.
   private func isFresh(_ issue: Issue, at now: Timestamp) -> Bool {
     (0..<Self.renewalAge).contains(now.seconds - issue.time.seconds)
   }

@@ -1,18 +1,18 @@
 import PushDelivery
 
-/// What a status means that a push service or a webhook's receiver answers with.
+/// The meaning of an HTTP status from a push service or a webhook's receiver.
 ///
-/// Whoever registers an endpoint may be the one who answers there. So nothing that an endpoint says
-/// holds up deliveries to others: delays are of the device alone.
+/// Whoever registers an endpoint may control its answers. So an endpoint's answers never delay
+/// deliveries to others: delays concern the device alone.
 struct WebAnswerRule: Sendable {
   enum Action: Sendable, Hashable {
     case accept
     /// The endpoint is gone for good.
     case drop
     case retry(RetryPolicy)
-    /// As `retry`, with a word to the operator.
+    /// Like `retry`, with advice to the administrator.
     case retryUntilMended(advice: String)
-    /// The same message will never be taken.
+    /// The same message will never be accepted.
     case giveUp(why: String)
   }
 
@@ -28,7 +28,7 @@ struct WebAnswerRule: Sendable {
     self.action = action
   }
 
-  /// RFC 8030, sections 5 to 8, and RFC 8292, section 4.2. The first row that has the status counts.
+  /// RFC 8030, sections 5 to 8, and RFC 8292, section 4.2. The first row with the status counts.
   static let webPush = [
     WebAnswerRule(200...299, .accept),
     WebAnswerRule(300...399, .giveUp(why: "redirects are not followed")),
@@ -45,7 +45,7 @@ struct WebAnswerRule: Sendable {
     WebAnswerRule(500...599, .retry(.service)),
   ]
 
-  /// A receiver that is broken may be mended: only success and 410 are final.
+  /// A broken receiver may be repaired: only success and 410 are final.
   static let webhook = [
     WebAnswerRule(200...299, .accept),
     WebAnswerRule(300...399, .retryUntilMended(advice: "redirects are not followed")),
@@ -54,7 +54,7 @@ struct WebAnswerRule: Sendable {
     WebAnswerRule(400...599, .retry(.service)),
   ]
 
-  /// The action for a status. What HTTP does not define counts as trouble of the peer's.
+  /// The action for a status. A status that HTTP does not define counts as trouble of the peer.
   static func action(for status: Int, by rules: [WebAnswerRule]) -> Action {
     rules.first { $0.statuses.contains(status) }?.action ?? .retry(.service)
   }

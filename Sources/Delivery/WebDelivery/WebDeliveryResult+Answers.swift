@@ -3,10 +3,10 @@ import OutboundHTTP
 import PushDelivery
 
 extension WebDeliveryResult {
-  /// What an answer, or its absence, means.
+  /// Interprets an answer, or its absence.
   ///
   /// - Parameters:
-  ///   - peer: who answered, for people, such as `the push service https://push.example.com`.
+  ///   - peer: the peer's name for people, such as `the push service https://push.example.com`.
   ///   - attempt: how often the message was sent before.
   ///   - random: a number in 0 ..< 1, for the delay's random part.
   init(
@@ -49,8 +49,8 @@ extension WebDeliveryResult {
     }
   }
 
-  /// The beginning of a body, on one line and without what a terminal might obey; nil when there is
-  /// none.
+  /// The beginning of a body, on one line and without terminal control characters; nil for an empty
+  /// body.
   private static func words(_ body: [UInt8]) -> String? {
     let text = String(decoding: body.prefix(400), as: UTF8.self)
     let kept = text.unicodeScalars.map { scalar in

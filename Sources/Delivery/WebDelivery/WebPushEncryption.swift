@@ -3,15 +3,15 @@ import Cryptography
 
 /// Encrypts messages for browsers: one record of `aes128gcm` (RFC 8291 over RFC 8188).
 public enum WebPushEncryption {
-  /// `rs`: the size of a record, which is that of the only one or larger.
+  /// `rs`: the record size, which is at least that of the only record.
   private static let recordSize: UInt32 = 4096
-  /// Behind the text of the last record.
+  /// Follows the text of the last record.
   private static let lastRecordDelimiter: UInt8 = 2
 
   /// The body of a message.
   ///
   /// - Parameter plaintext: at most ``CloudKitModel/ServiceLimits/webPushPayloadSize`` bytes.
-  /// - Throws: ``Cryptography/CryptographyError`` when the library fails.
+  /// - Throws: ``Cryptography/CryptographyError`` if the library fails.
   public static func body(
     for plaintext: [UInt8], to keys: WebPushKeys
   ) throws(CryptographyError) -> [UInt8] {
@@ -19,7 +19,7 @@ public enum WebPushEncryption {
       for: plaintext, to: keys, from: try ECDHKeyPair(), salt: SecureRandom.bytes(count: 16))
   }
 
-  /// The body of a message with a key pair and a salt that must not be used again.
+  /// The body of a message with a key pair and a salt that must not be reused.
   static func body(
     for plaintext: [UInt8], to keys: WebPushKeys, from sender: ECDHKeyPair, salt: [UInt8]
   ) throws(CryptographyError) -> [UInt8] {

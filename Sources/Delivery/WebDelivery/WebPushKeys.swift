@@ -1,14 +1,14 @@
 import Cryptography
 
-/// What a browser's push subscription is encrypted for: `keys` of its JSON (W3C Push API).
+/// The encryption keys of a browser's push subscription: `keys` of its JSON (W3C Push API).
 public struct WebPushKeys: Sendable, Hashable {
   /// `p256dh`: the browser's point on P-256, uncompressed, 65 bytes.
   public let publicPoint: [UInt8]
-  /// `auth`: a secret of 16 bytes that only browser and server have.
+  /// `auth`: a secret of 16 bytes that only the browser and the server have.
   public let authentication: [UInt8]
 
-  /// - Throws: ``Cryptography/CryptographyError`` naming the key that has another length, or is no
-  ///   point on the curve.
+  /// - Throws: ``Cryptography/CryptographyError`` naming the key that has another length, or is not
+  ///   a point on the curve.
   public init(publicPoint: [UInt8], authentication: [UInt8]) throws(CryptographyError) {
     do {
       _ = try ES256PublicKey(uncompressedPoint: publicPoint)

@@ -16,21 +16,21 @@ public struct WebPushMessage: Sendable, Hashable {
   public var keys: WebPushKeys
   /// The `{"aps": …, "ck": …}` of the notification.
   public var payload: PushPayload
-  /// When the message loses its worth: `TTL` counts to here.
+  /// When the message expires: `TTL` counts to here.
   public var expiration: Timestamp
   public var urgency: Urgency
-  /// `Topic`: of several with the same that wait at the push service the newest is kept.
+  /// `Topic`: the push service keeps only the newest of waiting messages with the same topic.
   public var topic: String?
 
   /// Makes the message of a notification.
   ///
-  /// What APNs would get with priority 10 is urgent, and the message lives as long as the push to
-  /// APNs would. The topic is made of the collapse ID, which may be longer and have any characters,
-  /// by hashing it together with the subscriber: 32 characters of base64url.
+  /// A notification that APNs would get with priority 10 is urgent, and the message has the same
+  /// lifetime as the push to APNs. The topic is a hash of the collapse ID and the subscriber, in 32
+  /// characters of base64url, since a collapse ID may be longer and have any characters.
   ///
   /// - Parameters:
   ///   - badge: the number to show if the subscription asks for a badge.
-  ///   - issued: from when the message's lifetime is counted.
+  ///   - issued: the time from which the message's lifetime is counted.
   public init(
     _ notification: SubscriptionNotification, badge: Int?, endpoint: OutboundURL,
     keys: WebPushKeys, issued: Timestamp

@@ -9,13 +9,13 @@ public final class WebPushSender: Sendable {
   private let client: HTTPClient
   private let issuer: Mutex<VAPIDTokenIssuer>
   private let clock: @Sendable () -> Timestamp
-  /// What pages give to `pushManager.subscribe` as `applicationServerKey`: the point of the server's
-  /// public key in base64url.
+  /// The value that pages pass to `pushManager.subscribe` as `applicationServerKey`: the point of
+  /// the server's public key in base64url.
   public let publicKey: String
 
   /// - Parameters:
-  ///   - key: the server's, for all containers. A browser's subscription is bound to it.
-  ///   - subject: a `mailto:` or `https:` URL where push services reach the operator.
+  ///   - key: the server's key, for all containers. A browser's subscription is bound to it.
+  ///   - subject: a `mailto:` or `https:` URL at which push services can contact the administrator.
   public init(
     client: HTTPClient, key: ES256PrivateKey, subject: String,
     clock: @escaping @Sendable () -> Timestamp = { .now }

@@ -5,18 +5,19 @@ import OutboundHTTP
 import PushDelivery
 import StringTables
 
-/// One notification for one webhook: a POST of the JSON that the web courier would give, with the texts
-/// of the app's strings where the server has them, signed as the Standard Webhooks specification says.
+/// One notification for one webhook: a POST of the JSON that the web courier would return, with the
+/// texts of the app's strings if the server has them, signed according to the Standard Webhooks
+/// specification.
 ///
 /// <https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md>
 public struct WebhookMessage: Sendable, Hashable {
   public var url: OutboundURL
-  /// `webhook-id`: the same however often the message is sent.
+  /// `webhook-id`: the same at each attempt.
   public var identifier: UUID
   public var payload: PushPayload
 
   /// - Parameters:
-  ///   - webhook: the identifier of the webhook, which makes the message's own.
+  ///   - webhook: the identifier of the webhook, from which the message's own is derived.
   ///   - strings: the app's strings, for the texts beside their keys.
   public init(
     _ notification: SubscriptionNotification, badge: Int?, url: OutboundURL, webhook: String,
@@ -29,7 +30,7 @@ public struct WebhookMessage: Sendable, Hashable {
 
   /// The request to the receiver.
   ///
-  /// - Parameter secret: the webhook's.
+  /// - Parameter secret: the webhook's secret.
   func request(signedWith secret: WebhookSecret, at now: Timestamp) -> OutboundRequest {
     let id = identifier.uuidString.lowercased()
     let time = String(Int64(now.seconds.rounded(.down)))

@@ -1,7 +1,7 @@
 import Cryptography
 import Foundation
 
-/// What a webhook's receiver knows the server by.
+/// The secret by which a webhook's receiver verifies the server.
 public struct WebhookSecret: Sendable, Hashable {
   /// 32 bytes.
   public let bytes: [UInt8]
@@ -10,12 +10,12 @@ public struct WebhookSecret: Sendable, Hashable {
     self.bytes = bytes
   }
 
-  /// Makes a new one.
+  /// Makes a new secret.
   public static func random() -> WebhookSecret {
     WebhookSecret(bytes: SecureRandom.bytes(count: 32))
   }
 
-  /// As Standard Webhooks writes it: `whsec_` and base64.
+  /// The notation of Standard Webhooks: `whsec_` and base64.
   public var text: String { "whsec_" + Data(bytes).base64EncodedString() }
 
   /// The value of `webhook-signature`: HMAC-SHA256 of ID, time and body with dots between.
