@@ -9,8 +9,8 @@
 /// ```
 ///
 /// Every write is one transaction and durable when the call returns, even if the power fails at
-/// that moment. Waiting writes share one commit, each under its own savepoint, so each request is
-/// atomic by itself. A call that throws has changed nothing.
+/// that moment. Waiting writes share one commit, in which each succeeds or is rolled back by itself.
+/// A call that throws has changed nothing.
 ///
 /// All methods throw ``StoreError`` if the store itself fails; errors of single items are in the
 /// outcomes. ``StoreError/Code/overloaded`` is thrown at once if too many writes wait.
