@@ -16,11 +16,10 @@ package struct DatabaseFile {
     let methods: UnsafeMutablePointer<sqlite3_io_methods>
     let path: String
     let isSealed: Bool
-    /// Memory for some pages.
+    /// Memory for a page.
     let scratch: UnsafeMutableRawPointer
     /// Whether writes come from the write-ahead log and have their seals.
     var isCopyingLog = false
-    var ahead = ReadingAhead()
     var damage: PageDamage?
     var hasFailedSync = false
   }
@@ -48,7 +47,7 @@ package struct DatabaseFile {
       return SQLITE_OK
     }
     let scratch = UnsafeMutableRawPointer.allocate(
-      byteCount: ReadingAhead.pieceBytes, alignment: PageCache.pageSize)
+      byteCount: PageCache.pageSize, alignment: PageCache.pageSize)
     let state = UnsafeMutablePointer<State>.allocate(capacity: 1)
     state.initialize(
       to: State(
@@ -153,11 +152,6 @@ package struct DatabaseFile {
     let pageSize = Int32(PageCache.pageSize)
     guard state.pointee.isSealed, count >= 512 else {
       return SQLiteResult.ofRead(system.pointee.xRead(file, bytes, count, offset))
-    }
-    if let piece = state.pointee.ahead.piece(from: Int(offset)) {
-      // The result does not matter: the read only fills the system's cache.
-      _ = system.pointee.xRead(
-        file, state.pointee.scratch, Int32(ReadingAhead.pieceBytes), Int64(piece))
     }
     let result = SQLiteResult.ofRead(system.pointee.xRead(file, bytes, count, offset))
     let page = UInt32(truncatingIfNeeded: offset / Int64(pageSize) + 1)
