@@ -372,7 +372,7 @@ let tests: [[Target]] = [
       // What property tests of several modules share.
       .target(name: "PropertyTesting"),
       // Files of the repository that tests read.
-      .target(name: "RepositoryFiles"),
+      .target(name: "RepositoryFiles", dependencies: ["JSONCoding"]),
       // How tests wait for what nothing reports.
       .target(name: "Waiting"),
       // How tests run Python.

@@ -27,6 +27,10 @@ public struct JSONWriter: ~Copyable, Sendable {
 
   // MARK: Containers
 
+  /// Begins an object, which ``endObject()`` ends; for members that are written in several places.
+  public mutating func beginObject() { open(UInt8(ascii: "{")) }
+  public mutating func endObject() { close(UInt8(ascii: "}")) }
+
   // These two are inlined where they are called: a closure for each object costs more than what it
   // writes.
 

@@ -55,5 +55,8 @@ public struct FieldType: Sendable, Hashable, CustomStringConvertible {
     return types
   }()
 
+  /// All names that ``init(name:)`` takes, in order.
+  public static var names: [String] { byName.keys.sorted() }
+
   public var description: String { name }
 }

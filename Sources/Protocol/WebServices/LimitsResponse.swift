@@ -1,5 +1,4 @@
 import CloudKitModel
-import Foundation
 import JSONCoding
 
 /// The answer of `server/limits`: each limit by its name.
@@ -9,9 +8,22 @@ public struct LimitsResponse: Sendable, Hashable {
   public init(limits: [ServiceLimit]) {
     self.limits = limits
   }
+}
 
-  public var body: Data {
-    var writer = JSONWriter(reserving: 64 * limits.count)
+extension LimitsResponse: Message {
+  package var approximateSize: Int { 64 * limits.count }
+
+  package init(_ reader: MessageReader) throws(ServiceError) {
+    limits = []
+    let members = try reader.member("limits")
+    try members.node.forEachMember { (name, node) throws(ServiceError) in
+      let limit = members.part(node)
+      let unit: ServiceLimit.Unit = try ServiceLimit.Unit(limit.member("unit"))
+      limits.append(ServiceLimit(name, try limit.member("value").double(), unit))
+    }
+  }
+
+  package func write(to writer: inout JSONWriter, context: MessageContext) {
     writer.object { writer in
       writer.key("limits")
       writer.object { writer in
@@ -28,6 +40,20 @@ public struct LimitsResponse: Sendable, Hashable {
         }
       }
     }
-    return writer.data
+  }
+
+  package static func schema(in scope: SchemaScope) -> JSONSchema {
+    let limit = JSONSchema.object([
+      "value": JSONSchema.number.with(["minimum": 0]), "unit": ServiceLimit.Unit.schema(in: scope),
+    ])
+    return .object([
+      "limits": JSONSchema.map(limit).with([
+        "description":
+          "Each limit by its name. What the answer leaves out has no limit, or no client can keep to it.",
+        "required": ["operationsPerRequest", "recordsPerPage", "recordSize", "requestBodySize"],
+      ])
+    ])
   }
 }
+
+extension ServiceLimit.Unit: MessagePart {}

@@ -105,7 +105,7 @@ final class Accounts: Sendable {
     let names = [device.container, device.user, device.name]
     request.body =
       TokenRequest(
-        apnsEnvironment: environment.rawValue,
+        apnsEnvironment: environment == .production ? .production : .development,
         apnsToken: SHA256.hash(names.joined(separator: "\0").utf8)
           .map { String(format: "%02x", $0) }.joined(),
         clientID: device.name

@@ -24,10 +24,13 @@ struct FeedReading {
     let token: String?
     switch Self.read({ try ServicePath(parsing: request.path) })?.operation {
     case "changes/database":
-      token = Self.read { try DatabaseChangesRequest(parsing: body, context: context).syncToken }
+      token = Self.read {
+        try DatabaseChangesRequest<CurrentDatabaseChanges>(parsing: body, context: context).syncToken
+      }
     case "zones/changes":
       token = Self.read {
-        try DatabaseChangesRequest(parsing: body, as: .superseded, context: context).syncToken
+        try DatabaseChangesRequest<SupersededDatabaseChanges>(parsing: body, context: context)
+          .syncToken
       }
     case "records/changes":
       token = Self.read { try RecordChangesRequest(parsing: body, context: context).syncToken }
@@ -74,10 +77,18 @@ struct FeedReading {
     let merged = zones.zones.map { zone -> Result<RecordChangesResponse, FailedItem> in
       zone.flatMap { zone in
         let refusal = FailedItem(.zone(zone.zoneID), Self.failure)
-        return zone.syncToken == nil ? answers.popFirst() ?? .failure(refusal) : .failure(refusal)
+        guard zone.syncToken == nil, let answer = answers.popFirst() else {
+          return .failure(refusal)
+        }
+        return answer.map { page in
+          var page = page
+          page.detail = RecordDetail(
+            desiredKeys: zone.desiredKeys, numbersAsStrings: zone.numbersAsStrings)
+          return page
+        }
       }
     }
     return HTTPResponse(
-      body: .data(ZoneChangesResponse(zones: merged).body(context: context, for: zones)))
+      body: .data(ZoneChangesResponse(zones: merged).body(context: context)))
   }
 }

@@ -27,39 +27,43 @@ struct ChangeFeedTests {
   func zoneAnswers(seed: Int) throws {
     var random = RandomModel(seed: seed)
     let pages = (0..<4).map { _ in random.recordChangesResponse() }
-    var zones: [Result<RecordChangesResponse, FailedItem>] = pages.map { .success($0) }
-    zones.append(.failure(FailedItem(.zone(random.zoneID()), random.serviceError())))
-    var request = ZoneChangesRequest(zones: pages.map { RecordChangesRequest(zoneID: $0.zoneID) })
-    request.zones = request.zones.map { zone in
-      zone.map { zone in
-        var zone = zone
-        zone.numbersAsStrings = random.bool()
-        return zone
-      }
+    let failed = FailedItem(.zone(random.zoneID()), random.serviceError())
+    let written = pages.map { page in
+      var page = page
+      page.detail.numbersAsStrings = random.bool()
+      return page
     }
-    let body = ZoneChangesResponse(zones: zones).body(context: explicit, for: request)
-    #expect(try ZoneChangesResponse(parsing: body, context: explicit).zones == zones)
-    let one = pages[0].body(context: explicit, for: RecordChangesRequest(zoneID: pages[0].zoneID))
+    let body = ZoneChangesResponse(zones: written.map { .success($0) } + [.failure(failed)])
+      .body(context: explicit)
+    let zones = try ZoneChangesResponse(parsing: body, context: explicit).zones
+    #expect(zones == pages.map { .success($0) } + [.failure(failed)])
+    let one = pages[0].body(context: explicit)
     #expect(try RecordChangesResponse(parsing: one, context: explicit) == pages[0])
   }
 
   @Test(
-    "Questions and answers about databases are read as they were written, in both forms",
-    arguments: Seeds.some(20), [DatabaseChangesForm.current, .superseded])
-  func databases(seed: Int, form: DatabaseChangesForm) throws {
+    "Questions and answers about databases are read as they were written, by both operations",
+    arguments: Seeds.some(20))
+  func databases(seed: Int) throws {
+    try databases(CurrentDatabaseChanges.self, seed: seed)
+    try databases(SupersededDatabaseChanges.self, seed: seed)
+  }
+
+  private func databases<Naming: DatabaseChangesNaming>(
+    _ naming: Naming.Type, seed: Int
+  ) throws {
     var random = RandomModel(seed: seed)
-    let request = DatabaseChangesRequest(
+    let request = DatabaseChangesRequest<Naming>(
       syncToken: random.maybe { $0.text() }, resultsLimit: random.generator.pick([0, 7]))
     #expect(
-      try DatabaseChangesRequest(parsing: request.body(as: form), as: form, context: explicit)
-        == request)
-    let response = DatabaseChangesResponse(
+      try DatabaseChangesRequest<Naming>(parsing: request.body, context: explicit) == request)
+    let response = DatabaseChangesResponse<Naming>(
       zones: [
         .success(.changed(random.zoneID())), .success(.deleted(random.zoneID())),
         .failure(FailedItem(.zone(random.zoneID()), random.serviceError())),
       ], syncToken: random.text(), moreComing: random.bool())
-    let read = try DatabaseChangesResponse(
-      parsing: response.body(as: form, context: explicit), as: form, context: explicit)
+    let read = try DatabaseChangesResponse<Naming>(
+      parsing: response.body(context: explicit), context: explicit)
     #expect(read.zones == response.zones)
     #expect(read.syncToken == response.syncToken && read.moreComing == response.moreComing)
   }
@@ -75,26 +79,22 @@ struct ChangeFeedTests {
     let record = Record(
       recordID: RecordID(recordName: "n-1", zoneID: notes), recordType: "Note",
       recordChangeTag: "e", fields: ["title": .string("Milk"), "count": .int64(1)])
+    var page = RecordChangesResponse(
+      zoneID: notes,
+      changes: [
+        .saved(record), .deleted(RecordID(recordName: "n-2", zoneID: notes), recordType: "Note"),
+      ], syncToken: "U", moreComing: false, clientChangeTokenData: Data([1, 2, 3]))
+    page.detail.desiredKeys = ["title"]
     let response = ZoneChangesResponse(zones: [
-      .success(
-        RecordChangesResponse(
-          zoneID: notes,
-          changes: [
-            .saved(record),
-            .deleted(RecordID(recordName: "n-2", zoneID: notes), recordType: "Note"),
-          ], syncToken: "U", moreComing: false, clientChangeTokenData: Data([1, 2, 3]))),
+      .success(page),
       .failure(
         FailedItem(
           .zone(ZoneID(zoneName: "Old")),
           ServiceError(.changeTokenExpired, "too old", uuid: "u"))),
     ])
-    var zone = RecordChangesRequest(zoneID: notes)
-    zone.desiredKeys = ["title"]
     let own = #"{"zoneName":"Notes","ownerRecordName":"_me"}"#
     #expect(
-      String(
-        decoding: response.body(context: serverContext, for: ZoneChangesRequest(zones: [zone])),
-        as: UTF8.self)
+      String(decoding: response.body(context: serverContext), as: UTF8.self)
         == #"{"zones":[{"zoneID":{"zoneName":"Notes","ownerRecordName":"_me","#
         + #""zoneType":"REGULAR_CUSTOM_ZONE"},"records":[{"recordName":"n-1","#
         + #""recordType":"Note","zoneID":\#(own),"recordChangeTag":"e","#
@@ -106,21 +106,24 @@ struct ChangeFeedTests {
         + #""reason":"too old"}]}"#)
   }
 
-  @Test("A database's changes are answered in both forms")
+  @Test("A database's changes are answered by both operations")
   func databaseExample() {
-    let response = DatabaseChangesResponse(
-      zones: [.success(.changed(notes)), .success(.deleted(ZoneID(zoneName: "Old")))],
-      syncToken: "U", moreComing: true)
+    func body<Naming: DatabaseChangesNaming>(_ naming: Naming.Type) -> String {
+      let response = DatabaseChangesResponse<Naming>(
+        zones: [.success(.changed(notes)), .success(.deleted(ZoneID(zoneName: "Old")))],
+        syncToken: "U", moreComing: true)
+      return String(decoding: response.body(context: serverContext), as: UTF8.self)
+    }
     func zone(_ name: String) -> String {
       #"{"zoneID":{"zoneName":"\#(name)","ownerRecordName":"_me","#
         + #""zoneType":"REGULAR_CUSTOM_ZONE"}"#
     }
     #expect(
-      String(decoding: response.body(context: serverContext), as: UTF8.self)
+      body(CurrentDatabaseChanges.self)
         == #"{"zones":[\#(zone("Notes"))},\#(zone("Old")),"deleted":true}],"#
         + #""syncToken":"U","moreComing":true}"#)
     #expect(
-      String(decoding: response.body(as: .superseded, context: serverContext), as: UTF8.self)
+      body(SupersededDatabaseChanges.self)
         == #"{"zones":[\#(zone("Notes")),"atomic":true},\#(zone("Old")),"deleted":true}],"#
         + #""metaSyncToken":"U","moreComing":true}"#)
   }

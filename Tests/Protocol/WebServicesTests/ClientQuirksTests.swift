@@ -240,7 +240,7 @@ struct ClientQuirksTests {
   @Test("A request without a body is one without arguments")
   func noBody() throws {
     #expect(
-      try DatabaseChangesRequest(parsing: Data(), context: serverContext)
+      try DatabaseChangesRequest<CurrentDatabaseChanges>(parsing: Data(), context: serverContext)
         == DatabaseChangesRequest())
     #expect(
       reason { _ = try QueryRecordsRequest(parsing: Data(), context: serverContext) }

@@ -57,7 +57,7 @@ struct MutationTests {
       return ZoneChangesRequest(zones: [random.recordChangesRequest()]).body(context: context)
     case 9:
       return ZoneChangesResponse(zones: [.success(random.recordChangesResponse())])
-        .body(context: context, for: ZoneChangesRequest(zones: []))
+        .body(context: context)
     case 0, 1, 2:
       return ModifyRecordsRequest(
         operations: [random.recordOperation(), random.recordOperation()], isAtomic: true,
@@ -97,8 +97,8 @@ struct MutationTests {
       _ = try? ZoneChangesResponse(parsing: body, context: context)
       _ = try? RecordChangesRequest(parsing: body, context: context)
       _ = try? RecordChangesResponse(parsing: body, context: context)
-      _ = try? DatabaseChangesRequest(parsing: body, context: context)
-      _ = try? DatabaseChangesResponse(parsing: body, context: context)
+      _ = try? DatabaseChangesRequest<CurrentDatabaseChanges>(parsing: body, context: context)
+      _ = try? DatabaseChangesResponse<CurrentDatabaseChanges>(parsing: body, context: context)
     }
     _ = try? TokenRequest(parsing: body)
     _ = try? TokenResponse(parsing: body)

@@ -31,7 +31,7 @@ struct NotificationRequestTests {
     let marks = MarkNotificationsReadRequest(notificationIDs: ["a", "b"])
     #expect(try MarkNotificationsReadRequest(parsing: marks.body) == marks)
     let marked = MarkNotificationsReadResponse(notifications: [
-      .success("a"),
+      .success(.init(notificationID: "a")),
       .failure(FailedItem(.notification(notificationID: "b"), ServiceError(.notFound, "gone"))),
     ])
     #expect(try MarkNotificationsReadResponse(parsing: marked.body) == marked)

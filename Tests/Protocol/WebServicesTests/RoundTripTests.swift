@@ -185,11 +185,12 @@ struct RoundTripTests {
     let record = Record(
       recordID: RecordID(recordName: "r"), recordType: "Note",
       fields: ["a": .int64(1), "b": .int64(2)])
-    let response = RecordsResponse(records: [.success(.record(record))])
+    var response = RecordsResponse(records: [.success(.record(record))])
     for (keys, expected) in [(nil, ["a", "b"]), ([], []), (["b", "z"], ["b"])]
       as [(Set<String>?, [String])]
     {
-      let body = response.body(context: context, desiredKeys: keys)
+      response.detail.desiredKeys = keys
+      let body = response.body(context: context)
       let read = try RecordsResponse(parsing: body, context: context).records[0].get()
       guard case .record(let read) = read else {
         Issue.record("unexpected \(read)")

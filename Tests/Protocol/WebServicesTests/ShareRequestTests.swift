@@ -112,11 +112,8 @@ struct ShareRequestTests {
       UserLookup(emailAddress: "a@x"), UserLookup(phoneNumber: "1"),
       UserLookup(userRecordName: "_a"),
     ]
-    let request = LookupUsersRequest(lookups: lookups)
-    #expect(
-      try LookupUsersRequest(
-        parsing: request.body, listedAs: "lookupInfos",
-        by: ["emailAddress", "phoneNumber", "userRecordName"]) == request)
+    let request = FindUsersRequest<UserDiscovery>(lookups: lookups)
+    #expect(try FindUsersRequest<UserDiscovery>(parsing: request.body) == request)
     let users = UsersResponse(users: [participant.identity, UserIdentity(userRecordName: "_b")])
     #expect(try UsersResponse(parsing: users.body) == users)
     let caller = UserResponse(

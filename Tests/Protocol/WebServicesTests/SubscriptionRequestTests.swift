@@ -84,7 +84,7 @@ struct SubscriptionRequestTests {
       failures.map(\.error.reason) == [
         "operations[1].subscription: 'subscriptionType' is missing",
         "operations[2].subscription: 'subscriptionID' is missing",
-        "operations[3]: operationType 'mute' must be create, update or delete",
+        "operations[3].operationType: 'mute' must be one of create, update, delete",
         "operations[4]: 'subscription' is missing",
       ])
     #expect(failures.allSatisfy { $0.error.code == .badRequest })

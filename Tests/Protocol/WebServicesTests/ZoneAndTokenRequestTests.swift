@@ -18,7 +18,7 @@ struct ZoneRequestTests {
       (#"{"zone":{"zoneID":{"zoneName":"A"}}}"#, ": 'operationType' is missing"),
       (
         #"{"operationType":"update","zone":{"zoneID":{"zoneName":"A"}}}"#,
-        ": operationType 'update' must be create or delete"
+        ".operationType: 'update' must be one of create, delete"
       ),
       (
         #"{"operationType":"create","zone":{"zoneID":{"zoneName":""}}}"#,
@@ -63,14 +63,14 @@ struct TokenRequestTests {
   @Test("Requests and answers are read as they were written")
   func roundTrip() throws {
     for request in [
-      TokenRequest(apnsEnvironment: "development"),
-      TokenRequest(apnsEnvironment: "production", apnsToken: "AB+/=", clientID: "device"),
+      TokenRequest(apnsEnvironment: .development),
+      TokenRequest(apnsEnvironment: .production, apnsToken: "AB+/=", clientID: "device"),
     ] {
       #expect(try TokenRequest(parsing: request.body) == request)
     }
     for url in [nil, "https://example.com:443/aps?tok=a&ttl=43200"] {
       let response = TokenResponse(
-        apnsEnvironment: "development", apnsToken: "AB", webcourierURL: url)
+        apnsEnvironment: .development, apnsToken: "AB", webcourierURL: url)
       #expect(try TokenResponse(parsing: response.body) == response)
     }
     let user = UserResponse(userRecordName: "_abc")
@@ -82,7 +82,7 @@ struct TokenRequestTests {
     arguments: [
       (
         #"{"apnsEnvironment":"sandbox"}"#,
-        "apnsEnvironment: 'sandbox' must be development or production"
+        "apnsEnvironment: 'sandbox' must be one of development, production"
       ),
       (#"{"apnsEnvironment":1}"#, "apnsEnvironment: must be a string, not a number"),
       (

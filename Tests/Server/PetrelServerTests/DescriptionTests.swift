@@ -1,6 +1,9 @@
 import Foundation
+import JSONCoding
 import RepositoryFiles
 import Testing
+
+@testable import PetrelServer
 
 /// Holds docs/openapi.yaml to what is served. That answers have the shape it gives is checked by
 /// Scripts/protocol_check.py.
@@ -13,42 +16,46 @@ struct DescriptionTests {
     "/sign-in/with/{issuer}": "/sign-in/with/x", "/sign-in/from/{issuer}": "/sign-in/from/x",
   ]
 
-  /// The paths that are described.
-  private static func paths() throws -> [String] {
-    let text = try RepositoryFile.text("docs/openapi.yaml")
-    let section = try #require(text.range(of: "\npaths:\n"))
-    let end = try #require(text.range(of: "\ncomponents:\n"))
-    return text[section.upperBound..<end.lowerBound].split(separator: "\n").compactMap { line in
-      line.hasPrefix("  /") && line.hasSuffix(":") ? String(line.dropFirst(2).dropLast()) : nil
-    }
+  /// The parts of the page that are made from the operations, by the names of their marks.
+  private static func parts(_ operations: [PetrelServer.Operation]) -> [String: String] {
+    let description = ServiceDescription(operations)
+    return [
+      "operations": description.paths.map { YAML.text([($0.path, $0.item)], indentation: 2) }
+        .joined(separator: "\n"),
+      "schemas": YAML.text(
+        description.schemas.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }, indentation: 4),
+    ]
   }
 
-  @Test("has every operation that is served, and no other")
+  private static func marks(_ name: String) -> (begin: String, end: String) {
+    ("  # The \(name) are made from the sources.\n", "  # End of the \(name).\n")
+  }
+
+  /// The page is written by `PETREL_WRITE_PAGES=1 make test ONLY=PetrelServerTests.DescriptionTests`.
+  @Test("describes the operations and their shapes as the sources declare them")
   func operations() async throws {
     try await withService { service in
-      let answer = try await service.post("public/no/such", "{}", as: service.alice)
-      let list = try #require(answer.reason.components(separatedBy: "known are ").last)
-      let served = Set(list.components(separatedBy: ", "))
-      #expect(served.count > 20)
-      let paths = try Self.paths()
-      #expect(Set(paths).count == paths.count)
-      var described: Set<String> = []
-      for path in paths where Self.others[path] == nil {
-        let prefixes = [
-          "/database/1/{container}/{environment}/{database}/",
-          "/device/1/{container}/{environment}/",
-        ]
-        let prefix = try #require(prefixes.first { path.hasPrefix($0) }, "\(path)")
-        described.insert(String(path.dropFirst(prefix.count)))
+      var page = try RepositoryFile.text("docs/openapi.yaml")
+      for (name, text) in Self.parts(service.operations.all) {
+        let marks = Self.marks(name)
+        let begin = try #require(page.range(of: marks.begin)?.upperBound, "\(name)")
+        let end = try #require(page.range(of: marks.end)?.lowerBound, "\(name)")
+        guard page[begin..<end] != text else { continue }
+        page.replaceSubrange(begin..<end, with: text)
+        guard ProcessInfo.processInfo.environment["PETREL_WRITE_PAGES"] != nil else {
+          Issue.record("the \(name) in docs/openapi.yaml are out of date")
+          continue
+        }
+        try page.write(
+          to: RepositoryFile.url("docs/openapi.yaml"), atomically: true, encoding: .utf8)
       }
-      #expect(described.subtracting(served) == [], "described, but not served")
-      #expect(served.subtracting(described) == [], "served, but not described")
     }
   }
 
   @Test("has the paths beside the operations")
   func otherPaths() async throws {
-    #expect(Set(Self.others.keys).isSubset(of: Set(try Self.paths())))
+    let page = try RepositoryFile.text("docs/openapi.yaml")
+    for path in Self.others.keys { #expect(page.contains("\n  \(path):\n"), "\(path)") }
     try await withService { service in
       for target in Self.others.values {
         let answer = try await service.client.send("GET", target)

@@ -50,7 +50,7 @@ struct ReplayTests {
   func signedSubscriptions() async throws {
     try await withTwoServers { service, other in
       let client = try await ServerKeyClient(service)
-      let request = try client.request("public/zones/modify", #"{"operations": []}"#)
+      let request = try client.request("public/subscriptions/modify", #"{"operations": []}"#)
       let answers = try await all(8, to: [service.client, other]) { server, _ in
         try await server.send(
           request.method, request.target, headers: request.headers, body: Data(request.body.utf8))

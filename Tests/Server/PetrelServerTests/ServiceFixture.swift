@@ -61,6 +61,7 @@ final class Service: Sendable {
   var store: SQLStore { state.withLock { $0.store } }
   var server: Server { state.withLock { $0.server } }
   var client: ServiceClient { ServiceClient(port: server.port) }
+  var operations: OperationTable { server.service.operations }
 
   fileprivate init(directory: String, settings: ServiceSettings) async throws {
     self.directory = directory

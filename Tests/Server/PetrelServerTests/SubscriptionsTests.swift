@@ -216,7 +216,7 @@ struct SubscriptionsTests {
       #expect(answer[0]["subscriptionID"] == "bare")
       #expect(
         answer[0].reason.contains("operations[0].subscription: 'subscriptionType' is missing"))
-      #expect(answer[2].reason.contains("'upsert' must be create, update or delete"))
+      #expect(answer[2].reason.contains("'upsert' must be one of create, update, delete"))
     }
   }
 

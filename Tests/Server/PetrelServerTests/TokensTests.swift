@@ -156,7 +156,7 @@ struct TokensTests {
         as: service.alice)
       #expect(answer.failure == "400 BAD_REQUEST")
       #expect(
-        answer.reason == "apnsEnvironment: 'sandbox' must be development or production")
+        answer.reason == "apnsEnvironment: 'sandbox' must be one of development, production")
     }
   }
 

@@ -186,7 +186,10 @@ struct WebPushTests {
     }
     try await withService { service in
       for operation in ["webPush/key", "webPush/register", "webPush/unregister"] {
-        let answer = try await service.post(operation, Self.registration(), as: service.alice)
+        let body =
+          operation == "webPush/unregister"
+          ? #"{"endpoint": "https://push.example.com/1"}"# : Self.registration()
+        let answer = try await service.post(operation, body, as: service.alice)
         #expect(answer.status == 400)
         #expect(answer.reason.contains("Web Push is not set up here"))
       }

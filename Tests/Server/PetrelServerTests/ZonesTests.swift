@@ -71,7 +71,7 @@ struct ZonesTests {
         ], "\(answer.json)")
       #expect(answer[0].reason.contains("'_bad' begins with '_'"))
       #expect(answer[1].reason.contains("'none'"))
-      #expect(answer[3].reason.contains("'make' must be create or delete"))
+      #expect(answer[3].reason.contains("'make' must be one of create, delete"))
     }
   }
 
@@ -83,7 +83,7 @@ struct ZonesTests {
         #"{"operations": [{"operationType": "create", "zone": {"zoneID": {"zoneName": "A"}}}]}"#,
         as: service.alice)
       #expect(answer.failure == "400 BAD_DATABASE")
-      #expect(answer.reason.contains("private database only, not in the \(database) one"))
+      #expect(answer.reason.contains("private database only, not for the \(database) one"))
     }
   }
 }

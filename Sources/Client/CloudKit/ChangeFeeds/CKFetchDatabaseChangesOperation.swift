@@ -53,15 +53,15 @@ open class CKFetchDatabaseChangesOperation: CKDatabaseOperation, @unchecked Send
   }
 
   private func nextCall(since token: CKServerChangeToken?) -> ServiceCall {
-    let request = DatabaseChangesRequest(
+    let request = DatabaseChangesRequest<CurrentDatabaseChanges>(
       syncToken: token?.syncToken, resultsLimit: resultsLimit)
-    return call("changes/database", body: request.body())
+    return call("changes/database", body: request.body)
   }
 
   override func receive(_ answer: ServiceExchange.Answer) throws(CKError) -> ServiceCall? {
     let context = messageContext
     let response = try read { () throws(ServiceError) in
-      try DatabaseChangesResponse(parsing: answer.body, context: context)
+      try DatabaseChangesResponse<CurrentDatabaseChanges>(parsing: answer.body, context: context)
     }
     for zone in response.zones {
       switch zone {

@@ -36,7 +36,9 @@ extension CKOperation {
   }
 
   /// What became of each ID of ``ServiceCall/marking(_:)``, in order.
-  func marks(of answer: ServiceExchange.Answer) throws(CKError) -> [Result<String, FailedItem>] {
+  func marks(
+    of answer: ServiceExchange.Answer
+  ) throws(CKError) -> [Result<MarkNotificationsReadResponse.Item, FailedItem>] {
     try read { () throws(ServiceError) in
       try MarkNotificationsReadResponse(parsing: answer.body)
     }.notifications

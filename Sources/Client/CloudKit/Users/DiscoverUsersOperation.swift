@@ -42,7 +42,7 @@ extension ServiceCall {
     guard !lookupInfos.isEmpty else { return nil }
     return ServiceCall(
       operation: "users/discover", scope: .public,
-      body: LookupUsersRequest(lookups: lookupInfos.map(\.model)).body)
+      body: FindUsersRequest<UserDiscovery>(lookups: lookupInfos.map(\.model)).body)
   }
 }
 

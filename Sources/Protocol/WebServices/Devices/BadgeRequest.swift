@@ -1,6 +1,4 @@
 import CloudKitModel
-import Foundation
-import JSONCoding
 
 /// The body of `tokens/badge`, and its answer: the badge that all the caller's devices count from.
 /// Petrel's own.
@@ -10,20 +8,22 @@ public struct BadgeRequest: Sendable, Hashable {
   public init(badge: Int) {
     self.badge = badge
   }
+}
 
-  public init(parsing body: Data) throws(ServiceError) {
-    let reader = try MessageReader(
-      parsing: body, context: MessageContext(ownerNaming: .explicit))
-    badge = Int(try reader.member("badge").int())
-    guard badge >= 0, badge <= ServiceLimits.badge else {
-      throw ServiceError(
-        .badRequest, "badge: \(badge) must be between 0 and \(ServiceLimits.badge)")
+extension BadgeRequest: Message, MessageObject {
+  package static let schemaName: String? = "Badge"
+  package static let blank = BadgeRequest(badge: 0)
+
+  package mutating func code<Coder: MessageCoder & ~Copyable>(
+    _ coder: inout Coder
+  ) throws(Coder.Failure) {
+    try coder.required("badge", &badge, .range(0...ServiceLimits.badge))
+    let badge = badge
+    try coder.check("badge") { () throws(ModelError) in
+      guard (0...ServiceLimits.badge).contains(badge) else {
+        throw ModelError(
+          .limitExceeded, "\(badge) must be between 0 and \(ServiceLimits.badge)")
+      }
     }
-  }
-
-  public var body: Data {
-    var writer = JSONWriter()
-    writer.object { $0.member("badge", badge) }
-    return writer.data
   }
 }

@@ -1,76 +1,72 @@
 import CloudKitModel
-import Foundation
 import JSONCoding
 
 /// The body of `tokens/create` and `tokens/register`.
 public struct TokenRequest: Sendable, Hashable {
-  /// `development` or `production`; independent of the container's environment. Nil for
-  /// `tokens/register` by a client that does not say.
-  public var apnsEnvironment: String?
+  /// The environment of the token at APNs.
+  public enum Environment: String, Sendable, Hashable, CaseIterable {
+    case development, production
+  }
+
+  /// Independent of the container's environment. Nil for `tokens/register` by a client that does not say.
+  public var apnsEnvironment: Environment?
   /// The token to register; nil for `tokens/create`.
   public var apnsToken: String?
   /// Names the client's device, so that its own changes can be recognised.
   public var clientID: String?
 
-  public init(apnsEnvironment: String?, apnsToken: String? = nil, clientID: String? = nil) {
+  public init(apnsEnvironment: Environment?, apnsToken: String? = nil, clientID: String? = nil) {
     self.apnsEnvironment = apnsEnvironment
     self.apnsToken = apnsToken
     self.clientID = clientID
   }
+}
 
-  public init(parsing body: Data) throws(ServiceError) {
-    let reader = try MessageReader(
-      parsing: body, context: MessageContext(ownerNaming: .explicit))
-    if let member = try reader.optional("apnsEnvironment") {
-      let name = try member.string()
-      guard name == "development" || name == "production" else {
-        throw member.mistake("'\(name)' must be development or production")
-      }
-      apnsEnvironment = name
-    }
-    apnsToken = try reader.optionalString("apnsToken")
-    clientID = try reader.optionalString("clientId")
-  }
+extension TokenRequest.Environment: MessagePart {}
 
-  public var body: Data {
-    var writer = JSONWriter()
-    writer.object { writer in
-      writer.member("apnsEnvironment", ifPresent: apnsEnvironment)
-      writer.member("apnsToken", ifPresent: apnsToken)
-      writer.member("clientId", ifPresent: clientID)
-    }
-    return writer.data
+extension TokenRequest: Message, MessageObject {
+  package static let blank = TokenRequest(apnsEnvironment: nil)
+
+  package mutating func code<Coder: MessageCoder & ~Copyable>(
+    _ coder: inout Coder
+  ) throws(Coder.Failure) {
+    try coder.optional(
+      "apnsEnvironment", &apnsEnvironment,
+      "Needed by tokens/create. For a device's own token by default the container's environment.")
+    try coder.optional(
+      "apnsToken", &apnsToken,
+      "Needed by tokens/register. A device's own has 16 to 256 bytes, in hexadecimal digits or base64.")
+    try coder.optional("clientId", &clientID, "The device; by default that of the query.")
   }
 }
 
 /// The answer of `tokens/create` and `tokens/register`.
 public struct TokenResponse: Sendable, Hashable {
-  public var apnsEnvironment: String
+  public var apnsEnvironment: TokenRequest.Environment
   public var apnsToken: String
   /// Where to poll for notifications; absent for a device's own APNs token.
   public var webcourierURL: String?
 
-  public init(apnsEnvironment: String, apnsToken: String, webcourierURL: String?) {
+  public init(
+    apnsEnvironment: TokenRequest.Environment, apnsToken: String, webcourierURL: String?
+  ) {
     self.apnsEnvironment = apnsEnvironment
     self.apnsToken = apnsToken
     self.webcourierURL = webcourierURL
   }
+}
 
-  public init(parsing body: Data) throws(ServiceError) {
-    let reader = try MessageReader(
-      parsing: body, context: MessageContext(ownerNaming: .explicit))
-    apnsEnvironment = try reader.member("apnsEnvironment").string()
-    apnsToken = try reader.member("apnsToken").string()
-    webcourierURL = try reader.optionalString("webcourierURL")
-  }
+extension TokenResponse: Message, MessageObject {
+  package static let schemaName: String? = "Token"
+  package static let blank = TokenResponse(
+    apnsEnvironment: .development, apnsToken: "", webcourierURL: nil)
 
-  public var body: Data {
-    var writer = JSONWriter()
-    writer.object { writer in
-      writer.member("apnsEnvironment", apnsEnvironment)
-      writer.member("apnsToken", apnsToken)
-      writer.member("webcourierURL", ifPresent: webcourierURL)
-    }
-    return writer.data
+  package mutating func code<Coder: MessageCoder & ~Copyable>(
+    _ coder: inout Coder
+  ) throws(Coder.Failure) {
+    try coder.required("apnsEnvironment", &apnsEnvironment)
+    try coder.required("apnsToken", &apnsToken, "A device's own is in hexadecimal digits.")
+    try coder.optional(
+      "webcourierURL", &webcourierURL, "Where to poll; a device's own token has none.")
   }
 }

@@ -1,18 +1,25 @@
 import CloudKitModel
-import Foundation
 import JSONCoding
 
-/// The body of `webPush/register`: what a browser's `PushSubscription.toJSON()` gives (W3C Push API),
-/// under `subscription`.
+/// The body of `webPush/register`.
 public struct WebPushRegistration: Sendable, Hashable {
-  /// The URL of the browser's push service for this subscription.
-  public var endpoint: String
-  /// When the browser says that the subscription ends; nil when it does not say.
-  public var expires: Timestamp?
-  /// `keys.p256dh`, base64url.
-  public var publicKey: String
-  /// `keys.auth`, base64url.
-  public var authentication: String
+  /// What a browser's `PushSubscription.toJSON()` gives (W3C Push API).
+  public struct BrowserSubscription: Sendable, Hashable {
+    /// The URL of the browser's push service for this subscription.
+    public var endpoint: String
+    /// When the browser says that the subscription ends; nil when it does not say.
+    public var expires: Timestamp?
+    public var keys: Keys
+  }
+
+  public struct Keys: Sendable, Hashable {
+    /// `p256dh`, base64url.
+    public var publicKey: String
+    /// `auth`, base64url.
+    public var authentication: String
+  }
+
+  public var subscription: BrowserSubscription
   /// Names the client's device, so that its own changes can be recognised.
   public var clientID: String?
 
@@ -20,43 +27,45 @@ public struct WebPushRegistration: Sendable, Hashable {
     endpoint: String, expires: Timestamp? = nil, publicKey: String, authentication: String,
     clientID: String? = nil
   ) {
-    self.endpoint = endpoint
-    self.expires = expires
-    self.publicKey = publicKey
-    self.authentication = authentication
+    subscription = BrowserSubscription(
+      endpoint: endpoint, expires: expires,
+      keys: Keys(publicKey: publicKey, authentication: authentication))
     self.clientID = clientID
   }
+}
 
-  public init(parsing body: Data) throws(ServiceError) {
-    let reader = try MessageReader(
-      parsing: body, context: MessageContext(ownerNaming: .explicit))
-    let subscription = try reader.member("subscription")
-    endpoint = try subscription.member("endpoint").string()
-    expires = try subscription.optional("expirationTime").map {
-      (time) throws(ServiceError) in Timestamp(milliseconds: try time.milliseconds())
-    }
-    let keys = try subscription.member("keys")
-    publicKey = try keys.member("p256dh").string()
-    authentication = try keys.member("auth").string()
-    clientID = try reader.optionalString("clientId")
+extension WebPushRegistration: Message, MessageObject {
+  package static let blank = WebPushRegistration(endpoint: "", publicKey: "", authentication: "")
+
+  package mutating func code<Coder: MessageCoder & ~Copyable>(
+    _ coder: inout Coder
+  ) throws(Coder.Failure) {
+    try coder.required(
+      "subscription", &subscription, "What the browser's `PushSubscription.toJSON()` gives.")
+    try coder.optional("clientId", &clientID, "The device; by default that of the query.")
   }
+}
 
-  public var body: Data {
-    var writer = JSONWriter()
-    writer.object { writer in
-      writer.key("subscription")
-      writer.object { writer in
-        writer.member("endpoint", endpoint)
-        if let expires { writer.member("expirationTime", expires.milliseconds) }
-        writer.key("keys")
-        writer.object { writer in
-          writer.member("p256dh", publicKey)
-          writer.member("auth", authentication)
-        }
-      }
-      writer.member("clientId", ifPresent: clientID)
-    }
-    return writer.data
+extension WebPushRegistration.BrowserSubscription: MessageObject {
+  package static let blank = WebPushRegistration.blank.subscription
+
+  package mutating func code<Coder: MessageCoder & ~Copyable>(
+    _ coder: inout Coder
+  ) throws(Coder.Failure) {
+    try coder.required("endpoint", &endpoint, .length(2_048))
+    try coder.optional("expirationTime", &expires, "Milliseconds since 1970, in the future.")
+    try coder.required("keys", &keys)
+  }
+}
+
+extension WebPushRegistration.Keys: MessageObject {
+  package static let blank = WebPushRegistration.blank.subscription.keys
+
+  package mutating func code<Coder: MessageCoder & ~Copyable>(
+    _ coder: inout Coder
+  ) throws(Coder.Failure) {
+    try coder.required("p256dh", &publicKey, "65 bytes in base64url.")
+    try coder.required("auth", &authentication, "16 bytes in base64url.")
   }
 }
 
@@ -67,17 +76,15 @@ public struct WebPushEndpointMessage: Sendable, Hashable {
   public init(endpoint: String) {
     self.endpoint = endpoint
   }
+}
 
-  public init(parsing body: Data) throws(ServiceError) {
-    let reader = try MessageReader(
-      parsing: body, context: MessageContext(ownerNaming: .explicit))
-    endpoint = try reader.member("endpoint").string()
-  }
+extension WebPushEndpointMessage: Message, MessageObject {
+  package static let blank = WebPushEndpointMessage(endpoint: "")
 
-  public var body: Data {
-    var writer = JSONWriter()
-    writer.object { $0.member("endpoint", endpoint) }
-    return writer.data
+  package mutating func code<Coder: MessageCoder & ~Copyable>(
+    _ coder: inout Coder
+  ) throws(Coder.Failure) {
+    try coder.required("endpoint", &endpoint)
   }
 }
 
@@ -89,16 +96,15 @@ public struct WebPushKeyResponse: Sendable, Hashable {
   public init(applicationServerKey: String) {
     self.applicationServerKey = applicationServerKey
   }
+}
 
-  public init(parsing body: Data) throws(ServiceError) {
-    let reader = try MessageReader(
-      parsing: body, context: MessageContext(ownerNaming: .explicit))
-    applicationServerKey = try reader.member("applicationServerKey").string()
-  }
+extension WebPushKeyResponse: Message, MessageObject {
+  package static let blank = WebPushKeyResponse(applicationServerKey: "")
 
-  public var body: Data {
-    var writer = JSONWriter()
-    writer.object { $0.member("applicationServerKey", applicationServerKey) }
-    return writer.data
+  package mutating func code<Coder: MessageCoder & ~Copyable>(
+    _ coder: inout Coder
+  ) throws(Coder.Failure) {
+    try coder.required(
+      "applicationServerKey", &applicationServerKey, "A point on P-256 in base64url.")
   }
 }

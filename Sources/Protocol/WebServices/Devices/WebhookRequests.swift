@@ -1,5 +1,4 @@
 import CloudKitModel
-import Foundation
 import JSONCoding
 
 /// The body of `webhooks/register`.
@@ -9,17 +8,15 @@ public struct WebhookRegistration: Sendable, Hashable {
   public init(url: String) {
     self.url = url
   }
+}
 
-  public init(parsing body: Data) throws(ServiceError) {
-    let reader = try MessageReader(
-      parsing: body, context: MessageContext(ownerNaming: .explicit))
-    url = try reader.member("url").string()
-  }
+extension WebhookRegistration: Message, MessageObject {
+  package static let blank = WebhookRegistration(url: "")
 
-  public var body: Data {
-    var writer = JSONWriter()
-    writer.object { $0.member("url", url) }
-    return writer.data
+  package mutating func code<Coder: MessageCoder & ~Copyable>(
+    _ coder: inout Coder
+  ) throws(Coder.Failure) {
+    try coder.required("url", &url, .length(2_048))
   }
 }
 
@@ -30,26 +27,25 @@ public struct WebhookDeletion: Sendable, Hashable {
   public init(webhookID: String) {
     self.webhookID = webhookID
   }
+}
 
-  public init(parsing body: Data) throws(ServiceError) {
-    let reader = try MessageReader(
-      parsing: body, context: MessageContext(ownerNaming: .explicit))
-    webhookID = try reader.member("webhookId").string()
-  }
+extension WebhookDeletion: Message, MessageObject {
+  package static let blank = WebhookDeletion(webhookID: "")
 
-  public var body: Data {
-    var writer = JSONWriter()
-    writer.object { $0.member("webhookId", webhookID) }
-    return writer.data
+  package mutating func code<Coder: MessageCoder & ~Copyable>(
+    _ coder: inout Coder
+  ) throws(Coder.Failure) {
+    try coder.required("webhookId", &webhookID)
   }
 }
 
-/// A webhook, as `webhooks/register` and `webhooks/list` tell of it.
+/// A webhook: the answer of `webhooks/register`, and an element of that of `webhooks/list`.
 public struct WebhookDescription: Sendable, Hashable {
   public var webhookID: String
   public var url: String
   public var registered: Timestamp
-  /// What the receiver checks signatures with: `whsec_` and base64. Told once, when it is made.
+  /// What the receiver checks signatures with: `whsec_` and base64. Only the answer of the registration has
+  /// it.
   public var secret: String?
 
   public init(webhookID: String, url: String, registered: Timestamp, secret: String? = nil) {
@@ -58,30 +54,24 @@ public struct WebhookDescription: Sendable, Hashable {
     self.registered = registered
     self.secret = secret
   }
+}
 
-  init(_ reader: MessageReader) throws(ServiceError) {
-    webhookID = try reader.member("webhookId").string()
-    url = try reader.member("url").string()
-    registered = Timestamp(milliseconds: try reader.member("registered").milliseconds())
-    secret = try reader.optionalString("secret")
-  }
+extension WebhookDescription: Message, MessageObject {
+  package static let schemaName: String? = "Webhook"
+  package static let blank = WebhookDescription(
+    webhookID: "", url: "", registered: Timestamp(milliseconds: 0))
 
-  public init(parsing body: Data) throws(ServiceError) {
-    try self.init(
-      MessageReader(parsing: body, context: MessageContext(ownerNaming: .explicit)))
-  }
-
-  public var body: Data {
-    var writer = JSONWriter()
-    writer.object { write(to: &$0) }
-    return writer.data
-  }
-
-  func write(to writer: inout JSONWriter) {
-    writer.member("webhookId", webhookID)
-    writer.member("url", url)
-    writer.member("registered", registered.milliseconds)
-    writer.member("secret", ifPresent: secret)
+  package mutating func code<Coder: MessageCoder & ~Copyable>(
+    _ coder: inout Coder
+  ) throws(Coder.Failure) {
+    try coder.required("webhookId", &webhookID)
+    try coder.required("url", &url)
+    try coder.required("registered", &registered, "Milliseconds since 1970.")
+    try coder.optional(
+      "secret", &secret,
+      MemberNote(
+        "`whsec_` and 32 bytes in base64. Only the answer of webhooks/register has it.",
+        ["pattern": "^whsec_"]))
   }
 }
 
@@ -92,24 +82,14 @@ public struct WebhookList: Sendable, Hashable {
   public init(webhooks: [WebhookDescription]) {
     self.webhooks = webhooks
   }
+}
 
-  public init(parsing body: Data) throws(ServiceError) {
-    let reader = try MessageReader(
-      parsing: body, context: MessageContext(ownerNaming: .explicit))
-    webhooks = []
-    for element in try reader.member("webhooks").elements() {
-      webhooks.append(try WebhookDescription(element))
-    }
-  }
+extension WebhookList: Message, MessageObject {
+  package static let blank = WebhookList(webhooks: [])
 
-  public var body: Data {
-    var writer = JSONWriter()
-    writer.object { writer in
-      writer.key("webhooks")
-      writer.array { writer in
-        for webhook in webhooks { writer.object { webhook.write(to: &$0) } }
-      }
-    }
-    return writer.data
+  package mutating func code<Coder: MessageCoder & ~Copyable>(
+    _ coder: inout Coder
+  ) throws(Coder.Failure) {
+    try coder.required("webhooks", &webhooks)
   }
 }

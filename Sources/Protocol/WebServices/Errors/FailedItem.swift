@@ -66,6 +66,15 @@ public struct FailedItem: Error, Sendable, Hashable {
     return zoneID.map { .zone($0) } ?? .unknown
   }
 
+  /// The shape of an item that failed. It has one of the names, or none where it could not be read.
+  static var schema: JSONSchema {
+    let names: [String: JSONSchema] = [
+      "recordName?": .text, "zoneID?": ZoneID.schema(in: .answers), "subscriptionID?": .text,
+      "notificationID?": .text, "shortGUID?": .object(["value": .text]),
+    ]
+    return JSONSchema.object(ServiceError.members.merging(names) { $1 }).named("FailedItem")
+  }
+
   func write(to writer: inout JSONWriter, context: MessageContext) {
     writer.object { writer in
       switch name {
@@ -94,7 +103,7 @@ public struct FailedItem: Error, Sendable, Hashable {
 }
 
 /// What the operations of a request are on: the member that bears an item's name.
-enum RequestItem: String {
+package enum RequestItem: String {
   case record, zone, subscription
 }
 
@@ -115,33 +124,5 @@ extension MessageReader {
       }
     }
     return items
-  }
-
-  /// Reads the items of an answer's list: values and failed items.
-  func answers<Item>(
-    _ read: (MessageReader) throws(ServiceError) -> Item
-  ) throws(ServiceError) -> [Result<Item, FailedItem>] {
-    var items: [Result<Item, FailedItem>] = []
-    for element in try elements() {
-      if let failed = FailedItem(element) {
-        items.append(.failure(failed))
-      } else {
-        items.append(.success(try read(element)))
-      }
-    }
-    return items
-  }
-
-  /// Throws when a list has more items than one request may have.
-  func limitedElements(of key: String) throws(ServiceError) -> MessageReader {
-    let list = try member(key)
-    let limit = ServiceLimits.operationsPerRequest
-    if list.node.isArray, list.node.count > limit {
-      var mistake = list.mistake(
-        "has \(list.node.count) items; the limit is \(limit) per request")
-      mistake.limit = limit
-      throw mistake
-    }
-    return list
   }
 }

@@ -54,6 +54,18 @@ public struct ServerErrorCode: RawRepresentable, Sendable, Hashable, CustomStrin
   /// Another request is at work in the zone.
   public static let zoneBusy = ServerErrorCode(rawValue: "ZONE_BUSY")
 
+  /// The codes of Apple's table, in order.
+  static let documented: [ServerErrorCode] = [
+    .accessDenied, .atomicError, .authenticationFailed, .authenticationRequired, .badRequest,
+    .conflict, .exists, .internalError, .notFound, .quotaExceeded, .throttled, .tryAgainLater,
+    .uniqueFieldError, .validatingReferenceError, .zoneNotFound,
+  ]
+  /// Petrel's additions, in order.
+  static let additions: [ServerErrorCode] = [
+    .badContainer, .badDatabase, .changeTokenExpired, .notSupported, .serverResponseLost,
+    .userDeletedZone, .zoneBusy,
+  ]
+
   /// The code of Apple's table that stands in `serverErrorCode` for this one: the code itself, or
   /// for one of Petrel's additions the nearest. Clients know Apple's codes only, and some cannot
   /// read an answer with another.

@@ -103,6 +103,35 @@ extension ServiceError {
     return writer.data
   }
 
+  /// The members of an error in an answer.
+  static var members: [String: JSONSchema] {
+    [
+      "uuid": JSONSchema.text.described("The name of the error in the server's log."),
+      "serverErrorCode": .word(ServerErrorCode.documented.map(\.rawValue)),
+      "reasonCode?": JSONSchema.word(ServerErrorCode.additions.map(\.rawValue)).described(
+        """
+        Petrel's own, where Apple's codes say too little. The server sends all but ZONE_BUSY, which \
+        `TestCloud` sends when a test asks for it.
+        """),
+      "reason": .text,
+      "retryAfter?": JSONSchema.number.with([
+        "minimum": 0, "description": "Seconds after which to try again. Absent means not to.",
+      ]),
+      "redirectURL?": JSONSchema.text.described("Where to sign in, with AUTHENTICATION_REQUIRED."),
+      "limit?": JSONSchema.integer.described("Petrel's own: the limit that the request exceeds."),
+      "serverRecord?": Record.schema(in: .answers).described(
+        "Petrel's own: the record as it is, with CONFLICT and EXISTS, where the caller may read it."),
+    ]
+  }
+
+  /// The shape of the error as the body of a failed request.
+  package static var schema: JSONSchema {
+    var members = members
+    members["singleFile?"] = JSONSchema(["type": "object"]).described(
+      "Petrel's own: the same members once more, where an upload failed or may have failed.")
+    return JSONSchema.object(members).named("Error")
+  }
+
   func writeMembers(to writer: inout JSONWriter, context: MessageContext) {
     writer.member("uuid", uuid)
     writer.member("serverErrorCode", code.documented.rawValue)

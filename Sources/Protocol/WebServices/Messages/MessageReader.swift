@@ -4,7 +4,7 @@ import JSONCoding
 
 /// A part of a message that is being read, with its place in the message, so that an error can say
 /// where it is.
-struct MessageReader {
+package struct MessageReader {
   private(set) var node: JSONNode
   let context: MessageContext
   /// Where the document stands that the part is from; empty for a message's own.
@@ -87,6 +87,28 @@ struct MessageReader {
       throw mistake("must be an array, not \(node.kind)")
     }
     return elements.map(part)
+  }
+
+  /// The list of this name.
+  ///
+  /// - Parameter count: how many elements it may have.
+  func list(_ key: String, count: ClosedRange<Int>) throws(ServiceError) -> MessageReader {
+    let list = try member(key)
+    guard list.node.isArray else { return list }
+    let found = list.node.count
+    guard found >= count.lowerBound else { throw list.mistake("must not be empty") }
+    guard found <= count.upperBound else {
+      var mistake = list.mistake(
+        "has \(found) items; the limit is \(count.upperBound) per request")
+      mistake.limit = count.upperBound
+      throw mistake
+    }
+    return list
+  }
+
+  /// The elements of the list of this name, as many as operations a request may have.
+  func operations(_ key: String) throws(ServiceError) -> MessageReader {
+    try list(key, count: 0...ServiceLimits.operationsPerRequest)
   }
 
   // MARK: Values

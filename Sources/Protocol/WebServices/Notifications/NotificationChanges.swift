@@ -1,6 +1,4 @@
 import CloudKitModel
-import Foundation
-import JSONCoding
 
 /// The body of `notifications/changes`: what changed in the caller's notification log. Petrel's own;
 /// Apple's native client asks over its own protocol.
@@ -14,24 +12,16 @@ public struct NotificationChangesRequest: Sendable, Hashable {
     self.syncToken = syncToken
     self.resultsLimit = resultsLimit
   }
+}
 
-  public init(parsing body: Data) throws(ServiceError) {
-    let reader = try MessageReader(
-      parsing: body, context: MessageContext(ownerNaming: .explicit))
-    syncToken = try reader.optionalString("syncToken")
-    resultsLimit = try reader.optionalInt("resultsLimit") ?? 0
-    guard resultsLimit >= 0 else {
-      throw ServiceError(.badRequest, "resultsLimit: must not be negative")
-    }
-  }
+extension NotificationChangesRequest: Message, MessageObject {
+  package static let blank = NotificationChangesRequest()
 
-  public var body: Data {
-    var writer = JSONWriter()
-    writer.object { writer in
-      writer.member("syncToken", ifPresent: syncToken)
-      if resultsLimit > 0 { writer.member("resultsLimit", resultsLimit) }
-    }
-    return writer.data
+  package mutating func code<Coder: MessageCoder & ~Copyable>(
+    _ coder: inout Coder
+  ) throws(Coder.Failure) {
+    try coder.syncToken(&syncToken)
+    try coder.resultsLimit(&resultsLimit)
   }
 }
 
@@ -48,29 +38,20 @@ public struct NotificationChangesResponse: Sendable, Hashable {
     self.syncToken = syncToken
     self.moreComing = moreComing
   }
+}
 
-  public init(parsing body: Data) throws(ServiceError) {
-    let reader = try MessageReader(
-      parsing: body, context: MessageContext(ownerNaming: .explicit))
-    var items: [NotificationLogItem] = []
-    for element in try reader.member("notifications").elements() {
-      items.append(try NotificationLogItem(element))
-    }
-    notifications = items
-    syncToken = try reader.member("syncToken").string()
-    moreComing = try reader.optionalBool("moreComing") ?? false
-  }
+extension NotificationChangesResponse: Message, MessageObject {
+  package static let blank = NotificationChangesResponse(
+    notifications: [], syncToken: "", moreComing: false)
 
-  public func body(context: MessageContext) -> Data {
-    var writer = JSONWriter(reserving: 512 * (notifications.count + 1))
-    writer.object { writer in
-      writer.key("notifications")
-      writer.array { writer in
-        for notification in notifications { notification.write(to: &writer, context: context) }
-      }
-      writer.member("syncToken", syncToken)
-      writer.member("moreComing", moreComing)
-    }
-    return writer.data
+  package var approximateSize: Int { 512 * (notifications.count + 1) }
+
+  package mutating func code<Coder: MessageCoder & ~Copyable>(
+    _ coder: inout Coder
+  ) throws(Coder.Failure) {
+    try coder.required(
+      "notifications", &notifications, "Oldest first. An answer ends after 1 MiB of entries.")
+    try coder.required("syncToken", &syncToken, "Send it to go on from here.")
+    try coder.written("moreComing", &moreComing)
   }
 }

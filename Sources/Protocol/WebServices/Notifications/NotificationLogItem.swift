@@ -32,7 +32,10 @@ public struct NotificationLogItem: Sendable, Hashable {
     isRead = true
   }
 
-  init(_ reader: MessageReader) throws(ServiceError) {
+}
+
+extension NotificationLogItem: MessagePart {
+  package init(_ reader: MessageReader) throws(ServiceError) {
     guard case .object(var members) = reader.json else {
       throw reader.mistake("must be an object, not \(reader.json.kind)")
     }
@@ -47,7 +50,7 @@ public struct NotificationLogItem: Sendable, Hashable {
       .compactMapValues { $0 }
   }
 
-  func write(to writer: inout JSONWriter, context: MessageContext) {
+  package func write(to writer: inout JSONWriter, context: MessageContext) {
     writer.object { writer in
       for (name, member) in payload.sorted(by: { $0.key < $1.key }) {
         writer.member(name, member)
@@ -63,5 +66,16 @@ public struct NotificationLogItem: Sendable, Hashable {
       }
       if isRead { writer.member("read", true) }
     }
+  }
+
+  package static func schema(in scope: SchemaScope) -> JSONSchema {
+    JSONSchema([
+      "type": "object", "required": ["ck"],
+      "description": "The payload of a push, with the values of desired keys beside it.",
+      "properties": [
+        "aps": ["type": "object"], "ck": ["type": "object", "required": ["ce", "cid", "nid"]],
+        "fields": JSONSchema.map(RecordValue.schema(in: scope)).json, "read": ["const": true],
+      ],
+    ], [RecordValue.schema(in: scope)]).named("LogEntry")
   }
 }

@@ -1,5 +1,4 @@
 import CloudKitModel
-import Foundation
 import JSONCoding
 
 /// The body of `notifications/markRead`: notifications to mark as read in the caller's log. Petrel's
@@ -11,66 +10,70 @@ public struct MarkNotificationsReadRequest: Sendable, Hashable {
   public init(notificationIDs: [String]) {
     self.notificationIDs = notificationIDs
   }
+}
 
-  public init(parsing body: Data) throws(ServiceError) {
-    let reader = try MessageReader(
-      parsing: body, context: MessageContext(ownerNaming: .explicit))
-    var ids: [String] = []
-    for element in try reader.limitedElements(of: "notifications").elements() {
-      ids.append(try element.member("notificationID").string())
-    }
-    notificationIDs = ids
+extension MarkNotificationsReadRequest: Message, MessageObject {
+  package static let blank = MarkNotificationsReadRequest(notificationIDs: [])
+
+  package mutating func code<Coder: MessageCoder & ~Copyable>(
+    _ coder: inout Coder
+  ) throws(Coder.Failure) {
+    var items = notificationIDs.map { NotificationName(notificationID: $0) }
+    try coder.list("notifications", &items, count: 0...ServiceLimits.operationsPerRequest)
+    notificationIDs = items.map(\.notificationID)
   }
+}
 
-  public var body: Data {
-    var writer = JSONWriter()
-    writer.object { writer in
-      writer.key("notifications")
-      writer.array { writer in
-        for id in notificationIDs {
-          writer.object { $0.member("notificationID", id) }
-        }
-      }
-    }
-    return writer.data
+/// A notification of a request, by its ID.
+private struct NotificationName: MessageObject {
+  var notificationID: String
+
+  static let blank = NotificationName(notificationID: "")
+
+  mutating func code<Coder: MessageCoder & ~Copyable>(
+    _ coder: inout Coder
+  ) throws(Coder.Failure) {
+    try coder.required("notificationID", &notificationID, "The `nid` of a payload.")
   }
 }
 
 /// The answer of `notifications/markRead`: for each ID that was asked for, in the same order, that it
 /// is read, or why not.
 public struct MarkNotificationsReadResponse: Sendable, Hashable {
-  public var notifications: [Result<String, FailedItem>]
+  /// A notification that is marked as read.
+  public struct Item: Sendable, Hashable {
+    public var notificationID: String
 
-  public init(notifications: [Result<String, FailedItem>]) {
+    public init(notificationID: String) {
+      self.notificationID = notificationID
+    }
+  }
+
+  public var notifications: [Result<Item, FailedItem>]
+
+  public init(notifications: [Result<Item, FailedItem>]) {
     self.notifications = notifications
   }
+}
 
-  public init(parsing body: Data) throws(ServiceError) {
-    let reader = try MessageReader(
-      parsing: body, context: MessageContext(ownerNaming: .explicit))
-    notifications = try reader.member("notifications").answers {
-      (element) throws(ServiceError) in try element.member("notificationID").string()
-    }
+extension MarkNotificationsReadResponse: Message, MessageObject {
+  package static let blank = MarkNotificationsReadResponse(notifications: [])
+
+  package mutating func code<Coder: MessageCoder & ~Copyable>(
+    _ coder: inout Coder
+  ) throws(Coder.Failure) {
+    try coder.required("notifications", &notifications, "One item for each ID, in order.")
   }
+}
 
-  public var body: Data {
-    var writer = JSONWriter(reserving: 64 * (notifications.count + 1))
-    writer.object { writer in
-      writer.key("notifications")
-      writer.array { writer in
-        for item in notifications {
-          switch item {
-          case .success(let id):
-            writer.object { writer in
-              writer.member("notificationID", id)
-              writer.member("read", true)
-            }
-          case .failure(let failed):
-            failed.write(to: &writer, context: MessageContext(ownerNaming: .explicit))
-          }
-        }
-      }
-    }
-    return writer.data
+extension MarkNotificationsReadResponse.Item: MessageObject {
+  package static let blank = MarkNotificationsReadResponse.Item(notificationID: "")
+
+  package mutating func code<Coder: MessageCoder & ~Copyable>(
+    _ coder: inout Coder
+  ) throws(Coder.Failure) {
+    try coder.required("notificationID", &notificationID)
+    var isRead = true
+    try coder.written("read", &isRead)
   }
 }

@@ -1,6 +1,4 @@
 import CloudKitModel
-import Foundation
-import JSONCoding
 
 /// The body of `assets/upload`: asks for URLs to upload files to.
 public struct UploadAssetsRequest: Sendable, Hashable {
@@ -25,41 +23,36 @@ public struct UploadAssetsRequest: Sendable, Hashable {
     self.zoneID = zoneID
     self.tokens = tokens
   }
+}
 
-  public init(parsing body: Data, context: MessageContext) throws(ServiceError) {
-    let reader = try MessageReader(parsing: body, context: context)
-    zoneID = try reader.zoneID() ?? .default
-    tokens = []
-    for element in try reader.assetElements(of: "tokens") {
-      let token = Token(
-        recordName: try element.optionalString("recordName"),
-        recordType: try element.member("recordType").string(),
-        fieldName: try element.member("fieldName").string())
-      try element.checked { () throws(ModelError) in
-        try Identifier.validateRecordType(token.recordType)
-        try Identifier.validateFieldName(token.fieldName)
-      }
-      tokens.append(token)
-    }
+extension UploadAssetsRequest: Message, MessageObject {
+  package static let blank = UploadAssetsRequest(zoneID: .default, tokens: [])
+
+  package var approximateSize: Int { 128 * (tokens.count + 1) }
+
+  package mutating func code<Coder: MessageCoder & ~Copyable>(
+    _ coder: inout Coder
+  ) throws(Coder.Failure) {
+    try coder.written("zoneID", &zoneID)
+    try coder.list("tokens", &tokens, count: 1...ServiceLimits.assetsPerRequest)
   }
+}
 
-  public func body(context: MessageContext) -> Data {
-    var writer = JSONWriter(reserving: 128 * tokens.count)
-    writer.object { writer in
-      writer.key("zoneID")
-      zoneID.write(to: &writer, context: context)
-      writer.key("tokens")
-      writer.array { writer in
-        for token in tokens {
-          writer.object { writer in
-            writer.member("recordName", ifPresent: token.recordName)
-            writer.member("recordType", token.recordType)
-            writer.member("fieldName", token.fieldName)
-          }
-        }
-      }
+extension UploadAssetsRequest.Token: MessageObject {
+  package static let blank = UploadAssetsRequest.Token(
+    recordName: nil, recordType: "", fieldName: "")
+
+  package mutating func code<Coder: MessageCoder & ~Copyable>(
+    _ coder: inout Coder
+  ) throws(Coder.Failure) {
+    try coder.optional("recordName", &recordName, "Absent, the server makes it.")
+    try coder.required("recordType", &recordType, .name)
+    try coder.required("fieldName", &fieldName, .name)
+    let token = self
+    try coder.check(nil) { () throws(ModelError) in
+      try Identifier.validateRecordType(token.recordType)
+      try Identifier.validateFieldName(token.fieldName)
     }
-    return writer.data
   }
 }
 
@@ -83,35 +76,29 @@ public struct UploadAssetsResponse: Sendable, Hashable {
   public init(tokens: [Token]) {
     self.tokens = tokens
   }
+}
 
-  public init(parsing body: Data) throws(ServiceError) {
-    let reader = try MessageReader(
-      parsing: body, context: MessageContext(ownerNaming: .explicit))
-    tokens = []
-    for element in try reader.member("tokens").elements() {
-      tokens.append(
-        Token(
-          recordName: try element.member("recordName").string(),
-          fieldName: try element.member("fieldName").string(),
-          url: try element.member("url").string()))
-    }
+extension UploadAssetsResponse: Message, MessageObject {
+  package static let blank = UploadAssetsResponse(tokens: [])
+
+  package var approximateSize: Int { 256 * (tokens.count + 1) }
+
+  package mutating func code<Coder: MessageCoder & ~Copyable>(
+    _ coder: inout Coder
+  ) throws(Coder.Failure) {
+    try coder.required("tokens", &tokens)
   }
+}
 
-  public var body: Data {
-    var writer = JSONWriter(reserving: 256 * tokens.count)
-    writer.object { writer in
-      writer.key("tokens")
-      writer.array { writer in
-        for token in tokens {
-          writer.object { writer in
-            writer.member("recordName", token.recordName)
-            writer.member("fieldName", token.fieldName)
-            writer.member("url", token.url)
-          }
-        }
-      }
-    }
-    return writer.data
+extension UploadAssetsResponse.Token: MessageObject {
+  package static let blank = UploadAssetsResponse.Token(recordName: "", fieldName: "", url: "")
+
+  package mutating func code<Coder: MessageCoder & ~Copyable>(
+    _ coder: inout Coder
+  ) throws(Coder.Failure) {
+    try coder.required("recordName", &recordName)
+    try coder.required("fieldName", &fieldName)
+    try coder.required("url", &url)
   }
 }
 
@@ -122,20 +109,15 @@ public struct UploadedAssetResponse: Sendable, Hashable {
   public init(asset: Asset) {
     self.asset = asset
   }
+}
 
-  public init(parsing body: Data) throws(ServiceError) {
-    let reader = try MessageReader(
-      parsing: body, context: MessageContext(ownerNaming: .explicit))
-    asset = try Asset(try reader.member("singleFile"))
-  }
+extension UploadedAssetResponse: Message, MessageObject {
+  package static let blank = UploadedAssetResponse(asset: .blank)
 
-  public var body: Data {
-    var writer = JSONWriter()
-    writer.object { writer in
-      writer.key("singleFile")
-      asset.write(to: &writer)
-    }
-    return writer.data
+  package mutating func code<Coder: MessageCoder & ~Copyable>(
+    _ coder: inout Coder
+  ) throws(Coder.Failure) {
+    try coder.required("singleFile", &asset, "What to save as the field's value.")
   }
 }
 
@@ -160,17 +142,27 @@ public struct RereferenceAssetsRequest: Sendable, Hashable {
     self.zoneID = zoneID
     self.assets = assets
   }
+}
 
-  public init(parsing body: Data, context: MessageContext) throws(ServiceError) {
-    let reader = try MessageReader(parsing: body, context: context)
-    zoneID = try reader.zoneID() ?? .default
-    assets = []
-    for element in try reader.assetElements(of: "assets") {
-      assets.append(
-        Place(
-          recordName: try element.member("recordName").string(),
-          fieldName: try element.member("fieldName").string()))
-    }
+extension RereferenceAssetsRequest: Message, MessageObject {
+  package static let blank = RereferenceAssetsRequest(zoneID: .default, assets: [])
+
+  package mutating func code<Coder: MessageCoder & ~Copyable>(
+    _ coder: inout Coder
+  ) throws(Coder.Failure) {
+    try coder.written("zoneID", &zoneID)
+    try coder.list("assets", &assets, count: 1...ServiceLimits.assetsPerRequest)
+  }
+}
+
+extension RereferenceAssetsRequest.Place: MessageObject {
+  package static let blank = RereferenceAssetsRequest.Place(recordName: "", fieldName: "")
+
+  package mutating func code<Coder: MessageCoder & ~Copyable>(
+    _ coder: inout Coder
+  ) throws(Coder.Failure) {
+    try coder.required("recordName", &recordName)
+    try coder.required("fieldName", &fieldName)
   }
 }
 
@@ -181,32 +173,16 @@ public struct RereferenceAssetsResponse: Sendable, Hashable {
   public init(assets: [Asset]) {
     self.assets = assets
   }
-
-  public var body: Data {
-    var writer = JSONWriter(reserving: 256 * assets.count)
-    writer.object { writer in
-      writer.key("assets")
-      writer.array { writer in
-        for asset in assets { asset.write(to: &writer) }
-      }
-    }
-    return writer.data
-  }
 }
 
-extension MessageReader {
-  /// The elements of a list of at least one asset, and no more than a request may have.
-  fileprivate func assetElements(of key: String) throws(ServiceError) -> [MessageReader] {
-    let list = try member(key)
-    let elements = try list.elements()
-    guard !elements.isEmpty else { throw list.mistake("must not be empty") }
-    let limit = ServiceLimits.assetsPerRequest
-    guard elements.count <= limit else {
-      var mistake = list.mistake(
-        "has \(elements.count) items; the limit is \(limit) per request")
-      mistake.limit = limit
-      throw mistake
-    }
-    return elements
+extension RereferenceAssetsResponse: Message, MessageObject {
+  package static let blank = RereferenceAssetsResponse(assets: [])
+
+  package var approximateSize: Int { 256 * (assets.count + 1) }
+
+  package mutating func code<Coder: MessageCoder & ~Copyable>(
+    _ coder: inout Coder
+  ) throws(Coder.Failure) {
+    try coder.required("assets", &assets)
   }
 }

@@ -1,8 +1,8 @@
 import CloudKitModel
 import JSONCoding
 
-extension Query {
-  init(_ reader: MessageReader) throws(ServiceError) {
+extension Query: MessagePart {
+  package init(_ reader: MessageReader) throws(ServiceError) {
     self.init(recordType: try reader.member("recordType").string())
     if let list = try reader.optional("filterBy") {
       for element in try list.elementsOrOne() { filters.append(try Filter(element)) }
@@ -14,7 +14,7 @@ extension Query {
     try reader.checked { () throws(ModelError) in try query.validate() }
   }
 
-  func write(to writer: inout JSONWriter, context: MessageContext) {
+  package func write(to writer: inout JSONWriter, context: MessageContext) {
     writer.object { writer in
       writer.member("recordType", recordType)
       writer.key("filterBy")
@@ -23,7 +23,26 @@ extension Query {
       }
       if !sortKeys.isEmpty {
         writer.key("sortBy")
-        writer.array { writer in for sortKey in sortKeys { sortKey.write(to: &writer) } }
+        writer.array { writer in for sortKey in sortKeys { sortKey.write(to: &writer, context: context) } }
+      }
+    }
+  }
+
+  package static func schema(in scope: SchemaScope) -> JSONSchema {
+    scope.named("Query") { scope in
+      let filters = Filter.schema(in: scope)
+      let sortKeys = JSONSchema.list(SortKey.schema(in: scope))
+      return switch scope.direction {
+      case .requests:
+        JSONSchema.object(
+          [
+            "recordType": .text,
+            "filterBy?": .list(filters, count: 0...ServiceLimits.filtersPerQuery),
+            "sortBy?": sortKeys,
+          ], isOpen: true
+        ).described("A single filter or sort may stand without its list.")
+      case .answers:
+        .object(["recordType": .text, "filterBy": .list(filters), "sortBy?": sortKeys])
       }
     }
   }
@@ -65,6 +84,22 @@ extension Filter {
       if options.contains(.caseInsensitive) { writer.member("caseInsensitive", true) }
       if options.contains(.diacriticInsensitive) { writer.member("diacriticInsensitive", true) }
     }
+  }
+
+  fileprivate static func schema(in scope: SchemaScope) -> JSONSchema {
+    let members: [String: JSONSchema] = [
+      "comparator": JSONSchema.word(Comparator.allCases.map(\.rawValue)).described(
+        "`LIST_NOT_` at the beginning is understood as `NOT_LIST_`."
+      ).named("Comparator"),
+      "fieldValue": RecordValue.filterSchema(in: scope),
+      "distance?": JSONSchema.number.with([
+        "minimum": 0, "description": "Metres: needed for NEAR, and a mistake elsewhere.",
+      ]),
+      "caseInsensitive?": JSONSchema.bool.described("Petrel's own."),
+      "diacriticInsensitive?": JSONSchema.bool.described("Petrel's own."),
+    ]
+    return .object(
+      members.merging(FieldKey.members) { $1 }, isOpen: scope.direction == .requests)
   }
 }
 
@@ -111,15 +146,31 @@ extension SortKey {
     }
   }
 
-  func write(to writer: inout JSONWriter) {
+  func write(to writer: inout JSONWriter, context: MessageContext) {
     writer.object { writer in
       key.write(to: &writer)
       writer.member("ascending", ascending)
       if let relativeLocation {
         writer.key("relativeLocation")
-        relativeLocation.write(to: &writer)
+        relativeLocation.write(to: &writer, context: context)
       }
     }
+  }
+
+  fileprivate static func schema(in scope: SchemaScope) -> JSONSchema {
+    let location = Location.schema(in: scope)
+    let members: [String: JSONSchema] =
+      switch scope.direction {
+      case .requests:
+        [
+          "ascending?": JSONSchema.bool.with(["default": true]),
+          "relativeLocation?": .any(of: [location, .object(["value": location], isOpen: true)]),
+        ]
+      case .answers:
+        ["ascending": .bool, "relativeLocation?": location]
+      }
+    return .object(
+      members.merging(FieldKey.members) { $1 }, isOpen: scope.direction == .requests)
   }
 }
 
@@ -151,6 +202,24 @@ extension FieldKey {
     "recordName", "createdTimestamp", "createdUserRecordName", "modifiedTimestamp",
     "modifiedUserRecordName",
   ]
+
+  /// The members by which a filter or a sort names its field.
+  fileprivate static var members: [String: JSONSchema] {
+    [
+      "fieldName?": JSONSchema.text.described(
+        """
+        Needed, unless there is a `systemFieldName`. Petrel's own: a search for tokens without either looks \
+        at all text fields.
+        """),
+      "systemFieldName?": JSONSchema.word(SystemField.allCases.map(\.rawValue)).described(
+        """
+        The names of the native client and of the schema language, such as `creationDate` and \
+        `___createTime`, are understood too. As `fieldName`, those of the schema language and \
+        \(systemNames.sorted().joined(separator: ", ")) are understood.
+        """
+      ).named("SystemFieldName"),
+    ]
+  }
 
   func write(to writer: inout JSONWriter) {
     switch self {

@@ -1,9 +1,11 @@
 import CloudKitModel
 import JSONCoding
 
-extension Record {
+extension Record: MessagePart {
+  static let blank = Record(recordID: RecordID(recordName: ""), recordType: "")
+
   /// Reads a record of an answer.
-  init(_ reader: MessageReader) throws(ServiceError) {
+  package init(_ reader: MessageReader) throws(ServiceError) {
     var zoneID = ZoneID.default
     if let zone = try reader.optional("zoneID") { zoneID = try ZoneID(zone) }
     self.init(
@@ -20,11 +22,36 @@ extension Record {
     if recordType == ShareContent.recordType { shareContent = try ShareContent(reader) }
   }
 
+  package func write(to writer: inout JSONWriter, context: MessageContext) {
+    write(to: &writer, context: context, desiredKeys: nil)
+  }
+
+  /// The shape of a record in an answer. Requests have records in operations alone, and in trials.
+  package static func schema(in scope: SchemaScope) -> JSONSchema {
+    scope.named("Record") { scope in
+      let reference = Reference.schema(in: scope)
+      let stamp = JSONSchema.object([
+        "timestamp": .time, "userRecordName": .text, "deviceID": .text,
+      ]).named(scope.name("Stamp"))
+      var members: [String: JSONSchema] = [
+        "recordName": .text, "recordType": .text, "zoneID": ZoneID.schema(in: scope),
+        "recordChangeTag?": .text, "fields": .map(RecordValue.schema(in: scope)),
+        "parent?": reference, "share?": reference, "created?": stamp, "modified?": stamp,
+        "deleted": .constant(false),
+      ]
+      // A share's own members are those of a record with the type of shares.
+      for (name, schema) in MessageDescriber.members(of: ShareContent.self, in: scope) {
+        members[name.hasSuffix("?") ? name : name + "?"] = schema
+      }
+      return .object(members, isOpen: scope.direction == .requests)
+    }
+  }
+
   /// Writes the record as an answer holds it.
   ///
   /// - Parameter desiredKeys: the fields to write; nil means all.
   func write(
-    to writer: inout JSONWriter, context: MessageContext, desiredKeys: Set<String>? = nil
+    to writer: inout JSONWriter, context: MessageContext, desiredKeys: Set<String>?
   ) {
     var context = context
     if context.writesImplied { context.zoneOfReferences = recordID.zoneID }
@@ -45,7 +72,7 @@ extension Record {
       }
       write(parent, as: "parent", to: &writer, context: context)
       write(share, as: "share", to: &writer, context: context)
-      shareContent?.writeMembers(to: &writer)
+      shareContent?.writeMembers(to: &writer, context: context)
       write(created, as: "created", to: &writer, context: context)
       write(modified, as: "modified", to: &writer, context: context)
       writer.member("deleted", false)

@@ -22,45 +22,27 @@ public struct RecordChangesRequest: Sendable, Hashable {
     self.zoneID = zoneID
     self.syncToken = syncToken
   }
+}
 
-  /// Reads the body of `records/changes`.
-  public init(parsing body: Data, context: MessageContext) throws(ServiceError) {
-    try self.init(MessageReader(parsing: body, context: context), defaults: nil)
-  }
+extension RecordChangesRequest: Message, MessageObject {
+  package static let schemaName: String? = "ZoneFeedRequest"
+  package static let blank = RecordChangesRequest(zoneID: .default)
 
-  /// - Parameter defaults: what counts where the message is silent.
-  init(_ reader: MessageReader, defaults: RecordChangesRequest?) throws(ServiceError) {
-    self = defaults ?? RecordChangesRequest(zoneID: .default)
-    zoneID = try reader.zoneID() ?? zoneID
-    syncToken = try reader.optionalString("syncToken") ?? syncToken
-    resultsLimit = try reader.resultsLimit() ?? resultsLimit
-    isReversed = try reader.optionalBool("reverse") ?? isReversed
-    desiredKeys = try reader.optionalStrings("desiredKeys").map(Set.init) ?? desiredKeys
-    desiredRecordTypes =
-      try reader.optionalStrings("desiredRecordTypes").map(Set.init) ?? desiredRecordTypes
+  package mutating func code<Coder: MessageCoder & ~Copyable>(
+    _ coder: inout Coder
+  ) throws(Coder.Failure) {
+    try coder.written("zoneID", &zoneID)
+    try coder.syncToken(&syncToken)
+    try coder.resultsLimit(&resultsLimit)
+    try coder.optional("reverse", &isReversed, default: false, "Newest first.")
+    try coder.desiredKeys(&desiredKeys)
+    try coder.optional("desiredRecordTypes", &desiredRecordTypes)
+    var isWanted: Bool? = numbersAsStrings ? true : nil
     // Apple's reference has it in the singular here.
-    for key in ["numberAsStrings", "numbersAsStrings"] {
-      numbersAsStrings = try reader.optionalBool(key) ?? numbersAsStrings
-    }
-  }
-
-  public func body(context: MessageContext) -> Data {
-    var writer = JSONWriter()
-    write(to: &writer, context: context)
-    return writer.data
-  }
-
-  func write(to writer: inout JSONWriter, context: MessageContext) {
-    writer.object { writer in
-      writer.key("zoneID")
-      zoneID.write(to: &writer, context: context)
-      writer.member("syncToken", ifPresent: syncToken)
-      if resultsLimit > 0 { writer.member("resultsLimit", resultsLimit) }
-      if isReversed { writer.member("reverse", true) }
-      writer.member("desiredKeys", ifPresent: desiredKeys.map { $0.sorted() })
-      writer.member("desiredRecordTypes", ifPresent: desiredRecordTypes.map { $0.sorted() })
-      if numbersAsStrings { writer.member("numbersAsStrings", true) }
-    }
+    try coder.member(
+      "numbersAsStrings", or: ["numberAsStrings"], &isWanted, .optional,
+      "`numberAsStrings` is understood too.")
+    numbersAsStrings = isWanted ?? numbersAsStrings
   }
 }
 
@@ -72,39 +54,44 @@ public struct ZoneChangesRequest: Sendable {
   public init(zones: [RecordChangesRequest]) {
     self.zones = zones.map { .success($0) }
   }
+}
 
+extension ZoneChangesRequest: Message {
   /// Reads the zones; keys beside the list count for those that lack them.
-  public init(parsing body: Data, context: MessageContext) throws(ServiceError) {
-    let reader = try MessageReader(parsing: body, context: context)
-    let defaults = try RecordChangesRequest(reader, defaults: nil)
-    zones = try reader.limitedElements(of: "zones").items(of: .zone) {
-      (element) throws(ServiceError) in
+  package init(_ reader: MessageReader) throws(ServiceError) {
+    let defaults = try RecordChangesRequest(reader)
+    zones = try reader.operations("zones").items(of: .zone) { (element) throws(ServiceError) in
       _ = try element.member("zoneID")
-      return try RecordChangesRequest(element, defaults: defaults)
+      var zone = defaults
+      try zone.readMembers(element)
+      return zone
     }
   }
 
   /// Writes the request; failed items are left out.
-  public func body(context: MessageContext) -> Data {
-    var writer = JSONWriter()
+  package func write(to writer: inout JSONWriter, context: MessageContext) {
     writer.object { writer in
       writer.key("zones")
       writer.array { writer in
         for case .success(let zone) in zones { zone.write(to: &writer, context: context) }
       }
     }
-    return writer.data
+  }
+
+  package static func schema(in scope: SchemaScope) -> JSONSchema {
+    let zone = RecordChangesRequest.schema(in: scope)
+    let named = JSONSchema.all(of: [
+      zone, JSONSchema(["type": "object", "required": ["zoneID"]]),
+    ])
+    return JSONSchema.all(of: [
+      zone,
+      .object(
+        ["zones": .list(named, count: 0...ServiceLimits.operationsPerRequest)], isOpen: true),
+    ]).described("Members beside `zones` count for those zones that lack them.")
   }
 }
 
 extension MessageReader {
-  /// The member `resultsLimit`, where there is one.
-  func resultsLimit() throws(ServiceError) -> Int? {
-    guard let limit = try optionalInt("resultsLimit") else { return nil }
-    guard limit >= 0 else { throw mistake("resultsLimit: must not be negative") }
-    return limit
-  }
-
   /// The member `clientChangeTokenData`, where there is one: bytes in base64.
   func clientChangeTokenData() throws(ServiceError) -> Data? {
     guard let member = try optional("clientChangeTokenData") else { return nil }

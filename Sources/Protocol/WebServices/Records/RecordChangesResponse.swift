@@ -14,6 +14,7 @@ public struct RecordChangesResponse: Sendable, Hashable {
   /// What the asking device left with its last changes of the zone. Petrel's addition: Apple's
   /// native client gets it over its own protocol.
   public var clientChangeTokenData: Data?
+  public var detail = RecordDetail()
 
   public init(
     zoneID: ZoneID, changes: [RecordChange], syncToken: String, moreComing: Bool,
@@ -25,13 +26,12 @@ public struct RecordChangesResponse: Sendable, Hashable {
     self.moreComing = moreComing
     self.clientChangeTokenData = clientChangeTokenData
   }
+}
 
-  /// Reads the answer of `records/changes`.
-  public init(parsing body: Data, context: MessageContext) throws(ServiceError) {
-    try self.init(MessageReader(parsing: body, context: context))
-  }
+extension RecordChangesResponse: Message {
+  package var approximateSize: Int { 512 * (changes.count + 1) }
 
-  init(_ reader: MessageReader) throws(ServiceError) {
+  package init(_ reader: MessageReader) throws(ServiceError) {
     let zoneID = try reader.zoneID() ?? .default
     self.init(
       zoneID: zoneID, changes: [], syncToken: try reader.member("syncToken").string(),
@@ -44,26 +44,16 @@ public struct RecordChangesResponse: Sendable, Hashable {
     }
   }
 
-  /// Writes the answer of `records/changes` as `request` wants it.
-  public func body(context: MessageContext, for request: RecordChangesRequest) -> Data {
-    var writer = JSONWriter(reserving: 512 * changes.count)
-    write(to: &writer, context: context, for: request)
-    return writer.data
-  }
-
-  func write(
-    to writer: inout JSONWriter, context: MessageContext, for request: RecordChangesRequest?
-  ) {
+  package func write(to writer: inout JSONWriter, context: MessageContext) {
     var recordContext = context
-    recordContext.numbersAsStrings = request?.numbersAsStrings ?? false
+    recordContext.numbersAsStrings = detail.numbersAsStrings
     writer.object { writer in
       writer.key("zoneID")
-      zoneID.write(to: &writer, context: context, isResponse: true)
+      AnsweredZone(zoneID).write(to: &writer, context: context)
       writer.key("records")
       writer.array { writer in
         for change in changes {
-          change.write(
-            to: &writer, context: recordContext, desiredKeys: request?.desiredKeys)
+          change.write(to: &writer, context: recordContext, desiredKeys: detail.desiredKeys)
         }
       }
       writer.member("syncToken", syncToken)
@@ -71,6 +61,21 @@ public struct RecordChangesResponse: Sendable, Hashable {
       writer.member(
         "clientChangeTokenData", ifPresent: clientChangeTokenData?.base64EncodedString())
     }
+  }
+
+  package static func schema(in scope: SchemaScope) -> JSONSchema {
+    let deleted = JSONSchema.object([
+      "recordName": .text, "recordType": .text, "zoneID": ZoneID.schema(in: scope),
+      "deleted": .constant(true),
+    ])
+    return JSONSchema.object([
+      "zoneID": ZoneID.schema(in: scope),
+      "records": .list(
+        .any(of: [Record.schema(in: scope), deleted]), count: 0...ServiceLimits.recordsPerPage),
+      "syncToken": JSONSchema.text.described("Send it to go on from here."), "moreComing": .bool,
+      "clientChangeTokenData?": JSONSchema.text.described(
+        "Petrel's own: what the same device sent with its last changes of the zone."),
+    ]).named("ZoneFeed")
   }
 }
 
@@ -115,33 +120,20 @@ public struct ZoneChangesResponse: Sendable {
   public init(zones: [Result<RecordChangesResponse, FailedItem>]) {
     self.zones = zones
   }
+}
 
-  public init(parsing body: Data, context: MessageContext) throws(ServiceError) {
-    let reader = try MessageReader(parsing: body, context: context)
-    zones = try reader.member("zones").answers { (element) throws(ServiceError) in
-      try RecordChangesResponse(element)
+extension ZoneChangesResponse: Message, MessageObject {
+  package static let blank = ZoneChangesResponse(zones: [])
+
+  package var approximateSize: Int {
+    zones.reduce(256) { size, zone in
+      if case .success(let page) = zone { size + page.approximateSize } else { size + 512 }
     }
   }
 
-  /// Writes the answer, each zone as its item in `request` wants it.
-  public func body(context: MessageContext, for request: ZoneChangesRequest) -> Data {
-    let count = zones.reduce(0) { $0 + ((try? $1.get().changes.count) ?? 0) }
-    var writer = JSONWriter(reserving: 512 * count)
-    writer.object { writer in
-      writer.key("zones")
-      writer.array { writer in
-        for (index, zone) in zones.enumerated() {
-          switch zone {
-          case .success(let page):
-            let asked = request.zones.indices.contains(index) ? request.zones[index] : nil
-            // A zone that could not be asked for has no keys to leave out.
-            page.write(to: &writer, context: context, for: try? asked?.get())
-          case .failure(let failed):
-            failed.write(to: &writer, context: context)
-          }
-        }
-      }
-    }
-    return writer.data
+  package mutating func code<Coder: MessageCoder & ~Copyable>(
+    _ coder: inout Coder
+  ) throws(Coder.Failure) {
+    try coder.required("zones", &zones, "One item for each zone, in order.")
   }
 }

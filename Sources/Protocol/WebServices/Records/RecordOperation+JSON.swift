@@ -57,9 +57,39 @@ extension RecordOperation {
             writer.null()
           }
         }
-        shareContent?.writeMembers(to: &writer)
+        shareContent?.writeMembers(to: &writer, context: context)
       }
     }
+  }
+
+  static func schema(in scope: SchemaScope) -> JSONSchema {
+    let record = JSONSchema.object(
+      [
+        "recordName?": JSONSchema.text.with([
+          "maxLength": .int(Int64(ServiceLimits.nameLength)),
+          "description":
+            """
+            Absent on create, the server makes it. A record to be made has a name of 1 to 255 printable ASCII \
+            characters, of which the first is no `_`; a user's own record of type `Users` has the user's name.
+            """,
+        ]),
+        "recordType?": JSONSchema.text.with(MemberNote.name.keywords).described(
+          "Needed to make a record. The type of a record does not change."),
+        "recordChangeTag?": JSONSchema.text.described(
+          "Needed by update, replace and delete; otherwise ignored."),
+        "zoneID?": ZoneID.schema(in: scope),
+        "fields?": JSONSchema.map(RecordValue.schema(in: scope).orNull).with([
+          "propertyNames": .object(MemberNote.name.keywords),
+          "description": .string(
+            "At most \(ServiceLimits.recordSize) bytes without assets. null removes a field."),
+        ]),
+        "parent?": Reference.schema(in: scope).orNull.described("null removes it."),
+      ], isOpen: true)
+    return .object(
+      [
+        "operationType": .word(Kind.allCases.map(\.rawValue)), "desiredKeys?": .desiredKeys,
+        "record": record,
+      ], isOpen: true)
   }
 
   private func writeFields(to writer: inout JSONWriter, context: MessageContext) {

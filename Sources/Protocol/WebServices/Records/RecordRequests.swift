@@ -33,10 +33,14 @@ public struct ModifyRecordsRequest: Sendable {
     self.numbersAsStrings = false
   }
 
-  public init(parsing body: Data, context: MessageContext) throws(ServiceError) {
-    let reader = try MessageReader(parsing: body, context: context)
+}
+
+extension ModifyRecordsRequest: Message {
+  package var approximateSize: Int { 256 * (operations.count + 1) }
+
+  package init(_ reader: MessageReader) throws(ServiceError) {
     let zoneID = try reader.zoneID() ?? .default
-    let list = try reader.limitedElements(of: "operations")
+    let list = try reader.operations("operations")
     var namesAllRecords = true
     operations = try list.items(of: .record) { (element) throws(ServiceError) in
       if try element.optional("record")?.optional("recordName") == nil { namesAllRecords = false }
@@ -56,8 +60,7 @@ public struct ModifyRecordsRequest: Sendable {
   }
 
   /// Writes the request; failed items are left out.
-  public func body(context: MessageContext) -> Data {
-    var writer = JSONWriter(reserving: 256 * operations.count)
+  package func write(to writer: inout JSONWriter, context: MessageContext) {
     writer.object { writer in
       writer.member("atomic", isAtomic)
       writer.member("requestID", ifPresent: requestID)
@@ -71,8 +74,52 @@ public struct ModifyRecordsRequest: Sendable {
       writer.member(
         "clientChangeTokenData", ifPresent: clientChangeTokenData?.base64EncodedString())
     }
-    return writer.data
   }
+
+  package static func schema(in scope: SchemaScope) -> JSONSchema {
+    .object(
+      [
+        "operations": JSONSchema.list(
+          RecordOperation.schema(in: scope), count: 0...ServiceLimits.operationsPerRequest
+        ).described(
+          """
+          A request names each record once. The fields of all records together have at most \
+          \(ServiceLimits.recordsSizePerRequest) bytes without assets.
+          """),
+        "zoneID?": ZoneID.schema(in: scope),
+        "atomic?": JSONSchema.bool.with([
+          "default": true, "description": "Counts in zones other than the default one.",
+        ]),
+        "desiredKeys?": .desiredKeys, "numbersAsStrings?": .numbersAsStrings,
+        "requestID?": JSONSchema.text.with([
+          "minLength": 1, "maxLength": .int(Int64(ServiceLimits.nameLength)),
+          "description": .string(
+            """
+            Petrel's own: the name of the request, of at most \(ServiceLimits.nameLength) bytes. When the \
+            request comes again, the server carries out only what failed.
+            """),
+        ]),
+        "clientChangeTokenData?": JSONSchema.text.with([
+          "contentEncoding": "base64",
+          "description": .string(
+            """
+            Petrel's own: at most \(ServiceLimits.clientChangeTokenSize) bytes that the device's later \
+            fetches from the changed zones get.
+            """),
+        ]),
+      ], isOpen: true)
+  }
+}
+
+extension JSONSchema {
+  static let desiredKeys = JSONSchema([
+    "type": ["array", "null"], "items": ["type": "string"],
+    "description": "The fields that the answer has. Absent and null mean all of them.",
+  ])
+  static let numbersAsStrings = JSONSchema([
+    "type": "boolean", "default": false,
+    "description": "Whether integers and doubles of the answer are strings.",
+  ])
 }
 
 /// The body of `records/lookup`.
@@ -90,11 +137,15 @@ public struct LookupRecordsRequest: Sendable {
     self.numbersAsStrings = false
   }
 
-  public init(parsing body: Data, context: MessageContext) throws(ServiceError) {
-    let reader = try MessageReader(parsing: body, context: context)
+}
+
+extension LookupRecordsRequest: Message {
+  package var approximateSize: Int { 128 * (recordIDs.count + 1) }
+
+  package init(_ reader: MessageReader) throws(ServiceError) {
     let zoneID = try reader.zoneID() ?? .default
     recordIDs = []
-    let list = try reader.limitedElements(of: "records")
+    let list = try reader.operations("records")
     itemDesiredKeys = try list.itemDesiredKeys()
     for element in try list.elements() {
       if element.node.string != nil {
@@ -110,8 +161,7 @@ public struct LookupRecordsRequest: Sendable {
     numbersAsStrings = try reader.optionalBool("numbersAsStrings") ?? false
   }
 
-  public func body(context: MessageContext) -> Data {
-    var writer = JSONWriter(reserving: 128 * recordIDs.count)
+  package func write(to writer: inout JSONWriter, context: MessageContext) {
     writer.object { writer in
       writer.member("desiredKeys", ifPresent: desiredKeys.map { $0.sorted() })
       writer.key("records")
@@ -125,7 +175,29 @@ public struct LookupRecordsRequest: Sendable {
         }
       }
     }
-    return writer.data
+  }
+
+  package static func schema(in scope: SchemaScope) -> JSONSchema {
+    .object(
+      [
+        "records": .list(
+          elementSchema(in: scope), count: 0...ServiceLimits.operationsPerRequest),
+        "zoneID?": ZoneID.schema(in: scope), "desiredKeys?": .desiredKeys,
+        "numbersAsStrings?": .numbersAsStrings,
+      ], isOpen: true)
+  }
+}
+
+extension LookupRecordsRequest {
+  /// A record by its name, or by an object with its name.
+  package static func elementSchema(in scope: SchemaScope) -> JSONSchema {
+    .any(of: [
+      .text,
+      .object(
+        [
+          "recordName": .text, "zoneID?": ZoneID.schema(in: scope), "desiredKeys?": .desiredKeys,
+        ], isOpen: true),
+    ])
   }
 }
 
@@ -151,37 +223,39 @@ public struct QueryRecordsRequest: Sendable {
     self.desiredKeys = desiredKeys
     self.numbersAsStrings = false
   }
+}
 
-  public init(parsing body: Data, context: MessageContext) throws(ServiceError) {
-    let reader = try MessageReader(parsing: body, context: context)
-    query = try Query(try reader.member("query"))
-    let isZoneWide = try reader.optionalBool("zoneWide") ?? false
-    zoneID = try reader.zoneID() ?? (isZoneWide ? nil : .default)
-    resultsLimit = try reader.optionalInt("resultsLimit") ?? 0
-    guard resultsLimit >= 0 else {
-      throw ServiceError(.badRequest, "resultsLimit: must not be negative")
-    }
-    continuationMarker = try reader.optionalString("continuationMarker")
-    desiredKeys = try reader.optionalStrings("desiredKeys").map(Set.init)
-    numbersAsStrings = try reader.optionalBool("numbersAsStrings") ?? false
+extension QueryRecordsRequest: Message, MessageObject {
+  package static let blank = QueryRecordsRequest(query: Query(recordType: ""), zoneID: nil)
+
+  package mutating func code<Coder: MessageCoder & ~Copyable>(
+    _ coder: inout Coder
+  ) throws(Coder.Failure) {
+    try coder.required("query", &query)
+    var isZoneWide = !Coder.reads && zoneID == nil
+    try coder.optional("zoneID", &zoneID)
+    try coder.optional(
+      "zoneWide", &isZoneWide, default: false,
+      "All zones; ignored beside a zoneID. Without either the default zone is searched.")
+    if zoneID == nil, !isZoneWide { zoneID = .default }
+    try coder.resultsLimit(&resultsLimit)
+    try coder.optional(
+      "continuationMarker", &continuationMarker, "Of the answer before, to the same query.")
+    try coder.desiredKeys(&desiredKeys)
+    try coder.numbersAsStrings(&numbersAsStrings)
   }
+}
 
-  public func body(context: MessageContext) -> Data {
-    var writer = JSONWriter()
-    writer.object { writer in
-      writer.key("query")
-      query.write(to: &writer, context: context)
-      if let zoneID {
-        writer.key("zoneID")
-        zoneID.write(to: &writer, context: context)
-      } else {
-        writer.member("zoneWide", true)
-      }
-      if resultsLimit > 0 { writer.member("resultsLimit", resultsLimit) }
-      writer.member("continuationMarker", ifPresent: continuationMarker)
-      writer.member("desiredKeys", ifPresent: desiredKeys.map { $0.sorted() })
-    }
-    return writer.data
+/// How the records of an answer are written.
+public struct RecordDetail: Sendable, Hashable {
+  /// The fields to write; nil means all.
+  public var desiredKeys: Set<String>?
+  /// Whether integers and doubles are strings, for readers with 53-bit numbers.
+  public var numbersAsStrings: Bool
+
+  public init(desiredKeys: Set<String>? = nil, numbersAsStrings: Bool = false) {
+    self.desiredKeys = desiredKeys
+    self.numbersAsStrings = numbersAsStrings
   }
 }
 
@@ -196,35 +270,27 @@ public struct RecordsResponse: Sendable {
   public var records: [Result<Item, FailedItem>]
   public var continuationMarker: String?
 
+  public var detail = RecordDetail()
+  /// The fields of single items, by their place; the others have those of ``detail``.
+  public var itemDesiredKeys: [Int: Set<String>] = [:]
+
   public init(records: [Result<Item, FailedItem>], continuationMarker: String? = nil) {
     self.records = records
     self.continuationMarker = continuationMarker
   }
+}
 
-  public init(parsing body: Data, context: MessageContext) throws(ServiceError) {
-    let reader = try MessageReader(parsing: body, context: context)
-    records = try reader.member("records").answers { (element) throws(ServiceError) in
-      if try element.optionalBool("deleted") == true {
-        return .deleted(
-          RecordID(
-            recordName: try element.member("recordName").string(),
-            zoneID: try element.zoneID() ?? .default))
-      }
-      return .record(try Record(element))
-    }
+extension RecordsResponse: Message {
+  package var approximateSize: Int { 512 * (records.count + 1) }
+
+  package init(_ reader: MessageReader) throws(ServiceError) {
+    records = try [Result<Item, FailedItem>](reader.member("records"))
     continuationMarker = try reader.optionalString("continuationMarker")
   }
 
-  /// Writes the answer.
-  ///
-  /// - Parameters:
-  ///   - desiredKeys: the fields to write; nil means all.
-  ///   - itemDesiredKeys: the same for single items, by their place in the answer.
-  public func body(
-    context: MessageContext, desiredKeys: Set<String>? = nil,
-    itemDesiredKeys: [Int: Set<String>] = [:]
-  ) -> Data {
-    var writer = JSONWriter(reserving: 512 * records.count)
+  package func write(to writer: inout JSONWriter, context: MessageContext) {
+    var context = context
+    context.numbersAsStrings = context.numbersAsStrings || detail.numbersAsStrings
     writer.object { writer in
       writer.key("records")
       writer.array { writer in
@@ -232,22 +298,57 @@ public struct RecordsResponse: Sendable {
           switch item {
           case .success(.record(let record)):
             record.write(
-              to: &writer, context: context, desiredKeys: itemDesiredKeys[index] ?? desiredKeys)
-          case .success(.deleted(let recordID)):
-            writer.object { writer in
-              writer.member("recordName", recordID.recordName)
-              writer.key("zoneID")
-              recordID.zoneID.write(to: &writer, context: context)
-              writer.member("deleted", true)
-            }
-          case .failure(let failed):
-            failed.write(to: &writer, context: context)
+              to: &writer, context: context,
+              desiredKeys: itemDesiredKeys[index] ?? detail.desiredKeys)
+          case .success(.deleted), .failure: item.write(to: &writer, context: context)
           }
         }
       }
       writer.member("continuationMarker", ifPresent: continuationMarker)
     }
-    return writer.data
+  }
+
+  package static func schema(in scope: SchemaScope) -> JSONSchema {
+    JSONSchema.object([
+      "records": [Result<Item, FailedItem>].schema(in: scope),
+      "continuationMarker?": JSONSchema.text.described(
+        "Of records/query, when there is more: send the same query again with it."),
+    ]).named("RecordsResponse")
+  }
+}
+
+extension RecordsResponse.Item: MessagePart {
+  package init(_ reader: MessageReader) throws(ServiceError) {
+    guard try reader.optionalBool("deleted") == true else {
+      self = .record(try Record(reader))
+      return
+    }
+    self = .deleted(
+      RecordID(
+        recordName: try reader.member("recordName").string(),
+        zoneID: try reader.zoneID() ?? .default))
+  }
+
+  package func write(to writer: inout JSONWriter, context: MessageContext) {
+    switch self {
+    case .record(let record): record.write(to: &writer, context: context)
+    case .deleted(let recordID):
+      writer.object { writer in
+        writer.member("recordName", recordID.recordName)
+        writer.key("zoneID")
+        recordID.zoneID.write(to: &writer, context: context)
+        writer.member("deleted", true)
+      }
+    }
+  }
+
+  package static func schema(in scope: SchemaScope) -> JSONSchema {
+    .any(of: [
+      Record.schema(in: scope),
+      JSONSchema.object([
+        "recordName": .text, "zoneID": ZoneID.schema(in: scope), "deleted": .constant(true),
+      ]).named("DeletedRecord"),
+    ])
   }
 }
 

@@ -3,6 +3,78 @@ import Foundation
 import JSONCoding
 
 extension RecordValue {
+  private static let description = """
+    Without `type` the value's own JSON decides: STRING, INT64 for a whole number or a boolean, DOUBLE, and \
+    LOCATION, REFERENCE or ASSETID by the members of an object. In a record an empty object counts as null; in a \
+    filter it is a mistake. UNKNOWN_LIST is for an empty list alone.
+    """
+
+  /// The shape of `{ "value": …, "type": … }`.
+  static func schema(in scope: SchemaScope) -> JSONSchema {
+    scope.named("FieldValue") { scope in
+      let structured = [
+        Reference.schema(in: scope), Location.schema(in: scope), Asset.schema(in: scope),
+      ]
+      switch scope.direction {
+      case .requests:
+        let single = JSONSchema(["type": ["null", "string", "number", "boolean"]])
+        let list = JSONSchema.list(
+          .any(of: [JSONSchema(["type": ["string", "number"]])] + structured))
+        return .any(of: [
+          JSONSchema(["type": "object", "maxProperties": 0]),
+          .object(
+            [
+              "value": .any(of: [single, list] + structured),
+              "type?": .word(FieldType.names + [unknownList]),
+              "isEncrypted?": JSONSchema.bool.described(
+                "Marks the field; the server can read it all the same."),
+            ], isOpen: true),
+        ]).described(description)
+      case .answers:
+        func shape(_ type: FieldType, _ value: JSONSchema) -> JSONSchema {
+          .object([
+            "value": value, "type": .constant(.string(type.name)),
+            "isEncrypted?": .constant(.bool(true)),
+          ])
+        }
+        return .any(
+          of: ValueType.allCases.flatMap { element in
+            let value = schema(of: element, in: scope)
+            return [
+              shape(FieldType(element), value), shape(.list(of: element), .list(value)),
+            ]
+          })
+      }
+    }
+  }
+
+  /// The shape of a filter's value, which may be null.
+  static func filterSchema(in scope: SchemaScope) -> JSONSchema {
+    switch scope.direction {
+    case .requests:
+      JSONSchema.all(of: [schema(in: scope)]).described(
+        """
+        A list has at most \(ServiceLimits.valuesPerFilter) values, a text to be searched for at most \
+        \(ServiceLimits.wordsPerFilter) different words.
+        """)
+    case .answers: .any(of: [schema(in: scope), .object(["value": .null])])
+    }
+  }
+
+  /// The shape of one value in an answer. Numbers may be asked for as strings.
+  private static func schema(of element: ValueType, in scope: SchemaScope) -> JSONSchema {
+    switch element {
+    case .string: .text
+    case .int64: JSONSchema(["type": ["integer", "string"]])
+    case .double: JSONSchema(["type": ["number", "string"]])
+    case .timestamp: .integer
+    case .bytes: JSONSchema.text.with(["contentEncoding": "base64"])
+    case .location: Location.schema(in: scope)
+    case .reference: Reference.schema(in: scope)
+    case .asset: Asset.schema(in: scope)
+    }
+  }
+
   /// Reads `{ "value": …, "type": … }`; nil when the value is null.
   ///
   /// Without a type it is taken from the JSON: strings, whole numbers (INT64), other numbers
@@ -160,9 +232,9 @@ extension RecordValue {
         ? writer.value(double.description) : writer.value(double)
     case .timestamp(let timestamp): writer.value(timestamp.milliseconds)
     case .bytes(let data): writer.value(data.base64EncodedString())
-    case .location(let location): location.write(to: &writer)
+    case .location(let location): location.write(to: &writer, context: context)
     case .reference(let reference): reference.write(to: &writer, context: context)
-    case .asset(let asset): asset.write(to: &writer)
+    case .asset(let asset): asset.write(to: &writer, context: context)
     case .list(_, let values):
       writer.array { writer in
         for value in values { value.writeBare(to: &writer, context: context) }

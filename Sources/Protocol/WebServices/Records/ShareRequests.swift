@@ -1,6 +1,4 @@
 import CloudKitModel
-import Foundation
-import JSONCoding
 
 /// The body of `records/resolve` and `records/accept`.
 public struct ResolveSharesRequest: Sendable, Hashable {
@@ -27,34 +25,29 @@ public struct ResolveSharesRequest: Sendable, Hashable {
   public init(items: [Item]) {
     self.items = items
   }
+}
 
-  public init(parsing body: Data) throws(ServiceError) {
-    let reader = try MessageReader(parsing: body, context: .withoutZones)
-    items = []
-    for element in try reader.limitedElements(of: "shortGUIDs").elements() {
-      items.append(
-        Item(
-          shortGUID: try element.member("value").string(),
-          fetchesRootRecord: try element.optionalBool("shouldFetchRootRecord") ?? false,
-          rootRecordDesiredKeys: try element.optionalStrings("rootRecordDesiredKeys")))
-    }
+extension ResolveSharesRequest: Message, MessageObject {
+  package static let blank = ResolveSharesRequest(items: [])
+
+  package var approximateSize: Int { 64 * (items.count + 1) }
+
+  package mutating func code<Coder: MessageCoder & ~Copyable>(
+    _ coder: inout Coder
+  ) throws(Coder.Failure) {
+    try coder.list("shortGUIDs", &items, count: 0...ServiceLimits.operationsPerRequest)
   }
+}
 
-  public var body: Data {
-    var writer = JSONWriter(reserving: 64 * items.count)
-    writer.object { writer in
-      writer.key("shortGUIDs")
-      writer.array { writer in
-        for item in items {
-          writer.object { writer in
-            writer.member("value", item.shortGUID)
-            if item.fetchesRootRecord { writer.member("shouldFetchRootRecord", true) }
-            writer.member("rootRecordDesiredKeys", ifPresent: item.rootRecordDesiredKeys)
-          }
-        }
-      }
-    }
-    return writer.data
+extension ResolveSharesRequest.Item: MessageObject {
+  package static let blank = ResolveSharesRequest.Item(shortGUID: "")
+
+  package mutating func code<Coder: MessageCoder & ~Copyable>(
+    _ coder: inout Coder
+  ) throws(Coder.Failure) {
+    try coder.required("value", &shortGUID)
+    try coder.optional("shouldFetchRootRecord", &fetchesRootRecord, default: false)
+    try coder.optional("rootRecordDesiredKeys", &rootRecordDesiredKeys)
   }
 }
 
@@ -100,66 +93,54 @@ public struct SharesResponse: Sendable, Hashable {
   public init(results: [Result<Share, FailedItem>]) {
     self.results = results
   }
+}
 
-  public init(parsing body: Data) throws(ServiceError) {
-    // The zone is another user's, so owners' names stand for themselves.
-    let reader = try MessageReader(parsing: body, context: .withoutZones)
-    results = try reader.member("results").answers { (element) throws(ServiceError) in
-      try Share(element)
-    }
-  }
+// The zones are other users', so owners' names stand for themselves: the context is that of messages that
+// name no zones.
+extension SharesResponse: Message, MessageObject {
+  package static let blank = SharesResponse(results: [])
 
-  public var body: Data {
-    var writer = JSONWriter(reserving: 512 * results.count)
-    writer.object { writer in
-      writer.key("results")
-      writer.array { writer in
-        for result in results {
-          switch result {
-          case .success(let share): share.write(to: &writer, context: .withoutZones)
-          case .failure(let failed): failed.write(to: &writer, context: .withoutZones)
-          }
-        }
-      }
-    }
-    return writer.data
+  package var approximateSize: Int { 512 * (results.count + 1) }
+
+  package mutating func code<Coder: MessageCoder & ~Copyable>(
+    _ coder: inout Coder
+  ) throws(Coder.Failure) {
+    try coder.required("results", &results, "One item for each short GUID, in order.")
   }
 }
 
-extension SharesResponse.Share {
-  init(_ reader: MessageReader) throws(ServiceError) {
-    self.init(
-      shortGUID: try reader.member("shortGUID").member("value").string(),
-      containerIdentifier: try reader.member("containerIdentifier").string(),
-      zoneID: try ZoneID(try reader.member("zoneID")),
-      rootRecordName: try reader.optionalString("rootRecordName"),
-      share: try Record(try reader.member("share")),
-      ownerIdentity: try UserIdentity(try reader.member("ownerIdentity")),
-      permission: try reader.choice("participantPermission"),
-      acceptance: try reader.choice("participantStatus"),
-      role: try reader.choice("participantType"))
-    if let record = try reader.optional("rootRecord") { rootRecord = try Record(record) }
+extension SharesResponse.Share: MessageObject {
+  package static let blank = SharesResponse.Share(
+    shortGUID: "", containerIdentifier: "", zoneID: .default, rootRecordName: nil,
+    share: .blank, ownerIdentity: UserIdentity(), permission: .none, acceptance: .unknown,
+    role: .unknown)
+
+  package mutating func code<Coder: MessageCoder & ~Copyable>(
+    _ coder: inout Coder
+  ) throws(Coder.Failure) {
+    var name = ShortGUID(value: shortGUID)
+    try coder.required("shortGUID", &name)
+    shortGUID = name.value
+    try coder.required("containerIdentifier", &containerIdentifier)
+    try coder.required("zoneID", &zoneID)
+    try coder.optional("rootRecordName", &rootRecordName)
+    try coder.optional("rootRecord", &rootRecord, "Where it was asked for.")
+    try coder.required("share", &share)
+    try coder.required("ownerIdentity", &ownerIdentity)
+    try coder.required("participantPermission", &permission)
+    try coder.required("participantStatus", &acceptance)
+    try coder.required("participantType", &role)
   }
 
-  func write(to writer: inout JSONWriter, context: MessageContext) {
-    writer.object { writer in
-      writer.key("shortGUID")
-      writer.object { $0.member("value", shortGUID) }
-      writer.member("containerIdentifier", containerIdentifier)
-      writer.key("zoneID")
-      zoneID.write(to: &writer, context: context)
-      writer.member("rootRecordName", ifPresent: rootRecordName)
-      if let rootRecord {
-        writer.key("rootRecord")
-        rootRecord.write(to: &writer, context: context)
-      }
-      writer.key("share")
-      share.write(to: &writer, context: context)
-      writer.key("ownerIdentity")
-      ownerIdentity.write(to: &writer)
-      writer.member("participantPermission", permission.rawValue)
-      writer.member("participantStatus", acceptance.rawValue)
-      writer.member("participantType", role.rawValue)
+  private struct ShortGUID: MessageObject {
+    var value: String
+
+    static let blank = ShortGUID(value: "")
+
+    mutating func code<Coder: MessageCoder & ~Copyable>(
+      _ coder: inout Coder
+    ) throws(Coder.Failure) {
+      try coder.required("value", &value)
     }
   }
 }

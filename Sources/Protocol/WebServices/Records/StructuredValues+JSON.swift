@@ -1,37 +1,28 @@
 import CloudKitModel
 import JSONCoding
 
-extension Location {
-  init(_ reader: MessageReader) throws(ServiceError) {
-    self.init(
-      latitude: try reader.member("latitude").double(),
-      longitude: try reader.member("longitude").double(),
-      horizontalAccuracy: try reader.optionalDouble("horizontalAccuracy"),
-      verticalAccuracy: try reader.optionalDouble("verticalAccuracy"),
-      altitude: try reader.optionalDouble("altitude"),
-      speed: try reader.optionalDouble("speed"),
-      course: try reader.optionalDouble("course"),
-      timestamp: try reader.optional("timestamp")?.milliseconds().timestamp)
-    let location = self
-    try reader.checked { () throws(ModelError) in try location.validate(field: "value") }
-  }
+extension Location: MessageObject {
+  package static let schemaName: String? = "Location"
+  package static let blank = Location(latitude: 0, longitude: 0)
 
-  func write(to writer: inout JSONWriter) {
-    writer.object { writer in
-      writer.member("latitude", latitude)
-      writer.member("longitude", longitude)
-      if let horizontalAccuracy { writer.member("horizontalAccuracy", horizontalAccuracy) }
-      if let verticalAccuracy { writer.member("verticalAccuracy", verticalAccuracy) }
-      if let altitude { writer.member("altitude", altitude) }
-      if let speed { writer.member("speed", speed) }
-      if let course { writer.member("course", course) }
-      if let timestamp { writer.member("timestamp", timestamp.milliseconds) }
-    }
+  package mutating func code<Coder: MessageCoder & ~Copyable>(
+    _ coder: inout Coder
+  ) throws(Coder.Failure) {
+    try coder.required("latitude", &latitude, .range(-90...90))
+    try coder.required("longitude", &longitude, .range(-180...180))
+    try coder.optional("horizontalAccuracy", &horizontalAccuracy)
+    try coder.optional("verticalAccuracy", &verticalAccuracy)
+    try coder.optional("altitude", &altitude)
+    try coder.optional("speed", &speed)
+    try coder.optional("course", &course)
+    try coder.optional("timestamp", &timestamp)
+    let location = self
+    try coder.check(nil) { () throws(ModelError) in try location.validate(field: "value") }
   }
 }
 
-extension Reference {
-  init(_ reader: MessageReader) throws(ServiceError) {
+extension Reference: MessagePart {
+  package init(_ reader: MessageReader) throws(ServiceError) {
     var action = Action.none
     if let member = try reader.optional("action") { action = try Action(member) }
     var zoneID: ZoneID?
@@ -40,7 +31,7 @@ extension Reference {
       recordName: try reader.member("recordName").string(), zoneID: zoneID, action: action)
   }
 
-  func write(to writer: inout JSONWriter, context: MessageContext) {
+  package func write(to writer: inout JSONWriter, context: MessageContext) {
     writer.object { writer in
       writer.member("recordName", recordName)
       if let zoneID = zoneID ?? context.zoneOfReferences {
@@ -48,6 +39,24 @@ extension Reference {
         zoneID.write(to: &writer, context: context)
       }
       writer.member("action", action.rawValue)
+    }
+  }
+
+  package static func schema(in scope: SchemaScope) -> JSONSchema {
+    scope.named("Reference") { scope in
+      let zoneID = ZoneID.schema(in: scope)
+      let actions = JSONSchema.word(Action.allCases.map(\.rawValue))
+      return switch scope.direction {
+      case .requests:
+        .object(
+          [
+            "recordName": .text, "zoneID?": zoneID,
+            "action?": JSONSchema.any(of: [actions, .integer(0...1)]).with([
+              "default": "NONE", "description": "0 stands for NONE, 1 for DELETE_SELF.",
+            ]),
+          ], isOpen: true)
+      case .answers: .object(["recordName": .text, "zoneID?": zoneID, "action": actions])
+      }
     }
   }
 }
@@ -68,30 +77,18 @@ extension Reference.Action {
   }
 }
 
-extension Asset {
-  init(_ reader: MessageReader) throws(ServiceError) {
-    self.init(
-      fileChecksum: try reader.member("fileChecksum").string(),
-      size: try reader.member("size").int(),
-      referenceChecksum: try reader.optionalString("referenceChecksum"),
-      wrappingKey: try reader.optionalString("wrappingKey"),
-      receipt: try reader.optionalString("receipt"),
-      downloadURL: try reader.optionalString("downloadURL"))
-  }
+extension Asset: MessageObject {
+  package static let schemaName: String? = "Asset"
+  package static let blank = Asset(fileChecksum: "", size: 0)
 
-  func write(to writer: inout JSONWriter) {
-    writer.object { writer in
-      writer.member("fileChecksum", fileChecksum)
-      writer.member("size", size)
-      writer.member("referenceChecksum", ifPresent: referenceChecksum)
-      writer.member("wrappingKey", ifPresent: wrappingKey)
-      writer.member("receipt", ifPresent: receipt)
-      writer.member("downloadURL", ifPresent: downloadURL)
-    }
+  package mutating func code<Coder: MessageCoder & ~Copyable>(
+    _ coder: inout Coder
+  ) throws(Coder.Failure) {
+    try coder.required("fileChecksum", &fileChecksum)
+    try coder.required("size", &size)
+    try coder.optional("referenceChecksum", &referenceChecksum)
+    try coder.optional("wrappingKey", &wrappingKey)
+    try coder.optional("receipt", &receipt)
+    try coder.optional("downloadURL", &downloadURL)
   }
-}
-
-extension Int64 {
-  /// These milliseconds since 1970 as a timestamp.
-  var timestamp: Timestamp { Timestamp(milliseconds: self) }
 }

@@ -2,13 +2,13 @@ import CloudKitModel
 import Foundation
 import JSONCoding
 
-extension Subscription {
+extension Subscription: MessagePart {
   /// Reads a subscription dictionary.
   ///
   /// Type `zone` with a zone is a record-zone subscription whatever `zoneWide` says; without one it
   /// is a database subscription, as is type `database`. A query subscription without a zone and
   /// without `zoneWide` watches the default zone, as CloudKit JS has it.
-  init(_ reader: MessageReader) throws(ServiceError) {
+  package init(_ reader: MessageReader) throws(ServiceError) {
     let type = try reader.member("subscriptionType").string()
     let subscriptionID = try reader.optionalString("subscriptionID") ?? UUID().uuidString
     var zoneID: ZoneID?
@@ -34,9 +34,13 @@ extension Subscription {
     }
   }
 
+  package func write(to writer: inout JSONWriter, context: MessageContext) {
+    write(to: &writer, context: context, replaced: nil)
+  }
+
   /// - Parameter replaced: the kind of the subscription that this one replaced, where it is another.
   package func write(
-    to writer: inout JSONWriter, context: MessageContext, replaced: KindName? = nil
+    to writer: inout JSONWriter, context: MessageContext, replaced: KindName?
   ) {
     writer.object { writer in
       writer.member("subscriptionID", subscriptionID)
@@ -65,14 +69,54 @@ extension Subscription {
       }
       if let notificationInfo {
         writer.key("notificationInfo")
-        notificationInfo.write(to: &writer)
+        notificationInfo.write(to: &writer, context: context)
+      }
+    }
+  }
+
+  package static func schema(in scope: SchemaScope) -> JSONSchema {
+    scope.named("Subscription") { scope in
+      var members: [String: JSONSchema] = [
+        "query?": Query.schema(in: scope), "zoneID?": ZoneID.schema(in: scope),
+        "zoneWide?": JSONSchema.bool.described(
+          """
+          Of a query subscription without a zoneID: whether it watches all zones. Otherwise it watches the \
+          default zone. true for a database subscription in an answer.
+          """),
+        "firesOn?": JSONSchema.list(.word(Options.wireNames.map { $0.1 })).described(
+          "Needed by a query subscription; others ignore it."),
+        "firesOnce?": JSONSchema.bool.described("For query subscriptions; others ignore it."),
+        "recordType?": JSONSchema.text.described(
+          "Petrel's own: the only type for which a zone or database subscription fires."),
+        "notificationInfo?": NotificationInfo.schema(in: scope),
+      ]
+      let identifier = JSONSchema.text.with([
+        "minLength": 1, "maxLength": .int(Int64(ServiceLimits.nameLength)),
+      ])
+      let kinds = KindName.allCases.map(\.rawValue)
+      switch scope.direction {
+      case .requests:
+        // A deletion has the ID alone.
+        members["subscriptionID?"] = identifier.described("Absent, the server makes it.")
+        members["subscriptionType?"] = JSONSchema.word(kinds).described(
+          "zone without a zoneID is a database subscription.")
+        return .object(members, isOpen: true)
+      case .answers:
+        members["subscriptionID"] = identifier
+        members["subscriptionType"] = .word(["query", "zone"])
+        members["replacedSubscriptionType?"] = JSONSchema.word(kinds).described(
+          """
+          Petrel's own. In the answer of subscriptions/modify, where the save replaced a subscription of \
+          another type: its type.
+          """)
+        return .object(members)
       }
     }
   }
 }
 
 extension Subscription.Options {
-  private static let wireNames: [(Subscription.Options, String)] = [
+  fileprivate static let wireNames: [(Subscription.Options, String)] = [
     (.firesOnRecordCreation, "create"), (.firesOnRecordUpdate, "update"),
     (.firesOnRecordDeletion, "delete"),
   ]

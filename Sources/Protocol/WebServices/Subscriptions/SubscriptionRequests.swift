@@ -1,5 +1,4 @@
 import CloudKitModel
-import Foundation
 import JSONCoding
 
 /// The body of `subscriptions/modify`.
@@ -9,47 +8,55 @@ public struct ModifySubscriptionsRequest: Sendable {
   public init(operations: [SubscriptionOperation]) {
     self.operations = operations.map { .success($0) }
   }
+}
 
-  /// Reads the request. `create` and `update` both save: CloudKit replaces a subscription that is
-  /// saved again under its ID.
-  public init(parsing body: Data, context: MessageContext) throws(ServiceError) {
-    let reader = try MessageReader(parsing: body, context: context)
-    operations = try reader.limitedElements(of: "operations").items(of: .subscription) {
-      (element) throws(ServiceError) in
-      let subscription = try element.member("subscription")
-      switch try element.member("operationType").string() {
-      case "create", "update":
-        return .save(try Subscription(subscription))
-      case "delete":
-        return .delete(subscriptionID: try subscription.member("subscriptionID").string())
-      case let other:
-        throw element.mistake("operationType '\(other)' must be create, update or delete")
+extension ModifySubscriptionsRequest: Message, MessageObject {
+  package static let blank = ModifySubscriptionsRequest(operations: [])
+
+  package mutating func code<Coder: MessageCoder & ~Copyable>(
+    _ coder: inout Coder
+  ) throws(Coder.Failure) {
+    try coder.operations("operations", &operations, of: .subscription)
+  }
+}
+
+extension SubscriptionOperation: MessagePart {
+  private enum Name: String, CaseIterable, MessagePart {
+    case create, update, delete
+  }
+
+  /// `create` and `update` both save: CloudKit replaces a subscription that is saved again under its ID.
+  package init(_ reader: MessageReader) throws(ServiceError) {
+    let subscription = try reader.member("subscription")
+    switch try Name(reader.member("operationType")) {
+    case .create, .update: self = .save(try Subscription(subscription))
+    case .delete:
+      self = .delete(subscriptionID: try subscription.member("subscriptionID").string())
+    }
+  }
+
+  package func write(to writer: inout JSONWriter, context: MessageContext) {
+    writer.object { writer in
+      switch self {
+      case .save(let subscription):
+        writer.member("operationType", Name.create.rawValue)
+        writer.key("subscription")
+        subscription.write(to: &writer, context: context)
+      case .delete(let subscriptionID):
+        writer.member("operationType", Name.delete.rawValue)
+        writer.key("subscription")
+        writer.object { $0.member("subscriptionID", subscriptionID) }
       }
     }
   }
 
-  public func body(context: MessageContext) -> Data {
-    var writer = JSONWriter()
-    writer.object { writer in
-      writer.key("operations")
-      writer.array { writer in
-        for case .success(let operation) in operations {
-          writer.object { writer in
-            switch operation {
-            case .save(let subscription):
-              writer.member("operationType", "create")
-              writer.key("subscription")
-              subscription.write(to: &writer, context: context)
-            case .delete(let subscriptionID):
-              writer.member("operationType", "delete")
-              writer.key("subscription")
-              writer.object { $0.member("subscriptionID", subscriptionID) }
-            }
-          }
-        }
-      }
-    }
-    return writer.data
+  package static func schema(in scope: SchemaScope) -> JSONSchema {
+    .object(
+      [
+        "operationType": Name.schema(in: scope).described(
+          "create and update both save, and replace the subscription that has the same ID."),
+        "subscription": Subscription.schema(in: scope),
+      ], isOpen: true)
   }
 }
 
@@ -60,31 +67,38 @@ public struct LookupSubscriptionsRequest: Sendable {
   public init(subscriptionIDs: [String]) {
     self.subscriptionIDs = subscriptionIDs
   }
+}
 
-  /// Reads IDs in dictionaries, and bare ones, as OpenCloudKit sends them.
-  public init(parsing body: Data, context: MessageContext) throws(ServiceError) {
-    let reader = try MessageReader(parsing: body, context: context)
-    subscriptionIDs = []
-    for element in try reader.limitedElements(of: "subscriptions").elements() {
-      if element.node.string != nil {
-        subscriptionIDs.append(try element.string())
-      } else {
-        subscriptionIDs.append(try element.member("subscriptionID").string())
-      }
-    }
+extension LookupSubscriptionsRequest: Message, MessageObject {
+  package static let blank = LookupSubscriptionsRequest(subscriptionIDs: [])
+
+  package mutating func code<Coder: MessageCoder & ~Copyable>(
+    _ coder: inout Coder
+  ) throws(Coder.Failure) {
+    var subscriptions = subscriptionIDs.map { SoughtSubscription(subscriptionID: $0) }
+    try coder.list(
+      "subscriptions", &subscriptions, count: 0...ServiceLimits.operationsPerRequest)
+    subscriptionIDs = subscriptions.map(\.subscriptionID)
   }
 
-  public func body(context: MessageContext) -> Data {
-    var writer = JSONWriter()
-    writer.object { writer in
-      writer.key("subscriptions")
-      writer.array { writer in
-        for subscriptionID in subscriptionIDs {
-          writer.object { $0.member("subscriptionID", subscriptionID) }
-        }
-      }
+  /// A subscription by an object with its ID, or by a bare one, as OpenCloudKit sends it.
+  private struct SoughtSubscription: MessagePart {
+    var subscriptionID: String
+
+    init(subscriptionID: String) { self.subscriptionID = subscriptionID }
+
+    init(_ reader: MessageReader) throws(ServiceError) {
+      let place = reader.node.string == nil ? try reader.member("subscriptionID") : reader
+      subscriptionID = try place.string()
     }
-    return writer.data
+
+    func write(to writer: inout JSONWriter, context: MessageContext) {
+      writer.object { $0.member("subscriptionID", subscriptionID) }
+    }
+
+    static func schema(in scope: SchemaScope) -> JSONSchema {
+      .any(of: [.text, .object(["subscriptionID": .text], isOpen: true)])
+    }
   }
 }
 
@@ -103,40 +117,49 @@ public struct SubscriptionsResponse: Sendable {
   public init(subscriptions: [Result<Item, FailedItem>]) {
     self.subscriptions = subscriptions
   }
+}
 
-  public init(parsing body: Data, context: MessageContext) throws(ServiceError) {
-    let reader = try MessageReader(parsing: body, context: context)
-    subscriptions = try reader.member("subscriptions").answers { (element) throws(ServiceError) in
-      if try element.optionalBool("deleted") == true {
-        return .deleted(subscriptionID: try element.member("subscriptionID").string())
+extension SubscriptionsResponse: Message, MessageObject {
+  package static let schemaName: String? = "SubscriptionsResponse"
+  package static let blank = SubscriptionsResponse(subscriptions: [])
+
+  package var approximateSize: Int { 512 * subscriptions.count }
+
+  package mutating func code<Coder: MessageCoder & ~Copyable>(
+    _ coder: inout Coder
+  ) throws(Coder.Failure) {
+    try coder.required("subscriptions", &subscriptions)
+  }
+}
+
+extension SubscriptionsResponse.Item: MessagePart {
+  package init(_ reader: MessageReader) throws(ServiceError) {
+    if try reader.optionalBool("deleted") == true {
+      self = .deleted(subscriptionID: try reader.member("subscriptionID").string())
+      return
+    }
+    // A kind that a later server knows is no reason to refuse its answer.
+    let replaced = try reader.optionalString("replacedSubscriptionType")
+    self = .subscription(
+      try Subscription(reader), replaced: replaced.flatMap(Subscription.KindName.init))
+  }
+
+  package func write(to writer: inout JSONWriter, context: MessageContext) {
+    switch self {
+    case .subscription(let subscription, let replaced):
+      subscription.write(to: &writer, context: context, replaced: replaced)
+    case .deleted(let subscriptionID):
+      writer.object { writer in
+        writer.member("subscriptionID", subscriptionID)
+        writer.member("deleted", true)
       }
-      // A kind that a later server knows is no reason to refuse its answer.
-      let replaced = try element.optionalString("replacedSubscriptionType")
-      return .subscription(
-        try Subscription(element), replaced: replaced.flatMap(Subscription.KindName.init))
     }
   }
 
-  public func body(context: MessageContext) -> Data {
-    var writer = JSONWriter(reserving: 512 * subscriptions.count)
-    writer.object { writer in
-      writer.key("subscriptions")
-      writer.array { writer in
-        for item in subscriptions {
-          switch item {
-          case .success(.subscription(let subscription, let replaced)):
-            subscription.write(to: &writer, context: context, replaced: replaced)
-          case .success(.deleted(let subscriptionID)):
-            writer.object { writer in
-              writer.member("subscriptionID", subscriptionID)
-              writer.member("deleted", true)
-            }
-          case .failure(let failed):
-            failed.write(to: &writer, context: context)
-          }
-        }
-      }
-    }
-    return writer.data
+  package static func schema(in scope: SchemaScope) -> JSONSchema {
+    .any(of: [
+      Subscription.schema(in: scope),
+      .object(["subscriptionID": .text, "deleted": .constant(true)]),
+    ])
   }
 }

@@ -2,77 +2,45 @@ import CloudKitModel
 import Foundation
 import JSONCoding
 
-extension UserIdentity {
-  /// Reads a user dictionary of an answer or of a share's participant.
-  init(_ reader: MessageReader) throws(ServiceError) {
-    self.init(userRecordName: try reader.optionalString("userRecordName"))
-    if let names = try reader.optional("nameComponents") {
-      nameComponents = try PersonNameComponents(names)
-    }
-    if let info = try reader.optional("lookupInfo") { lookup = try UserLookup(info) }
-  }
+extension UserIdentity: MessageObject {
+  package static let schemaName: String? = "UserIdentity"
+  package static let blank = UserIdentity()
 
-  func write(to writer: inout JSONWriter) {
-    writer.object { writeMembers(to: &$0) }
-  }
-
-  /// Writes the members into an object that is being written.
-  func writeMembers(to writer: inout JSONWriter) {
-    writer.member("userRecordName", ifPresent: userRecordName)
-    if let nameComponents {
-      writer.key("nameComponents")
-      nameComponents.write(to: &writer)
-    }
-    if let lookup {
-      writer.key("lookupInfo")
-      lookup.write(to: &writer)
-    }
+  package mutating func code<Coder: MessageCoder & ~Copyable>(
+    _ coder: inout Coder
+  ) throws(Coder.Failure) {
+    try coder.optional("userRecordName", &userRecordName)
+    try coder.optional("nameComponents", &nameComponents)
+    try coder.optional("lookupInfo", &lookup, "What the user was found by.")
   }
 }
 
-extension UserLookup {
-  init(_ reader: MessageReader) throws(ServiceError) {
-    self.init(
-      emailAddress: try reader.optionalString("emailAddress"),
-      phoneNumber: try reader.optionalString("phoneNumber"),
-      userRecordName: try reader.optionalString("userRecordName"))
-  }
+extension UserLookup: MessageObject {
+  package static let schemaName: String? = "UserLookup"
+  package static let blank = UserLookup()
 
-  func write(to writer: inout JSONWriter) {
-    writer.object { writer in
-      writer.member("emailAddress", ifPresent: emailAddress)
-      writer.member("phoneNumber", ifPresent: phoneNumber)
-      writer.member("userRecordName", ifPresent: userRecordName)
-    }
+  package mutating func code<Coder: MessageCoder & ~Copyable>(
+    _ coder: inout Coder
+  ) throws(Coder.Failure) {
+    try coder.optional("emailAddress", &emailAddress)
+    try coder.optional("phoneNumber", &phoneNumber)
+    try coder.optional("userRecordName", &userRecordName)
   }
 }
 
-extension PersonNameComponents {
-  init(_ reader: MessageReader) throws(ServiceError) {
-    self.init()
-    namePrefix = try reader.optionalFreeText("namePrefix")
-    givenName = try reader.optionalFreeText("givenName")
-    middleName = try reader.optionalFreeText("middleName")
-    familyName = try reader.optionalFreeText("familyName")
-    nameSuffix = try reader.optionalFreeText("nameSuffix")
-    nickname = try reader.optionalFreeText("nickname")
-    if let phonetic = try reader.optional("phoneticRepresentation") {
-      phoneticRepresentation = try PersonNameComponents(phonetic)
-    }
-  }
+extension PersonNameComponents: MessageObject {
+  package static var schemaName: String? { "NameComponents" }
+  package static var blank: PersonNameComponents { PersonNameComponents() }
 
-  func write(to writer: inout JSONWriter) {
-    writer.object { writer in
-      writer.member("namePrefix", ifPresent: namePrefix)
-      writer.member("givenName", ifPresent: givenName)
-      writer.member("middleName", ifPresent: middleName)
-      writer.member("familyName", ifPresent: familyName)
-      writer.member("nameSuffix", ifPresent: nameSuffix)
-      writer.member("nickname", ifPresent: nickname)
-      if let phoneticRepresentation {
-        writer.key("phoneticRepresentation")
-        phoneticRepresentation.write(to: &writer)
-      }
-    }
+  package mutating func code<Coder: MessageCoder & ~Copyable>(
+    _ coder: inout Coder
+  ) throws(Coder.Failure) {
+    try coder.freeText("namePrefix", &namePrefix)
+    try coder.freeText("givenName", &givenName)
+    try coder.freeText("middleName", &middleName)
+    try coder.freeText("familyName", &familyName)
+    try coder.freeText("nameSuffix", &nameSuffix)
+    try coder.freeText("nickname", &nickname)
+    try coder.optional("phoneticRepresentation", &phoneticRepresentation)
   }
 }

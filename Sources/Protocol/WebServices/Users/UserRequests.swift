@@ -18,25 +18,23 @@ public struct UserResponse: Sendable, Hashable {
     self.nameComponents = nameComponents
     self.lookup = lookup
   }
+}
 
-  public init(parsing body: Data) throws(ServiceError) {
-    let reader = try MessageReader(parsing: body, context: .withoutZones)
-    let identity = try UserIdentity(reader)
-    self.init(
-      userRecordName: try reader.member("userRecordName").string(),
-      nameComponents: identity.nameComponents, lookup: identity.lookup)
-  }
+extension UserResponse: Message, MessageObject {
+  package static let blank = UserResponse(userRecordName: "")
 
-  public var body: Data {
-    let identity = UserIdentity(
-      userRecordName: userRecordName, nameComponents: nameComponents, lookup: lookup)
-    var writer = JSONWriter()
-    writer.object { writer in
-      identity.writeMembers(to: &writer)
-      writer.key("users")
-      writer.array { identity.write(to: &$0) }
-    }
-    return writer.data
+  package mutating func code<Coder: MessageCoder & ~Copyable>(
+    _ coder: inout Coder
+  ) throws(Coder.Failure) {
+    var users = [
+      UserIdentity(
+        userRecordName: userRecordName, nameComponents: nameComponents, lookup: lookup)
+    ]
+    try coder.required("userRecordName", &userRecordName)
+    try coder.optional("nameComponents", &nameComponents)
+    try coder.optional("lookupInfo", &lookup)
+    try coder.written(
+      "users", &users, "The same user, as Apple's reference has the answer.")
   }
 }
 
@@ -55,73 +53,119 @@ public struct CurrentUserResponse: Sendable, Hashable {
     self.lastName = lastName
     self.emailAddress = emailAddress
   }
+}
 
-  public var body: Data {
-    var writer = JSONWriter()
-    writer.object { writer in
-      writer.member("userRecordName", userRecordName)
-      writer.member("firstName", ifPresent: firstName)
-      writer.member("lastName", ifPresent: lastName)
-      writer.member("emailAddress", ifPresent: emailAddress)
-    }
-    return writer.data
+extension CurrentUserResponse: Message, MessageObject {
+  package static let blank = CurrentUserResponse(
+    userRecordName: "", firstName: nil, lastName: nil, emailAddress: nil)
+
+  package mutating func code<Coder: MessageCoder & ~Copyable>(
+    _ coder: inout Coder
+  ) throws(Coder.Failure) {
+    try coder.required("userRecordName", &userRecordName)
+    try coder.freeText("firstName", &firstName)
+    try coder.freeText("lastName", &lastName)
+    try coder.optional("emailAddress", &emailAddress)
   }
 }
 
-/// The body of `users/discover`, `users/lookup/email`, `users/lookup/id` and
-/// `users/lookup/contacts`, which differ in the name of their list.
-public struct LookupUsersRequest: Sendable, Hashable {
-  /// In order.
-  public var lookups: [UserLookup]
+// MARK: Finding others
 
-  public init(lookups: [UserLookup]) {
+/// How an operation that finds users has them named.
+package protocol UserSearchKind: Sendable {
+  /// The name of the list of users.
+  static var listName: String { get }
+  /// Whether the list may be absent, which asks for everyone.
+  static var mayAskForAll: Bool { get }
+  /// Of these members each entry must have one.
+  static var members: [UserLookup.Member] { get }
+}
+
+extension UserLookup {
+  package enum Member: String {
+    case emailAddress, phoneNumber, userRecordName
+  }
+
+  fileprivate func has(_ member: Member) -> Bool {
+    switch member {
+    case .emailAddress: emailAddress != nil
+    case .phoneNumber: phoneNumber != nil
+    case .userRecordName: userRecordName != nil
+    }
+  }
+}
+
+/// `users/discover`.
+package enum UserDiscovery: UserSearchKind {
+  package static let listName = "lookupInfos"
+  package static let mayAskForAll = false
+  package static let members: [UserLookup.Member] = [
+    .emailAddress, .phoneNumber, .userRecordName,
+  ]
+}
+
+/// `users/lookup/email`.
+package enum UserSearchByEmail: UserSearchKind {
+  package static let listName = "users"
+  package static let mayAskForAll = false
+  package static let members: [UserLookup.Member] = [.emailAddress]
+}
+
+/// `users/lookup/id`.
+package enum UserSearchByID: UserSearchKind {
+  package static let listName = "users"
+  package static let mayAskForAll = false
+  package static let members: [UserLookup.Member] = [.userRecordName]
+}
+
+/// `users/lookup/contacts`.
+package enum UserSearchByContact: UserSearchKind {
+  package static let listName = "contacts"
+  package static let mayAskForAll = true
+  package static let members: [UserLookup.Member] = [.emailAddress, .phoneNumber]
+}
+
+/// The body of an operation that finds users.
+package struct FindUsersRequest<Kind: UserSearchKind>: Sendable, Hashable {
+  /// In order; nil asks for everyone.
+  package var lookups: [UserLookup]?
+
+  package init(lookups: [UserLookup]?) {
     self.lookups = lookups
   }
+}
 
-  /// Reads a request.
-  ///
-  /// - Parameters:
-  ///   - key: the name of the list.
-  ///   - members: of these each entry must have one.
-  public init(
-    parsing body: Data, listedAs key: String, by members: [String]
-  ) throws(ServiceError) {
-    let reader = try MessageReader(parsing: body, context: .withoutZones)
-    lookups = []
-    for element in try reader.limitedElements(of: key).elements() {
-      let lookup = try UserLookup(element)
-      let given = [
-        "emailAddress": lookup.emailAddress, "phoneNumber": lookup.phoneNumber,
-        "userRecordName": lookup.userRecordName,
-      ]
-      guard members.contains(where: { (given[$0] ?? nil) != nil }) else {
-        throw element.mistake("needs \(members.joined(separator: " or "))")
-      }
-      lookups.append(lookup)
-    }
+extension FindUsersRequest: Message, MessageObject {
+  package static var blank: FindUsersRequest { FindUsersRequest(lookups: nil) }
+
+  package mutating func code<Coder: MessageCoder & ~Copyable>(
+    _ coder: inout Coder
+  ) throws(Coder.Failure) {
+    var entries = lookups?.map { Entry(lookup: $0) }
+    try coder.list(
+      Kind.listName, &entries, count: 0...ServiceLimits.operationsPerRequest,
+      isRequired: !Kind.mayAskForAll,
+      "Each entry has \(Kind.members.map(\.rawValue).joined(separator: " or ")).")
+    lookups = entries?.map(\.lookup)
   }
 
-  /// Reads a request whose list may be absent: then it asks for everyone.
-  ///
-  /// - Returns: nil when no list is there.
-  public init?(
-    parsing body: Data, maybeListedAs key: String, by members: [String]
-  ) throws(ServiceError) {
-    let reader = try MessageReader(parsing: body, context: .withoutZones)
-    guard try reader.optional(key) != nil else { return nil }
-    try self.init(parsing: body, listedAs: key, by: members)
-  }
+  private struct Entry: MessageObject {
+    var lookup: UserLookup
 
-  /// The body of `users/discover`.
-  public var body: Data {
-    var writer = JSONWriter(reserving: 64 * lookups.count)
-    writer.object { writer in
-      writer.key("lookupInfos")
-      writer.array { writer in
-        for lookup in lookups { lookup.write(to: &writer) }
+    static var blank: Entry { Entry(lookup: UserLookup()) }
+
+    mutating func code<Coder: MessageCoder & ~Copyable>(
+      _ coder: inout Coder
+    ) throws(Coder.Failure) {
+      try lookup.code(&coder)
+      let lookup = lookup
+      try coder.check(nil) { () throws(ModelError) in
+        guard Kind.members.contains(where: lookup.has) else {
+          throw ModelError(
+            .wrongType, "needs \(Kind.members.map(\.rawValue).joined(separator: " or "))")
+        }
       }
     }
-    return writer.data
   }
 }
 
@@ -132,31 +176,22 @@ public struct UsersResponse: Sendable, Hashable {
   public init(users: [UserIdentity]) {
     self.users = users
   }
+}
 
-  public init(parsing body: Data) throws(ServiceError) {
-    let reader = try MessageReader(parsing: body, context: .withoutZones)
-    users = []
-    for element in try reader.member("users").elements() {
-      users.append(try UserIdentity(element))
-    }
-  }
+extension UsersResponse: Message, MessageObject {
+  package static let blank = UsersResponse(users: [])
 
-  public var body: Data {
-    var writer = JSONWriter(reserving: 128 * users.count)
-    writer.object { writer in
-      writer.key("users")
-      writer.array { writer in
-        for user in users { user.write(to: &writer) }
-      }
-    }
-    return writer.data
+  package mutating func code<Coder: MessageCoder & ~Copyable>(
+    _ coder: inout Coder
+  ) throws(Coder.Failure) {
+    try coder.required("users", &users)
   }
 }
 
 /// The answer of `users/lookup/…`: those who were found.
 ///
 /// Apple's reference has them as it has the answer of `users/current`, with the e-mail address only
-/// where it was looked up, and CloudKit JS before 2.0 reads no other form. The members of
+/// where it was looked up, and CloudKit JS before 2.0 reads nothing else. The members of
 /// `users/discover` stand beside them.
 public struct LookedUpUsersResponse: Sendable, Hashable {
   public var users: [UserIdentity]
@@ -164,25 +199,43 @@ public struct LookedUpUsersResponse: Sendable, Hashable {
   public init(users: [UserIdentity]) {
     self.users = users
   }
+}
 
-  public var body: Data {
-    var writer = JSONWriter(reserving: 192 * users.count)
-    writer.object { writer in
-      writer.key("users")
-      writer.array { writer in
-        for user in users {
-          writer.object { writer in
-            user.writeMembers(to: &writer)
-            writer.member("firstName", ifPresent: user.nameComponents?.givenName)
-            writer.member("lastName", ifPresent: user.nameComponents?.familyName)
-            writer.member("emailAddress", ifPresent: user.lookup?.emailAddress)
-          }
-        }
-      }
+extension LookedUpUsersResponse: Message, MessageObject {
+  package static let blank = LookedUpUsersResponse(users: [])
+
+  package mutating func code<Coder: MessageCoder & ~Copyable>(
+    _ coder: inout Coder
+  ) throws(Coder.Failure) {
+    var found = users.map { FoundUser(identity: $0) }
+    try coder.required("users", &found)
+    users = found.map(\.identity)
+  }
+
+  private struct FoundUser: MessageObject {
+    var identity: UserIdentity
+
+    static let schemaName: String? = "LookedUpUser"
+    static let blank = FoundUser(identity: .blank)
+
+    mutating func code<Coder: MessageCoder & ~Copyable>(
+      _ coder: inout Coder
+    ) throws(Coder.Failure) {
+      try identity.code(&coder)
+      var firstName = identity.nameComponents?.givenName
+      var lastName = identity.nameComponents?.familyName
+      var emailAddress = identity.lookup?.emailAddress
+      try coder.freeText("firstName", &firstName)
+      try coder.freeText("lastName", &lastName)
+      try coder.optional("emailAddress", &emailAddress, "The address that found the user.")
     }
-    return writer.data
   }
 }
+
+// MARK: Permissions
+
+extension ApplicationPermission: MessagePart {}
+extension ApplicationPermission.Status: MessagePart {}
 
 /// The answer of `users/permissions`, and the body that sets some: Petrel's own call, for what a
 /// system's dialog and settings are on Apple's platforms.
@@ -192,49 +245,37 @@ public struct PermissionsMessage: Sendable, Hashable {
   public init(statuses: [ApplicationPermission: ApplicationPermission.Status]) {
     self.statuses = statuses
   }
+}
 
-  public init(parsing body: Data) throws(ServiceError) {
-    let reader = try MessageReader(parsing: body, context: .withoutZones)
-    statuses = [:]
-    for element in try reader.member("permissions").elements() {
-      let permission: ApplicationPermission = try element.choice("permission")
-      statuses[permission] = try element.choice("status")
-    }
+extension PermissionsMessage: Message, MessageObject {
+  package static let schemaName: String? = "Permissions"
+  package static let blank = PermissionsMessage(statuses: [:])
+
+  package mutating func code<Coder: MessageCoder & ~Copyable>(
+    _ coder: inout Coder
+  ) throws(Coder.Failure) {
+    var items = statuses.sorted { $0.key.rawValue < $1.key.rawValue }
+      .map { Item(permission: $0.key, status: $0.value) }
+    try coder.required("permissions", &items)
+    statuses = Dictionary(items.map { ($0.permission, $0.status) }) { $1 }
   }
 
-  public var body: Data {
-    var writer = JSONWriter()
-    writer.object { writer in
-      writer.key("permissions")
-      writer.array { writer in
-        for (permission, status) in statuses.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
-          writer.object { writer in
-            writer.member("permission", permission.rawValue)
-            writer.member("status", status.rawValue)
-          }
-        }
-      }
+  private struct Item: MessageObject {
+    var permission: ApplicationPermission
+    var status: ApplicationPermission.Status
+
+    static let blank = Item(permission: .userDiscoverability, status: .initialState)
+
+    mutating func code<Coder: MessageCoder & ~Copyable>(
+      _ coder: inout Coder
+    ) throws(Coder.Failure) {
+      try coder.required("permission", &permission)
+      try coder.required("status", &status)
     }
-    return writer.data
   }
 }
 
 extension MessageContext {
   /// For messages in which no zone is named.
-  static let withoutZones = MessageContext(ownerNaming: .explicit)
-}
-
-extension MessageReader {
-  /// The member of this name as one of a type's words.
-  func choice<Choice: RawRepresentable<String> & CaseIterable>(
-    _ key: String
-  ) throws(ServiceError) -> Choice {
-    let member = try member(key)
-    let word = try member.string()
-    guard let choice = Choice(rawValue: word) else {
-      throw member.mistake(
-        "'\(word)' must be one of " + Choice.allCases.map(\.rawValue).joined(separator: ", "))
-    }
-    return choice
-  }
+  package static let withoutZones = MessageContext(ownerNaming: .explicit)
 }

@@ -1,5 +1,4 @@
 import CloudKitModel
-import Foundation
 import JSONCoding
 
 /// The body of `zones/modify`.
@@ -9,50 +8,56 @@ public struct ModifyZonesRequest: Sendable {
   public init(operations: [ZoneOperation]) {
     self.operations = operations.map { .success($0) }
   }
+}
 
-  public init(parsing body: Data, context: MessageContext) throws(ServiceError) {
-    let reader = try MessageReader(parsing: body, context: context)
-    operations = try reader.limitedElements(of: "operations").items(of: .zone) {
-      (element) throws(ServiceError) in
-      let zoneID = try ZoneID(try element.member("zone").member("zoneID"))
-      switch try element.member("operationType").string() {
-      case "create":
-        try element.checked { () throws(ModelError) in try zoneID.validate() }
-        return .create(zoneID)
-      case "delete":
-        return .delete(zoneID)
-      case let other:
-        throw element.mistake("operationType '\(other)' must be create or delete")
-      }
-    }
+extension ModifyZonesRequest: Message, MessageObject {
+  package static let blank = ModifyZonesRequest(operations: [])
+
+  package mutating func code<Coder: MessageCoder & ~Copyable>(
+    _ coder: inout Coder
+  ) throws(Coder.Failure) {
+    try coder.operations("operations", &operations, of: .zone)
+  }
+}
+
+extension ZoneOperation: MessageObject {
+  private enum Name: String, CaseIterable, MessagePart {
+    case create, delete
   }
 
-  public func body(context: MessageContext) -> Data {
-    var writer = JSONWriter()
-    writer.object { writer in
-      writer.key("operations")
-      writer.array { writer in
-        for case .success(let operation) in operations {
-          writer.object { writer in
-            let zoneID: ZoneID
-            switch operation {
-            case .create(let created):
-              writer.member("operationType", "create")
-              zoneID = created
-            case .delete(let deleted):
-              writer.member("operationType", "delete")
-              zoneID = deleted
-            }
-            writer.key("zone")
-            writer.object { writer in
-              writer.key("zoneID")
-              zoneID.write(to: &writer, context: context)
-            }
-          }
-        }
-      }
+  package static let blank = ZoneOperation.create(.default)
+
+  package mutating func code<Coder: MessageCoder & ~Copyable>(
+    _ coder: inout Coder
+  ) throws(Coder.Failure) {
+    var name: Name
+    var zone: NamedZone
+    switch self {
+    case .create(let zoneID): (name, zone) = (.create, NamedZone(zoneID: zoneID))
+    case .delete(let zoneID): (name, zone) = (.delete, NamedZone(zoneID: zoneID))
     }
-    return writer.data
+    try coder.required("operationType", &name)
+    try coder.required("zone", &zone)
+    let zoneID = zone.zoneID
+    switch name {
+    case .create:
+      self = .create(zoneID)
+      try coder.check(nil) { () throws(ModelError) in try zoneID.validate() }
+    case .delete: self = .delete(zoneID)
+    }
+  }
+}
+
+/// A zone that is named by an object with its ID.
+private struct NamedZone: MessageObject {
+  var zoneID: ZoneID
+
+  static let blank = NamedZone(zoneID: .default)
+
+  mutating func code<Coder: MessageCoder & ~Copyable>(
+    _ coder: inout Coder
+  ) throws(Coder.Failure) {
+    try coder.required("zoneID", &zoneID)
   }
 }
 
@@ -63,29 +68,40 @@ public struct LookupZonesRequest: Sendable {
   public init(zoneIDs: [ZoneID]) {
     self.zoneIDs = zoneIDs
   }
+}
 
-  /// Reads zones that stand in the list as zone IDs, as dictionaries with a `zoneID`, or by name.
-  public init(parsing body: Data, context: MessageContext) throws(ServiceError) {
-    let reader = try MessageReader(parsing: body, context: context)
-    zoneIDs = []
-    for element in try reader.limitedElements(of: "zones").elements() {
-      if element.node.string == nil, let zoneID = try element.zoneID() {
-        zoneIDs.append(zoneID)
-      } else {
-        zoneIDs.append(try ZoneID(element))
-      }
-    }
+extension LookupZonesRequest: Message, MessageObject {
+  package static let blank = LookupZonesRequest(zoneIDs: [])
+
+  package mutating func code<Coder: MessageCoder & ~Copyable>(
+    _ coder: inout Coder
+  ) throws(Coder.Failure) {
+    var zones = zoneIDs.map { SoughtZone(zoneID: $0) }
+    try coder.list("zones", &zones, count: 0...ServiceLimits.operationsPerRequest)
+    zoneIDs = zones.map(\.zoneID)
   }
 
-  public func body(context: MessageContext) -> Data {
-    var writer = JSONWriter()
-    writer.object { writer in
-      writer.key("zones")
-      writer.array { writer in
-        for zoneID in zoneIDs { zoneID.write(to: &writer, context: context) }
+  /// A zone by its ID, by an object with its ID, or by its name.
+  private struct SoughtZone: MessagePart {
+    var zoneID: ZoneID
+
+    init(zoneID: ZoneID) { self.zoneID = zoneID }
+
+    init(_ reader: MessageReader) throws(ServiceError) {
+      if reader.node.string == nil, let zoneID = try reader.zoneID() {
+        self.zoneID = zoneID
+      } else {
+        zoneID = try ZoneID(reader)
       }
     }
-    return writer.data
+
+    func write(to writer: inout JSONWriter, context: MessageContext) {
+      zoneID.write(to: &writer, context: context)
+    }
+
+    static func schema(in scope: SchemaScope) -> JSONSchema {
+      .any(of: [ZoneID.schema(in: scope), NamedZone.schema(in: scope)])
+    }
   }
 }
 
@@ -103,44 +119,45 @@ public struct ZonesResponse: Sendable {
   public init(zones: [Result<Item, FailedItem>]) {
     self.zones = zones
   }
+}
 
-  public init(parsing body: Data, context: MessageContext) throws(ServiceError) {
-    let reader = try MessageReader(parsing: body, context: context)
-    zones = try reader.member("zones").answers { (element) throws(ServiceError) in
-      let zoneID = try ZoneID(try element.member("zoneID"))
-      if try element.optionalBool("deleted") == true { return .deleted(zoneID) }
-      return .zone(
-        zoneID, isAtomic: try element.optionalBool("atomic") ?? false,
-        syncToken: try element.optionalString("syncToken"))
-    }
+extension ZonesResponse: Message, MessageObject {
+  package static let schemaName: String? = "ZonesResponse"
+  package static let blank = ZonesResponse(zones: [])
+
+  package mutating func code<Coder: MessageCoder & ~Copyable>(
+    _ coder: inout Coder
+  ) throws(Coder.Failure) {
+    try coder.required("zones", &zones)
   }
+}
 
-  public func body(context: MessageContext) -> Data {
-    var writer = JSONWriter()
-    writer.object { writer in
-      writer.key("zones")
-      writer.array { writer in
-        for item in zones {
-          switch item {
-          case .success(.zone(let zoneID, let isAtomic, let syncToken)):
-            writer.object { writer in
-              writer.key("zoneID")
-              zoneID.write(to: &writer, context: context, isResponse: true)
-              writer.member("syncToken", ifPresent: syncToken)
-              writer.member("atomic", isAtomic)
-            }
-          case .success(.deleted(let zoneID)):
-            writer.object { writer in
-              writer.key("zoneID")
-              zoneID.write(to: &writer, context: context, isResponse: true)
-              writer.member("deleted", true)
-            }
-          case .failure(let failed):
-            failed.write(to: &writer, context: context)
-          }
-        }
-      }
+extension ZonesResponse.Item: MessageObject {
+  package static let schemaName: String? = "Zone"
+  package static let blank = ZonesResponse.Item.zone(.default, isAtomic: false)
+
+  package mutating func code<Coder: MessageCoder & ~Copyable>(
+    _ coder: inout Coder
+  ) throws(Coder.Failure) {
+    var zone: AnsweredZone
+    var isAtomic: Bool?
+    var token: String?
+    var isDeleted: Bool?
+    switch self {
+    case .zone(let zoneID, let atomic, let syncToken):
+      (zone, isAtomic, token) = (AnsweredZone(zoneID), atomic, syncToken)
+    case .deleted(let zoneID):
+      (zone, isDeleted) = (AnsweredZone(zoneID), true)
     }
-    return writer.data
+    try coder.required("zoneID", &zone)
+    try coder.optional(
+      "syncToken", &token,
+      "Where the zone's change feed stands now. zones/changes leaves it out, and a default zone has none.")
+    try coder.optional("atomic", &isAtomic, "Not of a zone that is deleted.")
+    try coder.optional("deleted", &isDeleted, "true where the zone is deleted.")
+    self =
+      isDeleted == true
+      ? .deleted(zone.zoneID)
+      : .zone(zone.zoneID, isAtomic: isAtomic ?? false, syncToken: token)
   }
 }

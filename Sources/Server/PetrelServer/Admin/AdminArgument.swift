@@ -16,7 +16,7 @@ struct AdminArgument: Sendable, ExpressibleByStringLiteral {
     case integer(ClosedRange<Int>)
     case word([String])
     /// In a body only; who reads it says what is wrong.
-    case value(AdminSchema)
+    case value(JSONSchema)
   }
 
   var name: String
@@ -41,10 +41,10 @@ struct AdminArgument: Sendable, ExpressibleByStringLiteral {
     return argument
   }
 
-  var schema: AdminSchema {
+  var schema: JSONSchema {
     switch kind {
     case .text: .text
-    case .secret: AdminSchema(["type": "string", "format": "password"])
+    case .secret: JSONSchema(["type": "string", "format": "password"])
     case .boolean: .bool
     case .integer(let range): .integer(range)
     case .word(let words): .word(words)
@@ -102,17 +102,17 @@ extension AdminArgument {
     .init("zone", .text, "the zone's name; the default zone unless told"),
     .init(
       "zoneOwner", .text, "the user record name of the zone's owner; the user's own unless told"),
-    .init("zoneID", .value(.protocolForm("a zone's ID")), "the zone of the records"),
-    .init("records", .value(.list(.protocolForm("a record's name"))), "the records to look up"),
+    .init("zoneID", .value(ZoneID.schema(in: .requests)), "the zone of the records"),
+    .init("records", .value(.list(LookupRecordsRequest.elementSchema(in: .requests))), "the records to look up"),
     .init(
-      "operations", .value(.list(.protocolForm("an operation"))), "what is to be done, in order"),
+      "operations", .value(.list(.anything)), "what is to be done, in order"),
     .init(
-      "tokens", .value(.list(.protocolForm("a field that holds an asset"))),
+      "tokens", .value(.list(UploadAssetsRequest.Token.schema(in: .requests))),
       "the fields whose bytes are to be uploaded"),
     .init("atomic", .boolean, "whether all of it fails when one part does"),
     .init(
       "subscriber", .text, "whose subscriptions: the name of an account, or a user record name"),
-    .init("subscription", .value(.protocolForm("a subscription")), "the subscription"),
+    .init("subscription", .value(Subscription.schema(in: .requests)), "the subscription"),
     .init("subscriptionID", .text, "the subscription's ID"),
     .init("everywhere", .boolean, "native clients and readers of the web courier too"),
     .init("kind", .word(["apns", "webPush", "webhook"]), "what kind of device it is"),
@@ -124,7 +124,7 @@ extension AdminArgument {
     .init("publicKey", .text, "a P-256 key in PEM form"),
     .init("label", .text, "by which people know it again"),
     .init("identifier", .text, "the beginning of a key's identifier, or a whole API token"),
-    .init("record", .value(.protocolForm("a record")), "the record"),
+    .init("record", .value(Record.schema(in: .requests)), "the record"),
     .init("event", .text, "create, update or delete; create unless told"),
     .init("before", .integer(0...Int.max), "only changes with a smaller sequence number"),
     .init("syncToken", .text, "where the page before ended"),

@@ -1,5 +1,6 @@
 import CloudKitModel
 import HTTPService
+import JSONCoding
 import StoreModel
 import WebServices
 
@@ -21,7 +22,7 @@ struct AdminChangesEndpoints: AdminEndpoints {
       )
       .described(
         "All that a zone holds, in the order of its last changes",
-        answers: .protocolForm("an item of changes/zone"))
+        answers: RecordChangesResponse.schema(in: .answers))
     ]
   }
 
@@ -42,11 +43,6 @@ struct AdminChangesEndpoints: AdminEndpoints {
     let response = RecordChangesResponse(
       zoneID: zoneID, changes: try await links.linked(page.changes, in: database),
       syncToken: page.token, moreComing: page.hasMore)
-    return HTTPResponse(
-      headers: HTTPResponse.jsonHeaders,
-      body: .data(
-        response.body(
-          context: MessageContext(ownerNaming: .explicit),
-          for: RecordChangesRequest(zoneID: zoneID))))
+    return HTTPResponse(json: response.body(context: MessageContext(ownerNaming: .explicit)))
   }
 }

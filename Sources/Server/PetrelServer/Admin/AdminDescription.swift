@@ -76,7 +76,7 @@ struct AdminDescription: Sendable {
     return .object(operation)
   }
 
-  private static func content(_ schema: AdminSchema?) -> JSONValue {
+  private static func content(_ schema: JSONSchema?) -> JSONValue {
     guard let schema else { return ["text/event-stream": ["schema": ["type": "string"]]] }
     return ["application/json": ["schema": schema.json]]
   }
@@ -95,7 +95,7 @@ struct AdminDescription: Sendable {
   }
 
   /// What requests that fail get.
-  private static let failure = AdminSchema([
+  private static let failure = JSONSchema([
     "type": "object",
     "properties": [
       "uuid": ["type": "string", "description": "stands in the server's log, too"],
@@ -116,8 +116,7 @@ struct AdminDescriptionEndpoints: AdminEndpoints {
       AdminEndpoint.get("openapi.json", []) { request in
         let all = others + self.endpoints
         return HTTPResponse(
-          headers: HTTPResponse.jsonHeaders,
-          body: .data(Data(AdminDescription(endpoints: all).json.text.utf8)))
+          json: Data(AdminDescription(endpoints: all).json.text.utf8))
       }
       .described("This description", answers: .map(.anything))
     ]

@@ -1,4 +1,5 @@
 import HTTPService
+import JSONCoding
 
 /// One thing that the admin API answers.
 struct AdminEndpoint: Sendable {
@@ -21,7 +22,7 @@ struct AdminEndpoint: Sendable {
   /// One line of what it does, for the description of the API.
   var summary = ""
   /// The shape of its answer; nil for a stream of events.
-  var answerSchema: AdminSchema? = .anything
+  var answerSchema: JSONSchema? = .anything
 
   static func get(
     _ path: String, _ arguments: [AdminArgument],
@@ -44,7 +45,7 @@ extension AdminEndpoint {
   /// The endpoint with what the description of the API says of it.
   ///
   /// - Parameter schema: the shape of its answer; nil for a stream of events.
-  func described(_ summary: String, answers schema: AdminSchema?) -> AdminEndpoint {
+  func described(_ summary: String, answers schema: JSONSchema?) -> AdminEndpoint {
     var endpoint = self
     endpoint.summary = summary
     endpoint.answerSchema = schema

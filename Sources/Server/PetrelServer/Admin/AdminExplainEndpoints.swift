@@ -179,8 +179,7 @@ struct AdminExplainEndpoints: AdminEndpoints {
     if !names.isEmpty { members["users"] = .object(names.mapValues { .string($0) }) }
     let keys = try await keyNames(of: told.subtracting(names.keys))
     if !keys.isEmpty { members["keys"] = .object(keys.mapValues { .string($0) }) }
-    return HTTPResponse(
-      headers: HTTPResponse.jsonHeaders, body: .data(Data(JSONValue.object(members).text.utf8)))
+    return HTTPResponse(json: Data(JSONValue.object(members).text.utf8))
   }
 
   /// The labels of those keys that make changes under these user record names.

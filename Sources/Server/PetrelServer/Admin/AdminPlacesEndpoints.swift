@@ -27,7 +27,7 @@ struct AdminPlacesEndpoints: AdminEndpoints {
       .get("zones", AdminDatabases.arguments, zones)
         .described("The zones of a database", answers: .object(["zones": .list(.zone)])),
       .post("zones/modify", AdminDatabases.arguments + [.needed("operations")], modifyZones)
-        .described("Makes and deletes zones", answers: .zoneOutcomes),
+        .described("Makes and deletes zones", answers: ZonesResponse.schema(in: .answers)),
     ]
   }
 
@@ -121,8 +121,7 @@ struct AdminPlacesEndpoints: AdminEndpoints {
   private func modifyZones(_ request: AdminRequest) async throws -> HTTPResponse {
     let body = try request.protocolBody(["operations"])
     let context = try await databases.context(request, operation: "zones/modify", body: body)
-    let answer = try await ZonesEndpoint(store: zones, databases: databases.directory)
-      .modify(context)
-    return HTTPResponse(headers: HTTPResponse.jsonHeaders, body: .data(answer))
+    let endpoint = ZonesEndpoint(store: zones, databases: databases.directory)
+    return HTTPResponse(json: try await context.answer(endpoint.modify))
   }
 }

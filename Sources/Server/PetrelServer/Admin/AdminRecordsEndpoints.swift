@@ -22,22 +22,22 @@ struct AdminRecordsEndpoints: AdminEndpoints {
           .needed("recordType"), "predicate", "sortBy", "zoneName", "limit", "continuation",
         ], changes: false, query
       )
-      .described("Records of a type that a predicate is true for", answers: .records),
+      .described("Records of a type that a predicate is true for", answers: RecordsResponse.schema(in: .answers)),
       .post(
         "records/lookup", AdminDatabases.arguments + [.needed("records"), "zoneID"],
         changes: false, lookup
       )
-      .described("Records by their names", answers: .records),
+      .described("Records by their names", answers: RecordsResponse.schema(in: .answers)),
       .post(
         "records/modify", AdminDatabases.arguments + [.needed("operations"), "atomic"], modify
       )
-      .described("Makes, changes and deletes records", answers: .records),
+      .described("Makes, changes and deletes records", answers: RecordsResponse.schema(in: .answers)),
       .post(
         "assets/upload", AdminDatabases.arguments + [.needed("tokens"), "zoneID"], uploadAssets
       )
       .described(
         "Asks where the bytes of assets are to be uploaded to",
-        answers: .object(["tokens": .list(.protocolForm("a place to upload to"))])),
+        answers: UploadAssetsResponse.schema(in: .answers)),
     ]
   }
 
@@ -63,9 +63,7 @@ struct AdminRecordsEndpoints: AdminEndpoints {
       }
     let response = RecordsResponse(
       records: page.records.map { .success(.record($0)) }, continuationMarker: page.continuation)
-    return HTTPResponse(
-      headers: HTTPResponse.jsonHeaders,
-      body: .data(response.body(context: context.messageContext())))
+    return HTTPResponse(json: response.body(context: context.messageContext()))
   }
 
   private static func search(
@@ -82,23 +80,20 @@ struct AdminRecordsEndpoints: AdminEndpoints {
     let context = try await databases.context(
       request, operation: "records/lookup",
       body: try request.protocolBody(["records", "zoneID"]))
-    return HTTPResponse(
-      headers: HTTPResponse.jsonHeaders, body: .data(try await endpoint.lookup(context)))
+    return HTTPResponse(json: try await context.answer(endpoint.lookup))
   }
 
   private func modify(_ request: AdminRequest) async throws -> HTTPResponse {
     let context = try await databases.context(
       request, operation: "records/modify",
       body: try request.protocolBody(["operations", "atomic"]))
-    return HTTPResponse(
-      headers: HTTPResponse.jsonHeaders, body: .data(try await endpoint.modify(context)))
+    return HTTPResponse(json: try await context.answer(endpoint.modify))
   }
 
   private func uploadAssets(_ request: AdminRequest) async throws -> HTTPResponse {
     let context = try await databases.context(
       request, operation: "assets/upload", body: try request.protocolBody(["tokens", "zoneID"]))
-    return HTTPResponse(
-      headers: HTTPResponse.jsonHeaders, body: .data(try await assets.upload(context)))
+    return HTTPResponse(json: try await context.answer(assets.upload))
   }
 
   /// The filters of a predicate, written as apps write them (`title == "Milk" AND count > 3`).

@@ -17,7 +17,7 @@ extension AdminRequest {
 }
 
 extension User {
-  /// The members of ``AdminSchema/user``.
+  /// The members of ``JSONSchema/user``.
   func write(to writer: inout JSONWriter) {
     writer.member("name", name)
     writer.member("userRecordName", userRecordName)

@@ -19,8 +19,7 @@ struct AdminRequest: Sendable {
   ) rethrows -> HTTPResponse {
     var writer = JSONWriter()
     try writer.object(members)
-    return HTTPResponse(
-      status: status, headers: HTTPResponse.jsonHeaders, body: .data(writer.data))
+    return HTTPResponse(status: status, json: writer.data)
   }
 }
 

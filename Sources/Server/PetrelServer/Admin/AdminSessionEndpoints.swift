@@ -1,4 +1,5 @@
 import HTTPService
+import JSONCoding
 import WebServices
 
 /// What someone who is signed in may know and do about that.

@@ -30,7 +30,7 @@ struct AdminSubscriptionsEndpoints: AdminEndpoints {
       )
       .described(
         "Saves a subscription; a predicate takes the place of its filters",
-        answers: .object(["subscription": .protocolForm("a subscription")])),
+        answers: .object(["subscription": Subscription.schema(in: .answers)])),
       .post(
         "subscriptions/delete",
         AdminDatabases.arguments + ["subscriber", .needed("subscriptionID")], delete

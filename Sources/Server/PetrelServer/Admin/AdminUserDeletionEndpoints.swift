@@ -56,7 +56,7 @@ struct AdminUserDeletionEndpoints: AdminEndpoints {
 }
 
 extension UserDeletion {
-  /// The members of ``AdminSchema/userDeletion``.
+  /// The members of ``JSONSchema/userDeletion``.
   fileprivate func write(to writer: inout JSONWriter) {
     writer.member("identifier", identifier)
     writer.member("name", ifPresent: name)

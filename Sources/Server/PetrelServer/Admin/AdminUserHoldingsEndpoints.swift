@@ -24,11 +24,11 @@ struct AdminUserHoldingsEndpoints: AdminEndpoints {
           answers: .userHoldings),
       .get("users/public-records", Self.place + ["continuation"], records)
         .described(
-          "Records of a public database that a user created or modified last", answers: .records),
+          "Records of a public database that a user created or modified last", answers: RecordsResponse.schema(in: .answers)),
       .get("users/notifications", Self.place + ["syncToken"], notifications)
         .described(
           "A user's notification log in a container",
-          answers: .protocolForm("the answer of notifications/changes")),
+          answers: NotificationChangesResponse.schema(in: .answers)),
     ]
   }
 
@@ -84,19 +84,18 @@ struct AdminUserHoldingsEndpoints: AdminEndpoints {
   }
 
   private func response(_ records: RecordsResponse) -> HTTPResponse {
-    HTTPResponse(
-      headers: HTTPResponse.jsonHeaders,
-      body: .data(records.body(context: MessageContext(ownerNaming: .explicit))))
+    HTTPResponse(json: records.body(context: MessageContext(ownerNaming: .explicit)))
   }
 
   private func notifications(_ request: AdminRequest) async throws -> HTTPResponse {
     let user = try await request.user(in: accounts)
     let (container, environment) = try request.arguments.place()
-    let body = try await NotificationsEndpoint(store: notificationLog).changes(
+    let answer = try await NotificationsEndpoint(store: notificationLog).changes(
       of: Recipient(
         userRecordName: user.userRecordName, container: container, environment: environment),
       since: try request.arguments.text("syncToken"), limit: try request.arguments.limit())
-    return HTTPResponse(headers: HTTPResponse.jsonHeaders, body: .data(body))
+    return HTTPResponse(
+      json: answer.body(context: MessageContext(ownerNaming: .relative(to: user.userRecordName))))
   }
 }
 

@@ -93,8 +93,7 @@ struct AssetTransfers: Sendable {
     let asset = Asset(
       fileChecksum: file.checksum, size: file.size, receipt: upload.receipt
     ).complete
-    return HTTPResponse(
-      headers: HTTPResponse.jsonHeaders, body: .data(UploadedAssetResponse(asset: asset).body))
+    return HTTPResponse(json: UploadedAssetResponse(asset: asset).body)
   }
 
   /// The bytes of an asset as they came.

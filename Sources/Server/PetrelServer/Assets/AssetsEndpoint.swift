@@ -10,10 +10,27 @@ struct AssetsEndpoint: Sendable {
   let databases: DatabaseDirectory
   let links: AssetLinks
 
-  func upload(_ context: RequestContext) async throws -> Data {
+  var operations: [Operation] {
+    [
+      Operation(
+        "assets/upload", of: .anyDatabase, for: .accounts, .changes, upload,
+        .init(
+          "Assets", "Ask for URLs to upload files to",
+          answer:
+            "One URL for each field, in order, good for \(ServiceLimits.uploadURLLifetime / 60) minutes."
+        )),
+      Operation(
+        "assets/rereference", of: .anyDatabase, for: .accounts, .changes, rereference,
+        .init(
+          "Assets", "Get receipts for files that records hold", "All or none.",
+          answer: "One dictionary for each place, in order.")),
+    ]
+  }
+
+  func upload(
+    _ request: UploadAssetsRequest, _ context: RequestContext
+  ) async throws -> UploadAssetsResponse {
     let user = try context.user()
-    let request = try UploadAssetsRequest(
-      parsing: context.body, context: context.messageContext())
     let database = try await databases.database(at: try context.address())
     if let quota = context.databaseQuota, let usage = try await databases.store.usage(of: database)
     {
@@ -37,19 +54,19 @@ struct AssetsEndpoint: Sendable {
           url: try links.uploadURL(to: database, secret: secret)))
     }
     try await store.addAssetUploads(uploads, inZone: request.zoneID, of: database)
-    return UploadAssetsResponse(tokens: tokens).body
+    return UploadAssetsResponse(tokens: tokens)
   }
 
-  func rereference(_ context: RequestContext) async throws -> Data {
+  private func rereference(
+    _ request: RereferenceAssetsRequest, _ context: RequestContext
+  ) async throws -> RereferenceAssetsResponse {
     let user = try context.user()
-    let request = try RereferenceAssetsRequest(
-      parsing: context.body, context: context.messageContext())
     let database = try await databases.database(at: try context.address())
     let assets = try await store.rereferenceAssets(
       request.assets.map { AssetPlace(recordName: $0.recordName, fieldName: $0.fieldName) },
       inZone: request.zoneID, of: database, for: user, timestamp: context.now,
       makeReceipt: Self.makeReceipt)
-    return RereferenceAssetsResponse(assets: assets.map(\.complete)).body
+    return RereferenceAssetsResponse(assets: assets.map(\.complete))
   }
 
   @Sendable private static func makeReceipt() -> String {

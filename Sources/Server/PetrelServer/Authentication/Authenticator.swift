@@ -30,10 +30,14 @@ struct Authenticator: Sendable {
   ///   signature that is not good, and where an API token is asked for and none came;
   ///   ``SessionEnd`` when it is a web app's web auth token that is unknown or has expired;
   ///   ``OriginRefusal`` for a page that may not use the API token.
-  func credentials(of request: HTTPRequest, for path: ServicePath) async throws -> Credentials {
+  /// - Parameter onlyReads: whether the operation changes nothing, so that its signature may come again.
+  func credentials(
+    of request: HTTPRequest, for path: ServicePath, onlyReads: Bool
+  ) async throws -> Credentials {
     let entry = try await directory.entry(for: path)
     if let signed = try SignedRequest(request) {
-      return try serverKeys.credentials(of: signed, request, for: path, keys: entry)
+      return try serverKeys.credentials(
+        of: signed, request, for: path, onlyReads: onlyReads, keys: entry)
     }
     let apiToken = entry.asksForAPIToken ? try entry.apiToken(of: request) : nil
     var credentials = Credentials(caller: .anonymous, apiToken: apiToken)

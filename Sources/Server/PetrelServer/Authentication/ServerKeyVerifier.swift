@@ -26,7 +26,7 @@ struct ServerKeyVerifier: Sendable {
   ///
   /// - Throws: `AUTHENTICATION_FAILED` saying what is wrong with the key, the date or the signature.
   func credentials(
-    of signed: SignedRequest, _ request: HTTPRequest, for path: ServicePath,
+    of signed: SignedRequest, _ request: HTTPRequest, for path: ServicePath, onlyReads: Bool,
     keys: CredentialDirectory.Entry
   ) throws(ServiceError) -> Credentials {
     guard let entry = keys.serverKeys[signed.keyID] else {
@@ -52,7 +52,7 @@ struct ServerKeyVerifier: Sendable {
     }
     var credentials = Credentials(
       caller: .serverKey(keyID: entry.key.keyID, userRecordName: entry.key.userRecordName))
-    if path.onlyReads { return credentials }
+    if onlyReads { return credentials }
     let expires = signed.date.advanced(bySeconds: ServerConfiguration.maximumSignatureWindow)
     guard signed.date > forgotten.end(at: now) else {
       throw Self.failure(

@@ -13,11 +13,35 @@ struct WebhooksEndpoint: Sendable {
   /// Nil when there are no webhooks.
   let settings: ServerConfiguration.Webhooks?
 
+  var operations: [Operation] {
+    [
+      Operation(
+        "webhooks/register", of: .container, for: .programs, .changes, register,
+        .init(
+          "Webhooks", "Have a server-to-server key's notifications posted to a URL",
+          """
+          Petrel's own. The operations of webhooks are for callers with a server-to-server key; others get \
+          ACCESS_DENIED. Where the configuration has no `webhooks`, they answer BAD_REQUEST. A URL that is \
+          registered already gets another secret.
+          """, answer: "The webhook with its secret, which no other answer has.")),
+      Operation(
+        "webhooks/list", of: .container, for: .programs, .reads, list,
+        .init(
+          "Webhooks", "The key's webhooks", "Without their secrets.", answer: "The webhooks.")),
+      Operation(
+        "webhooks/delete", of: .container, for: .programs, .changes, delete,
+        .init(
+          "Webhooks", "Remove a webhook",
+          "The server gives up the notifications that wait for it.", answer: "It is removed.")),
+    ]
+  }
+
   /// Registers a URL, with a new secret. One that is registered already gets a new secret too.
-  func register(_ context: RequestContext) async throws -> Data {
-    let settings = try self.settings(context)
+  private func register(
+    _ request: WebhookRegistration, _ context: RequestContext
+  ) async throws -> WebhookDescription {
+    let settings = try offered()
     let recipient = try context.recipient()
-    let request = try WebhookRegistration(parsing: context.body)
     let url: OutboundURL
     do {
       url = try OutboundURL(
@@ -40,13 +64,12 @@ struct WebhooksEndpoint: Sendable {
     }
     return WebhookDescription(
       webhookID: device.token, url: url.description, registered: device.registered,
-      secret: secret.text
-    ).body
+      secret: secret.text)
   }
 
   /// The key's webhooks, without their secrets.
-  func list(_ context: RequestContext) async throws -> Data {
-    _ = try settings(context)
+  private func list(_ context: RequestContext) async throws -> WebhookList {
+    _ = try offered()
     let recipient = try context.recipient()
     let devices = try await store.deviceTokens(of: recipient.userRecordName)
     let webhooks = devices.compactMap { device -> WebhookDescription? in
@@ -56,29 +79,24 @@ struct WebhooksEndpoint: Sendable {
       return WebhookDescription(
         webhookID: device.token, url: endpoint.url, registered: device.registered)
     }
-    return WebhookList(webhooks: webhooks).body
+    return WebhookList(webhooks: webhooks)
   }
 
-  func delete(_ context: RequestContext) async throws -> Data {
-    _ = try settings(context)
+  private func delete(
+    _ request: WebhookDeletion, _ context: RequestContext
+  ) async throws -> WebhookDeletion {
+    _ = try offered()
     let recipient = try context.recipient()
-    let request = try WebhookDeletion(parsing: context.body)
     let isRemoved = try await store.removeDeviceToken(
       request.webhookID, kind: .webhook, of: recipient, at: context.now)
     guard isRemoved else {
       throw ServiceError(
         .notFound, "webhookId: the key has no webhook '\(request.webhookID.prefix(80))'")
     }
-    return request.body
+    return request
   }
 
-  private func settings(
-    _ context: RequestContext
-  ) throws(ServiceError) -> ServerConfiguration.Webhooks {
-    guard case .serverKey = context.caller else {
-      throw ServiceError(
-        .accessDenied, "\(context.path.operation) is for programs with a server-to-server key")
-    }
+  private func offered() throws(ServiceError) -> ServerConfiguration.Webhooks {
     guard let settings else {
       throw ServiceError(
         .badRequest, "webhooks are not set up here; the configuration has no 'webhooks'")

@@ -12,7 +12,7 @@ final class RequestTimes: Sendable {
   /// Takes note of an answer. A reader of the web courier waits for a notification, which says nothing
   /// about the server, so it counts with no time.
   func record(_ operation: String, since start: ContinuousClock.Instant) {
-    let isWaiting = operation == OperationNames.courier
+    let isWaiting = operation == OperationTable.courier
     let seconds = isWaiting ? 0 : (ContinuousClock.now - start) / .seconds(1)
     times.withLock {
       $0[operation, default: Histogram(bounds: Histogram.seconds)].record(seconds)

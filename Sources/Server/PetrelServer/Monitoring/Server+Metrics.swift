@@ -30,7 +30,7 @@ extension Server {
     page.histogram(
       "petrel_request_duration_seconds",
       "From a whole request to its answer. Web courier polls wait by intention and are left out.",
-      times.filter { $0.operation != OperationNames.courier }.map {
+      times.filter { $0.operation != OperationTable.courier }.map {
         ([("operation", $0.operation)], $0.histogram)
       })
     let metrics = requestMetrics

@@ -10,42 +10,69 @@ struct ChangesEndpoint: Sendable {
   let databases: DatabaseDirectory
   let links: AssetLinks
 
+  var operations: [Operation] {
+    let zoned = Operation.Place.database([.private, .shared])
+    let publicZone =
+      "the public database has one zone; ask changes/zone for what changed in '_defaultZone'"
+    let feeds =
+      """
+      A zone that was made with zones/modify has a feed. As Petrel's own, so has the default zone of the \
+      public database. The default zone of a private database has none.
+      """
+    return [
+      Operation(
+        "changes/database", of: zoned, for: .everyone, .reads, currentZones,
+        otherDatabases: publicZone,
+        .init("Changes", "Which zones of a database changed", answer: "A page of zones.")),
+      Operation(
+        "changes/zone", of: .anyDatabase, for: .everyone, .reads, zones,
+        .init(
+          "Changes", "What changed in some zones", feeds,
+          answer: "One item for each zone, in order.")),
+      Operation(
+        "zones/changes", of: zoned, for: .everyone, .reads, supersededZones,
+        otherDatabases: publicZone,
+        .init(
+          "Changes", "Which zones changed", "Superseded by changes/database.",
+          answer: "A page of zones.")),
+      Operation(
+        "records/changes", of: .anyDatabase, for: .everyone, .reads, records,
+        .init(
+          "Changes", "What changed in one zone", "Superseded by changes/zone. \(feeds)",
+          answer: "A page of changes.")),
+    ]
+  }
+
   // MARK: Databases
 
-  func database(_ context: RequestContext) async throws -> Data {
-    try await zones(context, as: .current)
+  private func currentZones(
+    _ request: DatabaseChangesRequest<CurrentDatabaseChanges>, _ context: RequestContext
+  ) async throws -> DatabaseChangesResponse<CurrentDatabaseChanges> {
+    try await changedZones(request, context)
   }
 
-  func zones(_ context: RequestContext) async throws -> Data {
-    try await zones(context, as: .superseded)
+  private func supersededZones(
+    _ request: DatabaseChangesRequest<SupersededDatabaseChanges>, _ context: RequestContext
+  ) async throws -> DatabaseChangesResponse<SupersededDatabaseChanges> {
+    try await changedZones(request, context)
   }
 
-  private func zones(
-    _ context: RequestContext, as form: DatabaseChangesForm
-  ) async throws -> Data {
-    guard try context.scope() != .public else {
-      throw ServiceError(
-        .badDatabase,
-        "the public database has one zone; ask changes/zone for what changed in '_defaultZone'")
-    }
-    let address = try context.address()
-    let request = try DatabaseChangesRequest(
-      parsing: context.body, as: form, context: context.messageContext())
+  private func changedZones<Naming: DatabaseChangesNaming>(
+    _ request: DatabaseChangesRequest<Naming>, _ context: RequestContext
+  ) async throws -> DatabaseChangesResponse<Naming> {
     let page = try await store.zoneChanges(
       since: request.syncToken, limit: ServiceLimits.pageSize(askedFor: request.resultsLimit),
-      in: try await databases.database(at: address))
+      in: try await databases.database(at: try context.address()))
     return DatabaseChangesResponse(
-      zones: page.changes.map { .success($0) }, syncToken: page.token, moreComing: page.hasMore
-    ).body(as: form, context: context.messageContext())
+      zones: page.changes.map { .success($0) }, syncToken: page.token, moreComing: page.hasMore)
   }
 
   // MARK: Zones
 
-  func zone(_ context: RequestContext) async throws -> Data {
-    let address = try context.address()
-    let request = try ZoneChangesRequest(
-      parsing: context.body, context: context.messageContext())
-    let database = try await databases.database(at: address)
+  private func zones(
+    _ request: ZoneChangesRequest, _ context: RequestContext
+  ) async throws -> ZoneChangesResponse {
+    let database = try await databases.database(at: try context.address())
     var size = ServiceLimits.changesPageSize
     var answers: [Result<RecordChangesResponse, FailedItem>] = []
     for zone in request.zones {
@@ -56,21 +83,17 @@ struct ChangesEndpoint: Sendable {
         answers.append(.failure(failed))
       }
     }
-    return ZoneChangesResponse(zones: context.reported(answers)).body(
-      context: context.messageContext(), for: request)
+    return ZoneChangesResponse(zones: context.reported(answers))
   }
 
-  func records(_ context: RequestContext) async throws -> Data {
-    let address = try context.address()
-    let request = try RecordChangesRequest(
-      parsing: context.body, context: context.messageContext())
-    let database = try await databases.database(at: address)
+  private func records(
+    _ request: RecordChangesRequest, _ context: RequestContext
+  ) async throws -> RecordChangesResponse {
+    let database = try await databases.database(at: try context.address())
     var size = ServiceLimits.changesPageSize
     switch try await page(of: request, in: database, context, size: &size) {
-    case .success(let page):
-      return page.body(context: context.messageContext(), for: request)
-    case .failure(let failed):
-      throw failed.error
+    case .success(let page): return page
+    case .failure(let failed): throw failed.error
     }
   }
 
@@ -89,12 +112,14 @@ struct ChangesEndpoint: Sendable {
     do {
       let page = try await store.recordChanges(matching: query, in: database)
       size -= page.size
-      return .success(
-        RecordChangesResponse(
-          zoneID: request.zoneID, changes: try await links.linked(page.changes, in: database),
-          syncToken: page.token,
-          moreComing: page.hasMore,
-          clientChangeTokenData: page.clientChangeToken.map { Data($0) }))
+      var response = RecordChangesResponse(
+        zoneID: request.zoneID, changes: try await links.linked(page.changes, in: database),
+        syncToken: page.token,
+        moreComing: page.hasMore,
+        clientChangeTokenData: page.clientChangeToken.map { Data($0) })
+      response.detail = RecordDetail(
+        desiredKeys: request.desiredKeys, numbersAsStrings: request.numbersAsStrings)
+      return .success(response)
     } catch let error as ItemFailure {
       return .failure(FailedItem(.zone(request.zoneID), ServiceError(error)))
     } catch let error as StoreError

@@ -1,14 +1,18 @@
 import CloudKitModel
-import Foundation
 import WebServices
 
 /// `server/limits`: the limits as data. Petrel's own.
 struct LimitsEndpoint: Sendable {
-  private let answer: Data
+  let limits: [ServiceLimit]
 
-  init(_ configuration: ServerConfiguration) {
-    answer = LimitsResponse(limits: configuration.clientLimits).body
+  var operations: [Operation] {
+    [
+      Operation(
+        "server/limits", of: .container, for: .everyone, .reads,
+        { _ in LimitsResponse(limits: limits) },
+        .init(
+          "Limits", "The limits that this server enforces, as data",
+          "Petrel's own. It needs no signed-in user.", answer: "The limits."))
+    ]
   }
-
-  func limits(_ context: RequestContext) async throws -> Data { answer }
 }

@@ -10,20 +10,36 @@ import WebServices
 struct NotificationsEndpoint: Sendable {
   let store: any NotificationLogStore
 
-  func changes(_ context: RequestContext) async throws -> Data {
-    let recipient = try context.recipient()
-    let request = try NotificationChangesRequest(parsing: context.body)
-    return try await changes(
-      of: recipient, since: request.syncToken,
+  var operations: [Operation] {
+    [
+      Operation(
+        "notifications/changes", of: .container, for: .accounts, .reads, changes,
+        .init(
+          "Notification log", "Read the caller's notification log",
+          "Petrel's own. docs/notification-log.md says more.", answer: "A page of entries.")),
+      Operation(
+        "notifications/markRead", of: .container, for: .accounts, .changes, markRead,
+        .init(
+          "Notification log", "Mark notifications as read", "Petrel's own.",
+          answer: "One item for each ID, in order.")),
+    ]
+  }
+
+  private func changes(
+    _ request: NotificationChangesRequest, _ context: RequestContext
+  ) async throws -> NotificationChangesResponse {
+    try await changes(
+      of: try context.recipient(), since: request.syncToken,
       limit: ServiceLimits.pageSize(askedFor: request.resultsLimit))
   }
 
-  func changes(of recipient: Recipient, since token: String?, limit: Int) async throws -> Data {
+  func changes(
+    of recipient: Recipient, since token: String?, limit: Int
+  ) async throws -> NotificationChangesResponse {
     let page = try await store.notificationLog(of: recipient, since: token, limit: limit)
     return NotificationChangesResponse(
       notifications: try page.notifications.map { try Self.item($0, for: recipient) },
-      syncToken: page.token, moreComing: page.moreComing
-    ).body(context: MessageContext(ownerNaming: .relative(to: recipient.userRecordName)))
+      syncToken: page.token, moreComing: page.moreComing)
   }
 
   private static func item(
@@ -44,20 +60,24 @@ struct NotificationsEndpoint: Sendable {
 
   /// Marks notifications as read. An ID that the caller's log does not have is a `NOT_FOUND` of its
   /// own.
-  func markRead(_ context: RequestContext) async throws -> Data {
+  private func markRead(
+    _ request: MarkNotificationsReadRequest, _ context: RequestContext
+  ) async throws -> MarkNotificationsReadResponse {
     let recipient = try context.recipient()
-    let request = try MarkNotificationsReadRequest(parsing: context.body)
     let marked = try await store.markNotificationsRead(
       request.notificationIDs.compactMap { UUID(uuidString: $0) }, of: recipient,
       timestamp: context.now)
-    let items = request.notificationIDs.map { id -> Result<String, FailedItem> in
-      if let uuid = UUID(uuidString: id), marked.contains(uuid) { return .success(id) }
+    let items = request.notificationIDs.map {
+      id -> Result<MarkNotificationsReadResponse.Item, FailedItem> in
+      if let uuid = UUID(uuidString: id), marked.contains(uuid) {
+        return .success(.init(notificationID: id))
+      }
       return .failure(
         FailedItem(
           .notification(notificationID: id),
           ServiceError(.notFound, "notification '\(id)' is not in the notification log")))
     }
-    return MarkNotificationsReadResponse(notifications: context.reported(items)).body
+    return MarkNotificationsReadResponse(notifications: context.reported(items))
   }
 }
 

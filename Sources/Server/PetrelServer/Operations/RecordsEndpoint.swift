@@ -23,13 +23,36 @@ struct RecordsEndpoint: Sendable {
     self.links = links
   }
 
-  func modify(_ context: RequestContext) async throws -> Data {
+  /// Keeps its answers to requests that may come again, and so uses a signature up by itself.
+  static let modifyName = "records/modify"
+
+  var operations: [Operation] {
+    [
+      Operation(
+        Self.modifyName, of: .anyDatabase, for: .accounts, .changes, modify,
+        .init(
+          "Records", "Save and delete records", answer: "One item for each operation, in order.")),
+      Operation(
+        "records/query", of: .anyDatabase, for: .everyone, .reads, query,
+        .init(
+          "Records", "Find records by their fields",
+          """
+          A query finds the records that the caller may read. A field that a filter or a sort names needs an \
+          option of the schema that allows it (docs/schema.md).
+          """, answer: "A page of records.")),
+      Operation(
+        "records/lookup", of: .anyDatabase, for: .everyone, .reads, lookup,
+        .init(
+          "Records", "Fetch records by their names", answer: "One item for each name, in order.")),
+    ]
+  }
+
+  func modify(
+    _ request: ModifyRecordsRequest, _ context: RequestContext
+  ) async throws -> RecordsResponse {
     let origin = try context.origin()
-    let address = try context.address()
-    let request = try ModifyRecordsRequest(
-      parsing: context.body, context: context.messageContext())
     try Self.checkSize(of: request)
-    let database = try await databases.database(at: address)
+    let database = try await databases.database(at: try context.address())
     var operations = request.operations.map { $0.flatMap(SharesEndpoint.check) }
     if request.isAtomic { operations = Self.failingTogether(operations) }
     var requestID = request.requestID
@@ -52,19 +75,19 @@ struct RecordsEndpoint: Sendable {
       ClientChangeToken(data: [UInt8]($0), deviceID: context.deviceID)
     }
     let outcomes = try await records.modifyRecords(modification)
-    let response = RecordsResponse(
+    var response = RecordsResponse(
       records: context.reported(
         try await links.linked(Self.answers(to: operations, outcomes), in: database)))
-    return response.body(
-      context: context.messageContext(numbersAsStrings: request.numbersAsStrings),
-      desiredKeys: request.desiredKeys, itemDesiredKeys: request.itemDesiredKeys)
+    response.detail = RecordDetail(
+      desiredKeys: request.desiredKeys, numbersAsStrings: request.numbersAsStrings)
+    response.itemDesiredKeys = request.itemDesiredKeys
+    return response
   }
 
-  func lookup(_ context: RequestContext) async throws -> Data {
-    let address = try context.address()
-    let request = try LookupRecordsRequest(
-      parsing: context.body, context: context.messageContext())
-    let database = try await databases.database(at: address)
+  func lookup(
+    _ request: LookupRecordsRequest, _ context: RequestContext
+  ) async throws -> RecordsResponse {
+    let database = try await databases.database(at: try context.address())
     let found = try await records.records(request.recordIDs, in: database)
     let access = try await access(
       to: Set(found.compactMap { $0?.recordType }), in: database, context)
@@ -97,31 +120,31 @@ struct RecordsEndpoint: Sendable {
           FailedItem(
             .record(recordID), error)))
     }
-    return RecordsResponse(
-      records: context.reported(try await links.linked(items, in: database))
-    ).body(
-      context: context.messageContext(numbersAsStrings: request.numbersAsStrings),
-      desiredKeys: request.desiredKeys, itemDesiredKeys: request.itemDesiredKeys)
+    var response = RecordsResponse(
+      records: context.reported(try await links.linked(items, in: database)))
+    response.detail = RecordDetail(
+      desiredKeys: request.desiredKeys, numbersAsStrings: request.numbersAsStrings)
+    response.itemDesiredKeys = request.itemDesiredKeys
+    return response
   }
 
-  func query(_ context: RequestContext) async throws -> Data {
-    let address = try context.address()
-    let request = try QueryRecordsRequest(
-      parsing: context.body, context: context.messageContext())
-    let database = try await databases.database(at: address)
+  private func query(
+    _ request: QueryRecordsRequest, _ context: RequestContext
+  ) async throws -> RecordsResponse {
+    let database = try await databases.database(at: try context.address())
     var query = RecordQuery(
       query: request.query, zoneID: request.zoneID,
       limit: ServiceLimits.pageSize(askedFor: request.resultsLimit),
       continuation: request.continuationMarker, caller: context.caller.userRecordName)
     query.ignoresGrants = !context.appliesGrants
     let page = try await page(matching: query, in: database, context)
-    let response = RecordsResponse(
+    var response = RecordsResponse(
       records: try await links.linked(
         page.records.map { .success(.record($0)) }, in: database),
       continuationMarker: page.continuation)
-    return response.body(
-      context: context.messageContext(numbersAsStrings: request.numbersAsStrings),
-      desiredKeys: request.desiredKeys)
+    response.detail = RecordDetail(
+      desiredKeys: request.desiredKeys, numbersAsStrings: request.numbersAsStrings)
+    return response
   }
 
   private static func checkSize(of request: ModifyRecordsRequest) throws(ServiceError) {

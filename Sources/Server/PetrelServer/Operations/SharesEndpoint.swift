@@ -4,14 +4,26 @@ import WebServices
 
 /// `records/resolve` and `records/accept`. This server keeps no shares yet, and says so for each.
 struct SharesEndpoint: Sendable {
-  func refuse(_ context: RequestContext) throws -> Data {
-    _ = try context.user()
-    let request = try ResolveSharesRequest(parsing: context.body)
-    return SharesResponse(
+  var operations: [Operation] {
+    let details = "This server keeps no shares. Each item fails with the reason code NOT_SUPPORTED."
+    let answer = "One item for each short GUID, in order."
+    return [
+      Operation(
+        "records/resolve", of: .anyDatabase, for: .users, .reads, refuse,
+        .init("Sharing", "Look at shares by their short GUIDs", details, answer: answer)),
+      Operation(
+        "records/accept", of: .anyDatabase, for: .users, .changes, refuse,
+        .init("Sharing", "Take part in shares", details, answer: answer)),
+    ]
+  }
+
+  private func refuse(
+    _ request: ResolveSharesRequest, _ context: RequestContext
+  ) -> SharesResponse {
+    SharesResponse(
       results: request.items.map { item in
         .failure(FailedItem(.share(shortGUID: item.shortGUID), Self.refusal))
-      }
-    ).body
+      })
   }
 
   /// Lets an operation pass unless it saves a share.

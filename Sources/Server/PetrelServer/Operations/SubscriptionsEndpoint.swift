@@ -9,19 +9,36 @@ struct SubscriptionsEndpoint: Sendable {
   let store: any SubscriptionStore
   let databases: DatabaseDirectory
 
-  func list(_ context: RequestContext) async throws -> Data {
+  var operations: [Operation] {
+    [
+      Operation(
+        "subscriptions/list", of: .anyDatabase, for: .accounts, .reads, list,
+        .init("Subscriptions", "The caller's subscriptions", answer: "All of them.")),
+      Operation(
+        "subscriptions/lookup", of: .anyDatabase, for: .accounts, .reads, lookup,
+        .init(
+          "Subscriptions", "Subscriptions by their IDs",
+          answer: "One item for each ID, in order.")),
+      Operation(
+        "subscriptions/modify", of: .anyDatabase, for: .accounts, .changes, modify,
+        .init(
+          "Subscriptions", "Save and delete subscriptions",
+          answer: "One item for each operation, in order. Each stands alone.")),
+    ]
+  }
+
+  private func list(_ context: RequestContext) async throws -> SubscriptionsResponse {
     let user = try context.user()
     let database = try await databases.database(at: try context.address())
     let subscriptions = try await store.subscriptions(of: user, in: database)
     return SubscriptionsResponse(
-      subscriptions: subscriptions.map { .success(.subscription($0)) }
-    ).body(context: context.messageContext())
+      subscriptions: subscriptions.map { .success(.subscription($0)) })
   }
 
-  func lookup(_ context: RequestContext) async throws -> Data {
+  private func lookup(
+    _ request: LookupSubscriptionsRequest, _ context: RequestContext
+  ) async throws -> SubscriptionsResponse {
     let user = try context.user()
-    let request = try LookupSubscriptionsRequest(
-      parsing: context.body, context: context.messageContext())
     let database = try await databases.database(at: try context.address())
     let existing = Dictionary(
       try await store.subscriptions(of: user, in: database).map { ($0.subscriptionID, $0) },
@@ -36,15 +53,14 @@ struct SubscriptionsEndpoint: Sendable {
           .subscription(subscriptionID: subscriptionID),
           ServiceError(.notFound, "subscription '\(subscriptionID)' does not exist")))
     }
-    return SubscriptionsResponse(subscriptions: context.reported(items)).body(
-      context: context.messageContext())
+    return SubscriptionsResponse(subscriptions: context.reported(items))
   }
 
-  func modify(_ context: RequestContext) async throws -> Data {
+  private func modify(
+    _ request: ModifySubscriptionsRequest, _ context: RequestContext
+  ) async throws -> SubscriptionsResponse {
     let user = try context.user()
     let address = try context.address()
-    let request = try ModifySubscriptionsRequest(
-      parsing: context.body, context: context.messageContext())
     let operations = request.operations.map { Self.validated($0, in: address.scope) }
     let database = try await databases.database(at: address)
     let outcomes = try await store.modifySubscriptions(
@@ -76,8 +92,7 @@ struct SubscriptionsEndpoint: Sendable {
         }
         return ReplacedSubscription(by: subscription, replaced)
       })
-    return SubscriptionsResponse(subscriptions: context.reported(items)).body(
-      context: context.messageContext())
+    return SubscriptionsResponse(subscriptions: context.reported(items))
   }
 
   private static func validated(

@@ -4,7 +4,7 @@ import Foundation
 import StoreModel
 import WebServices
 
-/// `tokens/create` and `tokens/register`.
+/// `tokens/create`, `tokens/register` and `tokens/badge`.
 struct TokensEndpoint: Sendable {
   /// How long a web courier token lives, in seconds: twelve hours.
   static let courierLifetime = 43_200.0
@@ -16,10 +16,34 @@ struct TokensEndpoint: Sendable {
   /// The URL that clients reach the server at.
   let publicURL: @Sendable () -> String
 
+  var operations: [Operation] {
+    [
+      Operation(
+        "tokens/create", of: .container, for: .accounts, .changes, create,
+        .init(
+          "Tokens", "Make a token for a reader of the web courier",
+          answer: "The token, and where to poll with it.")),
+      Operation(
+        "tokens/register", of: .container, for: .accounts, .changes, register,
+        .init(
+          "Tokens", "Bind a token to the caller",
+          """
+          A token of tokens/create, or a device's own APNs token. A token of tokens/create may be registered \
+          for at most \(ServiceLimits.containersPerCourierToken) containers and environments.
+          """, answer: "The token.")),
+      Operation(
+        "tokens/badge", of: .container, for: .accounts, .changes, badge,
+        .init(
+          "Tokens", "Set the badge that the caller's devices count from",
+          "Petrel's own. No push is sent for it.", answer: "The badge.")),
+    ]
+  }
+
   /// Makes a token for a web courier reader.
-  func create(_ context: RequestContext) async throws -> Data {
+  private func create(
+    _ request: TokenRequest, _ context: RequestContext
+  ) async throws -> TokenResponse {
     let user = try context.user()
-    let request = try TokenRequest(parsing: context.body)
     guard let environment = request.apnsEnvironment else {
       throw ServiceError(.badRequest, "'apnsEnvironment' is missing")
     }
@@ -31,14 +55,15 @@ struct TokensEndpoint: Sendable {
       deviceID: request.clientID ?? context.deviceID, registered: context.now,
       expires: context.now.advanced(bySeconds: Self.courierLifetime))
     try await save(token)
-    return response(for: token, named: text).body
+    return response(for: token, named: text)
   }
 
   /// Binds a token to the caller in the container: one that ``create(_:)`` made, there or in another
   /// container, or a device's own APNs token.
-  func register(_ context: RequestContext) async throws -> Data {
+  private func register(
+    _ request: TokenRequest, _ context: RequestContext
+  ) async throws -> TokenResponse {
     let user = try context.user()
-    let request = try TokenRequest(parsing: context.body)
     guard let text = request.apnsToken, !text.isEmpty else {
       throw ServiceError(.badRequest, "apnsToken: is missing")
     }
@@ -56,14 +81,14 @@ struct TokensEndpoint: Sendable {
       token = DeviceToken(
         kind: .apns, token: try Self.hexadecimal(text), container: context.path.container,
         environment: context.path.environment,
-        apnsEnvironment: Self.apnsEnvironment(
-          request.apnsEnvironment ?? context.path.environment.rawValue),
+        apnsEnvironment: request.apnsEnvironment.map(Self.apnsEnvironment)
+          ?? Self.apnsEnvironment(of: context.path.environment),
         userRecordName: user, deviceID: nil,
         registered: context.now)
     }
     token.deviceID = request.clientID ?? context.deviceID ?? token.deviceID
     try await save(token)
-    return response(for: token, named: token.kind == .courier ? text : token.token).body
+    return response(for: token, named: token.kind == .courier ? text : token.token)
   }
 
   /// Registers a token, unless it is one too many for its user.
@@ -111,12 +136,25 @@ struct TokensEndpoint: Sendable {
         "\(publicURL())\(WebCourier.path)?tok=\(escaped)&ttl=\(Int(Self.courierLifetime))"
     }
     return TokenResponse(
-      apnsEnvironment: token.apnsEnvironment.rawValue, apnsToken: name,
+      apnsEnvironment: token.apnsEnvironment == .production ? .production : .development,
+      apnsToken: name,
       webcourierURL: courierURL)
   }
 
-  private static func apnsEnvironment(_ name: String) -> APNsEnvironment {
-    name == "production" ? .production : .development
+  private static func apnsEnvironment(
+    _ environment: TokenRequest.Environment
+  ) -> APNsEnvironment {
+    switch environment {
+    case .development: .development
+    case .production: .production
+    }
+  }
+
+  private static func apnsEnvironment(of environment: ContainerEnvironment) -> APNsEnvironment {
+    switch environment {
+    case .development: .development
+    case .production: .production
+    }
   }
 
   /// The device token in lower-case hexadecimal digits. Base64 is read as well: clients differ.
@@ -139,5 +177,14 @@ struct TokensEndpoint: Sendable {
       "apnsToken: '\(text.prefix(80))' is not a device token; expected "
         + "\(deviceTokenSizes.lowerBound) to \(deviceTokenSizes.upperBound) bytes in hexadecimal "
         + "digits or base64")
+  }
+
+  /// Sets the badge of all the caller's devices in the container: the next push that asks for a
+  /// badge counts from it. No push is sent for it.
+  private func badge(
+    _ request: BadgeRequest, _ context: RequestContext
+  ) async throws -> BadgeRequest {
+    try await store.setBadge(request.badge, of: try context.recipient())
+    return request
   }
 }

@@ -8,19 +8,36 @@ struct ZonesEndpoint: Sendable {
   let store: any ZoneStore
   let databases: DatabaseDirectory
 
-  func list(_ context: RequestContext) async throws -> Data {
+  var operations: [Operation] {
+    [
+      Operation(
+        "zones/list", of: .anyDatabase, for: .everyone, .reads, list,
+        .init(
+          "Zones", "All zones of a database",
+          answer: "All zones, the default zone included. A shared database has no default zone.")),
+      Operation(
+        "zones/lookup", of: .anyDatabase, for: .everyone, .reads, lookup,
+        .init("Zones", "Zones by their IDs", answer: "One item for each zone, in order.")),
+      Operation(
+        "zones/modify", of: .database([.private]), for: .accounts, .changes, modify,
+        .init(
+          "Zones", "Make and delete zones of the private database",
+          answer: "One item for each operation, in order. Each stands alone.")),
+    ]
+  }
+
+  private func list(_ context: RequestContext) async throws -> ZonesResponse {
     let database = try await databases.database(at: try context.address())
     var zones = try await store.zones(in: database)
     // What is shared with a user lies in other users' zones; there is no default one among them.
     if try context.scope() == .shared { zones.removeAll { $0.zoneID.isDefaultZone } }
     return ZonesResponse(zones: zones.map { .success(Self.item($0)) })
-      .body(context: context.messageContext())
   }
 
-  func lookup(_ context: RequestContext) async throws -> Data {
-    let address = try context.address()
-    let request = try LookupZonesRequest(parsing: context.body, context: context.messageContext())
-    let database = try await databases.database(at: address)
+  private func lookup(
+    _ request: LookupZonesRequest, _ context: RequestContext
+  ) async throws -> ZonesResponse {
+    let database = try await databases.database(at: try context.address())
     let existing = Dictionary(
       try await store.zones(in: database).map { ($0.zoneID, $0) },
       uniquingKeysWith: { first, _ in first })
@@ -30,18 +47,13 @@ struct ZonesEndpoint: Sendable {
         FailedItem(
           .zone(zoneID), ServiceError(.zoneNotFound, "zone '\(zoneID)' does not exist")))
     }
-    return ZonesResponse(zones: context.reported(items)).body(context: context.messageContext())
+    return ZonesResponse(zones: context.reported(items))
   }
 
-  func modify(_ context: RequestContext) async throws -> Data {
+  func modify(
+    _ request: ModifyZonesRequest, _ context: RequestContext
+  ) async throws -> ZonesResponse {
     let origin = try context.origin()
-    guard try context.scope() == .private else {
-      throw ServiceError(
-        .badDatabase,
-        "zones can be made and deleted in the private database only, not in the "
-          + "\(try context.scope().pathComponent) one")
-    }
-    let request = try ModifyZonesRequest(parsing: context.body, context: context.messageContext())
     let database = try await databases.database(at: try context.address())
     let outcomes = try await store.modifyZones(
       // Those that failed already have their answers.
@@ -63,7 +75,7 @@ struct ZonesEndpoint: Sendable {
         }
       }
     }
-    return ZonesResponse(zones: context.reported(items)).body(context: context.messageContext())
+    return ZonesResponse(zones: context.reported(items))
   }
 
   private static func item(_ zone: Zone) -> ZonesResponse.Item {

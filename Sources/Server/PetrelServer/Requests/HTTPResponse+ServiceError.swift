@@ -22,5 +22,10 @@ extension HTTPResponse {
     body = .data(Data("\(error) (\(error.uuid))\n".utf8))
   }
 
-  static let jsonHeaders = [("Content-Type", "application/json; charset=utf-8")]
+  /// An answer with a body of JSON.
+  init(status: Int = 200, json body: Data) {
+    self.init(status: status, headers: Self.jsonHeaders, body: .data(body))
+  }
+
+  private static let jsonHeaders = [("Content-Type", "application/json; charset=utf-8")]
 }

@@ -6,16 +6,12 @@ import WebServices
 
 /// Finds the endpoint for a request and puts whatever goes wrong into the protocol's form.
 final class RequestRouter: Sendable {
-  private typealias Endpoint = @Sendable (RequestContext) async throws -> Data
-
   private let containers: [String: ServerConfiguration.Container]
   private let authenticator: Authenticator
   private let signatures: any SignatureStore
   let courier: WebCourier
   private let assetTransfers: AssetTransfers
-  private let endpoints: [String: Endpoint]
-  /// What requests are called in metrics.
-  let operationNames: OperationNames
+  let operations: OperationTable
   private let clock: @Sendable () -> Timestamp
   private let signIn: SignIn
   private let admin: AdminService
@@ -46,75 +42,14 @@ final class RequestRouter: Sendable {
       store: store.credentials, webAuthTokens: webAuthTokens,
       signatureWindow: configuration.signatureWindow,
       forgottenSignatures: forgottenSignatures, clock: clock)
-    let databases = DatabaseDirectory(store: store.databases)
     let links = AssetLinks(store: store.secrets, clock: clock, publicURL: publicURL)
     assetTransfers = AssetTransfers(
       assets: store.assets, databases: store.databases, links: links, clock: clock,
       limits: configuration.limits)
-    let records = RecordsEndpoint(of: store, databases: databases, links: links)
-    let assets = AssetsEndpoint(store: store.assets, databases: databases, links: links)
-    let zones = ZonesEndpoint(store: store.zones, databases: databases)
-    let changes = ChangesEndpoint(store: store.changeFeeds, databases: databases, links: links)
-    let subscriptions = SubscriptionsEndpoint(store: store.subscriptions, databases: databases)
-    let tokens = TokensEndpoint(
-      store: store.devices, limits: configuration.limits, publicURL: publicURL)
-    let notifications = NotificationsEndpoint(store: store.notificationLog)
-    let webPush = WebPushEndpoint(
-      store: store.devices,
-      offer: configuration.webPush.flatMap { settings in
-        webPushKey.map { WebPushEndpoint.Offer(settings: settings, key: $0) }
-      })
-    let webhooks = WebhooksEndpoint(store: store.devices, settings: configuration.webhooks)
-    let users = UsersEndpoint(store: store.accounts)
-    let shares = SharesEndpoint()
-    let serverLimits = LimitsEndpoint(configuration)
-    endpoints = [
-      "records/modify": records.modify,
-      "records/lookup": records.lookup,
-      "records/query": records.query,
-      "records/changes": changes.records,
-      "changes/database": changes.database,
-      "changes/zone": changes.zone,
-      "zones/changes": changes.zones,
-      "assets/upload": assets.upload,
-      "assets/rereference": assets.rereference,
-      "zones/list": zones.list,
-      "zones/lookup": zones.lookup,
-      "zones/modify": zones.modify,
-      "subscriptions/list": subscriptions.list,
-      "subscriptions/lookup": subscriptions.lookup,
-      "subscriptions/modify": subscriptions.modify,
-      "tokens/create": tokens.create,
-      "tokens/register": tokens.register,
-      "tokens/badge": tokens.badge,
-      "notifications/changes": notifications.changes,
-      "notifications/markRead": notifications.markRead,
-      "webPush/key": webPush.key,
-      "webPush/register": webPush.register,
-      "webPush/unregister": webPush.unregister,
-      "webhooks/register": webhooks.register,
-      "webhooks/list": webhooks.list,
-      "webhooks/delete": webhooks.delete,
-      "records/resolve": shares.refuse,
-      "records/accept": shares.refuse,
-      "users/caller": users.caller,
-      "users/current": users.current,
-      "users/discover": users.discover,
-      "users/lookup/email": users.lookUpEmail,
-      "users/lookup/id": users.lookUpID,
-      "users/lookup/contacts": users.lookUpContacts,
-      "users/permissions": users.permissions,
-      "server/limits": serverLimits.limits,
-    ]
-    operationNames = OperationNames(endpoints.keys)
+    operations = OperationTable(
+      store: store, configuration: configuration, links: links, publicURL: publicURL,
+      webPushKey: webPushKey)
   }
-
-  /// Operations that read and take no arguments, or do so without a body.
-  private static let readOnly: Set<String> = [
-    "zones/list", "subscriptions/list", "users/caller", "users/current", "users/discover",
-    "users/lookup/contacts", "users/permissions", "webPush/key", "webhooks/list",
-    "server/limits",
-  ]
 
   func respond(to request: HTTPRequest) async -> HTTPResponse {
     if SignIn.isPath(request.path) { return await signIn.respond(to: request) }
@@ -185,7 +120,7 @@ final class RequestRouter: Sendable {
     }
     journal.note(
       failure, status: response.status, of: request, called: uuid,
-      operation: operationNames.name(ofPath: request.rawPath), by: credentials?.caller,
+      operation: operations.metricsName(ofPath: request.rawPath), by: credentials?.caller,
       cause: error)
     return complete(
       response, to: request, credentials: credentials, pagesMayRead: !(error is OriginRefusal))
@@ -283,25 +218,23 @@ final class RequestRouter: Sendable {
     _ request: HTTPRequest, called uuid: RequestUUID, credentials known: inout Credentials?
   ) async throws -> HTTPResponse {
     let path = try ServicePath(parsing: request.path)
-    guard let endpoint = endpoints[path.operation] else {
-      throw ServiceError(
-        .notFound,
-        "no such operation: '\(path.operation)'; known are "
-          + endpoints.keys.sorted().joined(separator: ", "))
-    }
-    try WrongMethod.check(
-      request.method, of: path.operation,
-      allowed: Self.isReadOnly(path) ? ["GET", "HEAD", "POST"] : ["POST"])
+    let operation = try operations.operation(named: path.operation)
+    try WrongMethod.check(request.method, of: operation.name, allowed: operation.methods)
     guard isServed(path.container) else {
       throw ServiceError(.badContainer, "container '\(path.container)' is not served here")
     }
-    let credentials = try await credentials(of: request, for: path)
+    let credentials = try await credentials(of: request, for: path, operation)
     known = credentials
     let keys = countedKeys(of: request, with: credentials)
     try await throttle.admit(keys, at: clock())
-    if case .serverKey = credentials.caller { try path.checkServerKeyMayUse() }
-    // That operation keeps its answers, and uses the signature up where it cannot.
-    if path.operation != "records/modify" { try await credentials.signature?.spend(in: signatures) }
+    if let refusal = AccessPolicy.refusal(
+      of: credentials.caller, calling: operation, in: path.scope)
+    {
+      throw try await offeringSignIn(refusal, request, path, credentials)
+    }
+    if operation.name != RecordsEndpoint.modifyName {
+      try await credentials.signature?.spend(in: signatures)
+    }
     let container = containers[path.container] ?? ServerConfiguration.Container()
     var context = RequestContext(
       path: path, credentials: credentials,
@@ -320,28 +253,34 @@ final class RequestRouter: Sendable {
     do {
       // The caller comes first, before the API token that he uses.
       let answer = try await turns.take(
-        for: keys[0], path.operation, bytes: request.body.count
-      ) { [context] in try await endpoint(context) }
-      return HTTPResponse(headers: HTTPResponse.jsonHeaders, body: .data(answer))
-    } catch var error as ServiceError
-      where error.code == .authenticationRequired && error.redirectURL == nil
-    {
-      error.redirectURL = try await signIn.url(for: request, to: path, with: credentials)
-      throw error
+        for: keys[0], operation.name, bytes: request.body.count
+      ) { [context] in try await operation.respond(context) }
+      return HTTPResponse(json: answer)
+    } catch let error as ServiceError {
+      throw try await offeringSignIn(error, request, path, credentials)
     }
   }
 
+  /// The error, with the URL of the sign-in page where signing in may help.
+  private func offeringSignIn(
+    _ error: ServiceError, _ request: HTTPRequest, _ path: ServicePath, _ credentials: Credentials
+  ) async throws -> ServiceError {
+    guard error.code == .authenticationRequired, error.redirectURL == nil else { return error }
+    var error = error
+    error.redirectURL = try await signIn.url(for: request, to: path, with: credentials)
+    return error
+  }
+
   private func credentials(
-    of request: HTTPRequest, for path: ServicePath
+    of request: HTTPRequest, for path: ServicePath, _ operation: Operation
   ) async throws -> Credentials {
     do {
-      return try await authenticator.credentials(of: request, for: path)
+      return try await authenticator.credentials(
+        of: request, for: path, onlyReads: operation.effect == .reads)
     } catch let end as SessionEnd {
       throw ServiceError(
         .authenticationRequired, end.reason,
         redirectURL: try await signIn.url(for: request, to: path, with: end.credentials))
     }
   }
-
-  private static func isReadOnly(_ path: ServicePath) -> Bool { readOnly.contains(path.operation) }
 }

@@ -190,7 +190,7 @@ public final class CloudService: Sendable {
   /// Requests that wait for others of their callers.
   var turnMetrics: RequestTurns.Metrics { turns.metrics }
   var deliveryTimes: DeliveryTimes { worker.times }
-  var operationNames: OperationNames { router.operationNames }
+  var operations: OperationTable { router.operations }
   /// Requests of the web courier that wait to be looked after.
   var courierRequestsWaiting: Int { courier.desk.waitingCount }
   /// Readers of the web courier that wait for a notification, and those among them that have an event stream.

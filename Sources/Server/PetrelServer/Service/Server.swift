@@ -99,7 +99,7 @@ public final class Server: Sendable {
       let began = ContinuousClock.now
       let response = await service.respond(to: request)
       KillPoint.beforeAnswer.reach()
-      let operation = service.operationNames.name(ofPath: request.rawPath)
+      let operation = service.operations.metricsName(ofPath: request.rawPath)
       requestTimes.record(operation, since: began)
       log.note(response, to: request, operation, since: began)
       return response

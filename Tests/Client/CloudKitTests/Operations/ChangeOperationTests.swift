@@ -24,7 +24,7 @@ struct ChangeOperationTests {
     ScriptedTransport { _, index in
       .ok(
         ZoneChangesResponse(zones: answers[min(index, answers.count - 1)]).body(
-          context: serverContext, for: ZoneChangesRequest(zones: [])))
+          context: serverContext))
     }
   }
 
@@ -177,7 +177,7 @@ struct ChangeOperationTests {
         zoneID: notes, changes: [], syncToken: "1", moreComing: true)
       return .ok(
         ZoneChangesResponse(zones: [.success(page)]).body(
-          context: serverContext, for: ZoneChangesRequest(zones: [])))
+          context: serverContext))
     }
     let operation = CKFetchRecordZoneChangesOperation(recordZoneIDs: [CKRecordZone.ID(notes)])
     operation.database = CKContainer.scripted(transport).privateCloudDatabase
@@ -223,8 +223,10 @@ struct ChangeOperationTests {
         let zones: [Result<ZoneChange, FailedItem>] =
           index == 0 ? [.success(.changed(notes)), .success(.deleted(old))] : []
         return .ok(
-          DatabaseChangesResponse(zones: zones, syncToken: "\(index + 1)", moreComing: index == 0)
-            .body(context: serverContext))
+          DatabaseChangesResponse<CurrentDatabaseChanges>(
+            zones: zones, syncToken: "\(index + 1)", moreComing: index == 0
+          )
+          .body(context: serverContext))
       }
       operation.database = CKContainer.scripted(transport).privateCloudDatabase
       operation.runToEnd()
@@ -236,7 +238,8 @@ struct ChangeOperationTests {
             ? ["token 2", "result 2 false", "old result 2 false true"]
             : ["result 1 true", "old result 1 true true"]))
       let sent = try transport.requests.map {
-        try DatabaseChangesRequest(parsing: try #require($0.body), context: serverContext)
+        try DatabaseChangesRequest<CurrentDatabaseChanges>(
+          parsing: try #require($0.body), context: serverContext)
       }
       #expect(
         sent

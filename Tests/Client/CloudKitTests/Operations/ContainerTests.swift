@@ -52,7 +52,7 @@ struct ContainerTests {
     #expect(request.operation == "tokens/register")
     #expect(
       try TokenRequest(parsing: try #require(request.body))
-        == TokenRequest(apnsEnvironment: "production", apnsToken: "00abff", clientID: "device"))
+        == TokenRequest(apnsEnvironment: .production, apnsToken: "00abff", clientID: "device"))
   }
 
   @Test("An empty device token is refused")

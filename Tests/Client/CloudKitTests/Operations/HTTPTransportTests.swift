@@ -159,7 +159,7 @@ struct HTTPTransportTests {
         return HTTPResponse(
           body: .data(
             TokenResponse(
-              apnsEnvironment: "development", apnsToken: "t", webcourierURL: "http://\(host)/poll"
+              apnsEnvironment: .development, apnsToken: "t", webcourierURL: "http://\(host)/poll"
             ).body))
       default:
         return Self.caller("_me")

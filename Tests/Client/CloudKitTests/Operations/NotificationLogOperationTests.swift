@@ -194,9 +194,10 @@ struct NotificationLogOperationTests {
       guard let parsed = try? MarkNotificationsReadRequest(parsing: request.body ?? Data()) else {
         return .error(ServiceError(.badRequest, "not a request for marks"))
       }
-      let items = parsed.notificationIDs.map { id -> Result<String, FailedItem> in
+      let items = parsed.notificationIDs.map {
+        id -> Result<MarkNotificationsReadResponse.Item, FailedItem> in
         id != "missing"
-          ? .success(id)
+          ? .success(.init(notificationID: id))
           : .failure(
             FailedItem(.notification(notificationID: id), ServiceError(.notFound, "not there")))
       }

@@ -7,7 +7,7 @@ import WebServices
 
 struct RemoteNotificationsTests {
   private static let token = TokenResponse(
-    apnsEnvironment: "development", apnsToken: "t", webcourierURL: "http://c.test/aps?tok=t")
+    apnsEnvironment: .development, apnsToken: "t", webcourierURL: "http://c.test/aps?tok=t")
 
   @Test("Notifications come in order, whatever happens between them")
   func course() async throws {
@@ -41,7 +41,7 @@ struct RemoteNotificationsTests {
     #expect(transport.requests[2].target == .courier(URL(string: "http://c.test/aps?tok=t")!))
     #expect(
       try TokenRequest(parsing: try #require(transport.requests[1].body))
-        == TokenRequest(apnsEnvironment: "development", apnsToken: "t", clientID: "device"))
+        == TokenRequest(apnsEnvironment: .development, apnsToken: "t", clientID: "device"))
   }
 
   @Test("Registering makes the token known before anything is waited for")

@@ -139,9 +139,7 @@ struct ShareOperationTests {
       return .ok(UsersResponse(users: [UserIdentity(userRecordName: "_anna")]).body)
     }
     let lookups =
-      (try? LookupUsersRequest(
-        parsing: body, listedAs: "lookupInfos",
-        by: ["emailAddress", "phoneNumber", "userRecordName"]))?.lookups ?? []
+      (try? FindUsersRequest<UserDiscovery>(parsing: body))?.lookups ?? []
     let found = lookups.filter {
       $0.emailAddress == "anna@example.com" || $0.userRecordName == "_anna"
     }

@@ -1,7 +1,10 @@
+import CloudKitModel
 import Foundation
 import Synchronization
 import Testing
 import WebPushSimulation
+
+@testable import PetrelServer
 
 /// A request for each operation, with which it does something.
 extension AccessWorld {
@@ -86,18 +89,14 @@ extension AccessWorld {
     "server/limits": { _ in "" },
   ]
 
-  /// The operations that the server knows, as it says itself.
-  func operations() async throws -> Set<String> {
-    let answer = try await service.post("public/no/such", "{}", as: service.alice)
-    let list = try #require(answer.reason.components(separatedBy: "known are ").last)
-    return Set(list.components(separatedBy: ", "))
-  }
+  /// The operations that the server has.
+  var operations: [PetrelServer.Operation] { service.operations.all }
 
-  /// Operations of devices are for a container, the others for each of its databases.
-  static func scopes(of operation: String) -> [String] {
-    let isOfDevices = ["tokens/", "notifications/", "webPush/", "webhooks/", "server/"].contains {
-      operation.hasPrefix($0)
+  /// Operations on a container have one path, the others one for each kind of database.
+  static func scopes(of operation: PetrelServer.Operation) -> [String] {
+    switch operation.place {
+    case .container: [""]
+    case .database: DatabaseScope.allCases.map(\.pathComponent)
     }
-    return isOfDevices ? [""] : ["public", "private", "shared"]
   }
 }

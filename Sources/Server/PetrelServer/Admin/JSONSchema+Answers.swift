@@ -1,11 +1,12 @@
 import CloudKitModel
+import JSONCoding
 import Storage
 import StoreModel
 
 /// The shapes of what the admin API answers, by the names that its description has for them.
-extension AdminSchema {
+extension JSONSchema {
   /// An answer with a list and the place of its next page.
-  static func page(_ name: String, of element: AdminSchema) -> AdminSchema {
+  static func page(_ name: String, of element: JSONSchema) -> JSONSchema {
     .object([name: .list(element), "continuation?": .text])
   }
 
@@ -33,28 +34,7 @@ extension AdminSchema {
 
   static let zone = object([
     "zoneName": .text, "ownerRecordName?": .text, "isDefault": .bool, "syncToken?": .text,
-  ]).named("Zone")
-
-  static let records = AdminSchema(
-    [
-      "type": "object",
-      "properties": [
-        "records": ["type": "array", "items": protocolForm("a record, or why it failed").json],
-        "continuationMarker": ["type": "string"],
-      ],
-      "required": ["records"],
-    ]
-  ).named("Records")
-
-  static let zoneOutcomes = AdminSchema(
-    [
-      "type": "object",
-      "properties": [
-        "zones": ["type": "array", "items": protocolForm("a zone, or why it failed").json]
-      ],
-      "required": ["zones"],
-    ]
-  ).named("ZoneOutcomes")
+  ]).named("ZoneEntry")
 
   private static let field = object(["name": .text, "type": .text, "indexes?": .list(.text)])
     .named("Field")
@@ -64,7 +44,7 @@ extension AdminSchema {
     "grants": .map(.list(.text)),
   ]).named("RecordType")
 
-  private static let indexWorkMembers: [String: AdminSchema] = [
+  private static let indexWorkMembers: [String: JSONSchema] = [
     "recordType": .text, "field": .text, "phase": word(["clearing", "building"]), "done": .count,
     "total?": .count,
   ]
@@ -99,10 +79,10 @@ extension AdminSchema {
 
   static let subscription = object([
     "subscriber": .text, "userName?": .text, "predicate?": .text,
-    "subscription": .protocolForm("a subscription"),
+    "subscription": Subscription.schema(in: .answers),
   ]).named("SubscriptionEntry")
 
-  private static let userMembers: [String: AdminSchema] = [
+  private static let userMembers: [String: JSONSchema] = [
     "name": .text, "userRecordName": .text, "created": .time, "emailAddress?": .text,
     "phoneNumber?": .text, "fullName?": .text, "isBeingDeleted?": .bool,
   ]
@@ -119,7 +99,7 @@ extension AdminSchema {
     "stages": .count, "done": .count, "began": .time,
   ]).named("UserDeletion")
 
-  private static let placeMembers: [String: AdminSchema] = [
+  private static let placeMembers: [String: JSONSchema] = [
     "container": .text, "environment": environment,
   ]
 

@@ -1,7 +1,11 @@
+import CloudKitModel
+import JSONCoding
+import WebServices
+
 /// The shapes of explanations, as `Explanation+JSON.swift` writes them. What is not known is null.
-extension AdminSchema {
+extension JSONSchema {
   private static let zoneID = object(["zoneName": .text, "ownerRecordName": .text])
-    .named("ZoneID")
+    .named("ExplainedZoneID")
 
   private static let silenceReason = object([
     "code": .text, "text": .text, "filter": text.orNull, "value": text.orNull,
@@ -41,7 +45,7 @@ extension AdminSchema {
   ]).named("Tally")
 
   /// An explanation, with the names of the accounts and keys in it by their user record names.
-  private static func explanation(_ members: [String: AdminSchema]) -> AdminSchema {
+  private static func explanation(_ members: [String: JSONSchema]) -> JSONSchema {
     object(
       members.merging(["users?": map(.text), "keys?": map(.text)]) { $1 })
   }
@@ -54,7 +58,7 @@ extension AdminSchema {
   static let subscriptionExplanation = explanation([
     "exists": .bool, "deleted": time.orNull, "firings": .list(explainedNotification),
     "tally": tally, "moreChanges": .bool, "subscriber": .text, "subscriptionID": .text,
-    "predicate?": .text, "subscription?": .protocolForm("a subscription"),
+    "predicate?": .text, "subscription?": Subscription.schema(in: .answers),
   ]).named("SubscriptionExplanation")
 
   static let recordDryRun = explanation([

@@ -1,0 +1,104 @@
+import CloudKitModel
+import JSONCoding
+import WebServices
+
+/// The operations as OpenAPI 3.1 describes them (https://spec.openapis.org/oas/v3.1.1). `docs/openapi.yaml`
+/// has them between what is written by hand.
+struct ServiceDescription: Sendable {
+  /// The path items by path.
+  let paths: [(path: String, item: JSONValue)]
+  /// The shapes that they refer to, by name.
+  let schemas: [String: JSONValue]
+
+  init(_ operations: [Operation]) {
+    var schemas = ServiceError.schema.named
+    var paths: [(String, JSONValue)] = []
+    for operation in operations {
+      let item = Self.item(operation)
+      for place in Self.places(of: operation) {
+        paths.append((place.path + operation.name, item(place.parameters)))
+      }
+      for schema in [operation.request, operation.answer].compactMap({ $0 }) {
+        schemas.merge(schema.named) { $1 }
+      }
+    }
+    self.paths = paths
+    self.schemas = schemas
+  }
+
+  /// Where requests for an operation go, and the parameters of the path.
+  private static func places(
+    of operation: Operation
+  ) -> [(path: String, parameters: [String])] {
+    let inDatabase = (
+      "/database/1/{container}/{environment}/{database}/",
+      ["container", "environment", "database", "clientId"]
+    )
+    let inContainer = (
+      "/device/1/{container}/{environment}/", ["container", "environment", "clientId"]
+    )
+    switch operation.place {
+    case .database: return [inDatabase]
+    // Apple's archived reference has the tokens in a database. The server takes them without one, too.
+    case .container where operation.name.hasPrefix("tokens/"): return [inContainer, inDatabase]
+    case .container: return [inContainer]
+    }
+  }
+
+  /// The path item of an operation, given the parameters of its path.
+  private static func item(_ operation: Operation) -> ([String]) -> JSONValue {
+    var post = self.operation(operation)
+    let get = JSONValue.object(post)
+    if let request = operation.request {
+      var body: [String: JSONValue] = ["content": content(request)]
+      if request.json["required"] != nil, !operation.takesGET { body["required"] = true }
+      post["requestBody"] = .object(body)
+    }
+    var members: [String: JSONValue] = ["post": .object(post)]
+    if operation.takesGET { members["get"] = get }
+    return { parameters in
+      members["parameters"] = .array(
+        parameters.map { ["$ref": .string("#/components/parameters/\($0)")] })
+      return .object(members)
+    }
+  }
+
+  private static func operation(_ operation: Operation) -> [String: JSONValue] {
+    let documentation = operation.documentation
+    var json: [String: JSONValue] = [
+      "tags": [.string(documentation.chapter)], "summary": .string(documentation.summary),
+      "responses": [
+        "200": [
+          "description": .string(documentation.answer), "content": content(operation.answer),
+        ],
+        "default": ["$ref": "#/components/responses/Error"],
+      ],
+    ]
+    let details = [documentation.details, access(operation)].compactMap { $0 }
+    if !details.isEmpty { json["description"] = .string(details.joined(separator: " ")) }
+    return json
+  }
+
+  /// Who may call the operation, and on which databases, where not everyone may on all.
+  private static func access(_ operation: Operation) -> String? {
+    var sentences: [String] = []
+    switch operation.callers {
+    case .everyone: break
+    case .accounts: sentences.append("The caller is a signed-in user or a server-to-server key.")
+    case .users: sentences.append("The caller is a signed-in user.")
+    case .programs: sentences.append("The caller is a server-to-server key.")
+    }
+    if case .database(let scopes) = operation.place {
+      let others = DatabaseScope.allCases.filter { !scopes.contains($0) }.map(\.pathComponent)
+      if !others.isEmpty {
+        sentences.append(
+          "For \(others.joined(separator: " and ")) the answer has the reason code BAD_DATABASE.")
+      }
+    }
+    return sentences.isEmpty ? nil : sentences.joined(separator: " ")
+  }
+
+  private static func content(_ schema: JSONSchema) -> JSONValue {
+    ["application/json": ["schema": schema.json]]
+  }
+}
