@@ -35,7 +35,7 @@ let layers: [[Target]] = [
       // How programs declare commands, read words and print.
       .target(
         name: "CommandInterface",
-        dependencies: ["PetrelServer", "JSONCoding", "CMemoryAllocation"]),
+        dependencies: ["Spelling", "JSONCoding", "CMemoryAllocation"]),
       // What many servers can do: a simulation.
       .target(name: "ScaleModel"),
     ]),
@@ -74,7 +74,7 @@ let layers: [[Target]] = [
           "HTTPService", "HTTP2Transport", "OpenIDConnect", "WebDelivery", "OutboundHTTP",
           "Cryptography",
           "WebServices", "SchemaLanguage", "PredicateLanguage", "StringTables", "CloudKitModel",
-          "JSONCoding", "Measuring", "KillPoints", "CConsoleFiles",
+          "JSONCoding", "Measuring", "Spelling", "KillPoints", "CConsoleFiles",
         ]),
       .target(
         name: "Explanation",
@@ -168,6 +168,7 @@ let layers: [[Target]] = [
       .target(name: "JSONCoding"),
       .target(name: "StringTables"),
       .target(name: "Measuring"),
+      .target(name: "Spelling"),
       // Where a server can be told to end as if it were killed; in debug builds alone.
       .target(
         name: "KillPoints",
@@ -208,7 +209,7 @@ let tests: [[Target]] = [
           "RepositoryFiles", "PropertyTesting", "petrel", "petrel-bench", "CommandInterface",
           "PetrelServer",
           "Storage", "StoreTools", "StoreModel",
-          "Cryptography",
+          "Cryptography", "Spelling",
           "CloudKitModel",
         ]),
       .testTarget(

@@ -1,4 +1,4 @@
-import PetrelServer
+import Spelling
 
 /// A mistake in the words of a command.
 package struct UsageError: Error, CustomStringConvertible {

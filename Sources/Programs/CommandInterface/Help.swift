@@ -1,4 +1,4 @@
-import PetrelServer
+import Spelling
 
 /// The texts that say how a program is used, made from what its commands declare.
 struct Help {

@@ -1,5 +1,5 @@
-import PetrelServer
 import PropertyTesting
+import Spelling
 import Testing
 
 @testable import petrel

@@ -1,4 +1,5 @@
 import JSONCoding
+import Spelling
 
 /// An object of a configuration, with its place.
 struct ConfigurationReader {

@@ -1,4 +1,4 @@
-/// What somebody who mistyped a word may have meant.
+/// The known word that somebody who mistyped one may have meant.
 public enum NearestWord {
   /// The word that takes the fewest changes, if they are few for its length; one that begins with what
   /// was typed takes none.
