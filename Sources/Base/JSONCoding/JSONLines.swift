@@ -1,10 +1,9 @@
 import Foundation
-import JSONCoding
 
-/// On which lines the members of a JSON text stand, for messages about them.
-struct JSONLines {
+/// The lines on which the members of a JSON text stand, for messages about them.
+public struct JSONLines {
   /// By the names on the way to a member, the first line being 1.
-  private(set) var lines: [[String]: Int] = [:]
+  public private(set) var lines: [[String]: Int] = [:]
 
   private let bytes: [UInt8]
   private var place = 0
@@ -12,7 +11,7 @@ struct JSONLines {
 
   /// - Parameter data: a text that was read as JSON without a mistake. What stands within arrays has no
   ///   place of its own.
-  init(_ data: Data) {
+  public init(_ data: Data) {
     bytes = Array(data)
     readValue([])
   }
