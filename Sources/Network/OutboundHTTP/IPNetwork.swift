@@ -6,7 +6,7 @@ import Foundation
 /// ```swift
 /// IPNetwork("10.0.0.0/8")!.contains(IPAddress("10.1.2.3")!)  // true
 /// ```
-public struct IPNetwork: Sendable, Hashable, CustomStringConvertible {
+public struct IPNetwork: Sendable, Hashable, LosslessStringConvertible {
   /// The first address.
   public let base: IPAddress
   /// Leading bits that all addresses of the range have in common.

@@ -1,32 +1,22 @@
 import CommandInterface
 import Foundation
-import JSONCoding
 import PetrelServer
 
 /// The options by which a command is told the server's configuration.
 enum ConfigurationOptions {
-  static let all: [Arguments.Option] = [
-    ServeCommand.dataOption, configOption, storeOption,
-    .init("address", "ADDRESS", "where to listen (default 127.0.0.1)"),
-    .init("port", "PORT", "0 lets the system choose (default 8080)"),
-    .init("public-url", "URL", "the URL that clients use, where it differs"),
-    .init(
-      "log-level", "LEVEL", "debug, info, warning or error (default info)",
-      words: ServerLog.Level.allCases.map(\.rawValue)),
-    .init(
-      "log-format", "FORMAT", "text or json (default text)",
-      words: ServerLog.Format.allCases.map(\.rawValue)),
-  ]
+  static let all = [ServeCommand.dataOption, configOption] + ofSettings
 
   static let configOption = Arguments.Option(
     "config", "FILE",
     "the configuration (default PETREL_CONFIG, or server.json in the data directory)")
 
-  static let storeOption = Arguments.Option(
-    "store", "URL", "the PostgreSQL that has the store (default a file in the data directory)")
+  private static let ofSettings = SettingOption.all.map {
+    Arguments.Option($0.name, $0.valueName, $0.help, words: $0.words)
+  }
 
-  /// What tells a command where the store is.
-  static let ofStore = [ServeCommand.dataOption, configOption, storeOption]
+  /// The options that say where the store is.
+  static let ofStore =
+    [ServeCommand.dataOption, configOption] + ofSettings.filter { $0.name == "store" }
 
   /// The configuration that file, environment variables and flags make, and where it comes from.
   ///
@@ -80,17 +70,11 @@ enum ConfigurationOptions {
   private static func setFlags(
     _ arguments: Arguments, in sources: inout ConfigurationSources
   ) throws {
-    for (flag, key) in [
-      ("address", "address"), ("public-url", "publicURL"), ("log-level", "logLevel"),
-      ("log-format", "logFormat"), ("store", "store"),
-    ] {
-      guard let value = arguments.string(flag) else { continue }
-      // The flag goes over what a file of the configuration names.
-      if key == "store" { sources.set(["storeFile"], to: .null, by: .flag("--" + flag)) }
-      sources.set([key], to: .string(value), by: .flag("--" + flag))
-    }
-    if let port = try arguments.int("port", in: 0...65_535) {
-      sources.set(["port"], to: .int(Int64(port)), by: .flag("--port"))
+    for option in SettingOption.all {
+      guard let text = arguments.string(option.name) else { continue }
+      if let complaint = sources.set(option, to: text) {
+        throw UsageError("--\(option.name) \(complaint)")
+      }
     }
   }
 }

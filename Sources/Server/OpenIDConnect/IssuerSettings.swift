@@ -13,7 +13,7 @@ public struct IssuerSettings: Sendable, Hashable {
   }
 
   /// How the issuer hands over the code.
-  public enum ResponseMode: String, Sendable, Hashable {
+  public enum ResponseMode: String, Sendable, Hashable, CaseIterable {
     /// In the query of a redirect.
     case query
     /// In a form that the browser posts. Apple asks for it when scopes are asked for.

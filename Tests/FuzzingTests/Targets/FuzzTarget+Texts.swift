@@ -82,7 +82,7 @@ extension FuzzTarget {
 
   private static let configurations = FuzzTarget(
     "configurations",
-    words: ServerConfiguration.topKeys.map { "\"\($0)\":" } + ["{", "}", "true", "[\"", "\"]"]
+    words: ConfigurationKey.all.map { "\"\($0.name)\":" } + ["{", "}", "true", "[\"", "\"]"]
   ) { input in
     let file = FileManager.default.temporaryDirectory.appendingPathComponent(
       "petrel-fuzzed-\(ProcessInfo.processInfo.processIdentifier).json")
@@ -116,13 +116,4 @@ extension FuzzTarget {
       try hold(again.jsonLine == push.jsonLine, "a line is written the same each time")
     }
   }
-}
-
-extension ServerConfiguration {
-  fileprivate static let topKeys = [
-    "address", "port", "publicURL", "deletionRetentionDays", "signatureWindowSeconds",
-    "productionSchema", "limits", "notificationLog", "explain", "containers", "signIn", "webPush",
-    "webhooks", "metrics", "drainSeconds", "logLevel", "logFormat", "admin", "store", "storeFile",
-    "assetDirectory", "storeWriters",
-  ]
 }

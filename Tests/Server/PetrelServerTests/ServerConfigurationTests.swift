@@ -34,7 +34,7 @@ struct ServerConfigurationTests {
     #expect(configuration.deletionRetentionDays == 30)
     #expect(configuration.storeWriters == 9)
     #expect(configuration.storeLogMegabytes == 7)
-    #expect(!configuration.hasFixedProduction)
+    #expect(configuration.productionSchema == .open)
     #expect(configuration.notificationLog.days == 7)
     #expect(configuration.notificationLog.entries == 500)
     #expect(!configuration.signIn.acceptsPasswords)
@@ -91,7 +91,7 @@ struct ServerConfigurationTests {
     arguments: [
       (
         #"{"prot": 1}"#,
-        "unknown key 'prot'; did you mean 'port'? known are address, port, publicURL, deletionRet"
+        "unknown key 'prot'; did you mean 'port'? known are address, port, publicURL, store, st"
       ),
       (
         #"{"deletionRetentionDays": 0}"#,
@@ -264,7 +264,7 @@ struct ServerConfigurationTests {
         "'keyFile': /nowhere.p8 cannot be read"
       ),
       (
-        #""issuer": "https://a", "clientID": "c", "clientSecret": "a", "keyFile": "b""#,
+        #""issuer": "https://a", "clientID": "c", "label": "l", "clientSecret": "a", "keyFile": "b""#,
         "only one of"
       ),
     ])

@@ -110,7 +110,7 @@ extension StoreConfiguration {
     writers = server.storeWriters
     tuning.checkpointPages = server.storeLogMegabytes << 8
     tuning.logPages = tuning.checkpointPages * 4
-    if !server.hasFixedProduction { fixedEnvironments = [] }
+    if server.productionSchema == .open { fixedEnvironments = [] }
     tuning.searchCacheBytes = server.limits.searchCacheBytes
     notificationLog.age = Double(server.notificationLog.days) * 24 * 60 * 60
     notificationLog.entries = server.notificationLog.entries

@@ -14,6 +14,7 @@ struct KeyMatter: Sendable {
   private struct NamedFile {
     var key: String
     var path: String
+    var contents: ConfigurationListing.FileContents
     var isSecret: Bool
   }
 
@@ -32,7 +33,7 @@ struct KeyMatter: Sendable {
       guard let apns = settings.apns else { continue }
       findings += Self.credential(of: apns, container: container, at: now)
     }
-    for file in files where file.key.hasSuffix("authorityFile") {
+    for file in files where file.contents == .certificates {
       findings += Self.authorities(file.path, as: file.key, at: now)
     }
     if let webPush = configuration.webPush, findings.allSatisfy({ $0.mark == .ok }) {
@@ -46,16 +47,13 @@ struct KeyMatter: Sendable {
   private var files: [NamedFile] {
     let rows = ConfigurationListing(of: configuration, from: sources).rows
     return rows.compactMap { row in
-      guard let name = row.path.last, name.hasSuffix("File"), let path = row.value.string else {
-        return nil
-      }
+      guard let contents = row.file, let path = row.value.string else { return nil }
       let hasOwnKey = rows.contains {
         $0.path.dropLast() == row.path.dropLast() && $0.path.last == "certificateKeyFile"
       }
       return NamedFile(
-        key: row.path.joined(separator: "."),
-        path: path.hasPrefix("/") ? path : sources.directory + "/" + path,
-        isSecret: name == "certificateFile" ? !hasOwnKey : name != "authorityFile")
+        key: row.path.joined(separator: "."), path: sources.file(path), contents: contents,
+        isSecret: contents == .secret && !(row.path.last == "certificateFile" && hasOwnKey))
     }
   }
 

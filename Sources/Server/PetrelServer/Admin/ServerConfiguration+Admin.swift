@@ -6,7 +6,6 @@ extension ServerConfiguration {
   public struct Admin: Sendable, Hashable {
     /// Whether there is an admin API. Nil: where only this machine can reach it.
     public var isEnabled: Bool?
-    /// Whether there are the pages of the console, where there is the API.
     public var hasConsole = true
     /// The addresses that may use it; any when empty.
     public var networks: [IPNetwork] = []
@@ -40,12 +39,20 @@ extension IPAddress {
 }
 
 extension ServerConfiguration.Admin {
-  /// Reads the key `admin` of a configuration file.
-  init(_ reader: ConfigurationReader) throws(ConfigurationError) {
-    self.init()
-    try reader.allow(["enabled", "console", "networks"])
-    isEnabled = try reader.bool("enabled")
-    hasConsole = try reader.bool("console") ?? hasConsole
-    networks = try reader.networks("networks")
-  }
+  /// Settings of the whole, for whether the API is there depends on the address, too.
+  static let settings = SettingTable(
+    ServerConfiguration(dataDirectory: ""),
+    [
+      .init(
+        "enabled", \.admin.isEnabled, .boolean,
+        default: "`true` where only this machine can reach the server",
+        shown: { .bool($0.servesAdmin) },
+        "Whether the API is there."),
+      .init(
+        "console", \.admin.hasConsole, .boolean,
+        "Whether the pages of the console are there where the API is."),
+      .init(
+        "networks", \.admin.networks, .networks, default: "any",
+        "The addresses that may use the API, such as `[\"10.0.0.0/8\"]`."),
+    ])
 }

@@ -5,18 +5,6 @@ public struct ConfigurationChange: Sendable, Hashable {
   /// Those among them that count only after a restart.
   public private(set) var keysForRestart: [String] = []
 
-  private static let restartKeys: Set<String> = [
-    "assetDirectory",
-    "address", "port", "publicURL", "deletionRetentionDays", "productionSchema", "logLevel",
-    "logFormat", "limits.matchingIndexBytes", "limits.searchCacheBytes",
-    "limits.proxies", "limits.connectionsPerAddress", "limits.connectionsPerNetwork",
-    "limits.requestSeconds",
-    "limits.silentPushInterval", "limits.waitingPushes", "limits.undeliveredPushes",
-    "limits.undeliveredPushesPerUser", "notificationLog.bytes", "explain.changes", "explain.days",
-    "notificationLog.days", "notificationLog.entries", "store", "storeFile", "storeWriters",
-    "storeLogMegabytes",
-  ]
-
   public init(from old: ConfigurationSources, to new: ConfigurationSources) {
     compare(ConfigurationKey.all, at: [], old, new)
   }
@@ -34,10 +22,10 @@ public struct ConfigurationChange: Sendable, Hashable {
       case .named(let keys):
         let names = Set((values.0?.object ?? [:]).keys).union((values.1?.object ?? [:]).keys)
         for name in names.sorted() { compare(keys, at: path + [name], old, new) }
-      case .text, .secret, .integer, .number, .boolean, .list:
+      default:
         let name = path.joined(separator: ".")
         self.keys.append(name)
-        if Self.restartKeys.contains(name) { keysForRestart.append(name) }
+        if key.needsRestart { keysForRestart.append(name) }
       }
     }
   }

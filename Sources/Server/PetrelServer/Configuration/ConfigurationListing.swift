@@ -9,32 +9,44 @@ public struct ConfigurationListing: Sendable {
     public var value: JSONValue
     /// Nil for a default.
     public var origin: ConfigurationSources.Origin?
+    /// What the file holds that the value names, if it names one.
+    public var file: FileContents?
+  }
+
+  /// What is in a file that a configuration names.
+  public enum FileContents: Sendable, Hashable {
+    case secret
+    case certificates
   }
 
   public private(set) var rows: [Row] = []
 
   /// - Parameter configuration: what the sources were applied to.
   public init(of configuration: ServerConfiguration, from sources: ConfigurationSources) {
-    add(ConfigurationKey.all, at: [], configuration, sources)
+    add(ConfigurationKey.all, at: [], ServerConfiguration.settings.shown(configuration), sources)
   }
 
   private mutating func add(
-    _ keys: [ConfigurationKey], at path: [String], _ configuration: ServerConfiguration,
+    _ keys: [ConfigurationKey], at path: [String], _ inForce: JSONValue?,
     _ sources: ConfigurationSources
   ) {
     for key in keys {
       let path = path + [key.name]
+      let inForce = inForce?[key.name]
       switch key.kind {
-      case .object(let keys): add(keys, at: path, configuration, sources)
+      case .object(let keys): add(keys, at: path, inForce, sources)
       case .named(let keys):
-        let names = (sources.value(at: path)?.object ?? [:]).keys.sorted()
-        for name in names { add(keys, at: path + [name], configuration, sources) }
-      case .text, .secret, .integer, .number, .boolean, .list:
-        guard let value = key.value?(configuration) ?? sources.value(at: path) else { continue }
-        let isSecret = if case .secret = key.kind { true } else { false }
-        rows.append(
-          Row(
-            path: path, value: isSecret ? "(not shown)" : value, origin: sources.origin(of: path)))
+        for name in (inForce?.object ?? [:]).keys.sorted() {
+          add(keys, at: path + [name], inForce?[name], sources)
+        }
+      default:
+        let given = sources.value(at: path)
+        guard let value = inForce ?? given else { continue }
+        var row = Row(
+          path: path, value: value, origin: given.flatMap { _ in sources.origin(of: path) })
+        if case .secret = key.kind { row.value = "(not shown)" }
+        if case .file(let contents) = key.kind { row.file = contents }
+        rows.append(row)
       }
     }
   }

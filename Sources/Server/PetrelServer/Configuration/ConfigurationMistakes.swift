@@ -1,3 +1,25 @@
+/// A configuration that cannot be used.
+public struct ConfigurationError: Error, Sendable, CustomStringConvertible {
+  /// What has to go for the rest to be usable.
+  enum Place: Sendable, Hashable {
+    case key([String])
+    case variable(String)
+  }
+
+  public var description: String
+  /// Nil where it is not one key or variable that is wrong.
+  var place: Place?
+
+  public init(_ description: String) {
+    self.description = description
+  }
+
+  init(_ description: String, at place: Place) {
+    self.description = description
+    self.place = place
+  }
+}
+
 /// All that is wrong with a configuration.
 public struct ConfigurationMistakes: Error, Sendable, CustomStringConvertible {
   /// At least one.
@@ -18,4 +40,54 @@ public struct ConfigurationMistakes: Error, Sendable, CustomStringConvertible {
 
   /// All on one line.
   public var line: String { mistakes.map(\.description).joined(separator: "; ") }
+}
+
+/// Finding all mistakes at once, where reading stops at the first one.
+extension ConfigurationSources {
+  /// Mistakes beyond so many are not looked for.
+  private static let limit = 100
+
+  /// Puts the values of variables over those there are, without those that cannot be read.
+  ///
+  /// - Returns: what is wrong with the others, as ``read(environment:)`` says it.
+  public mutating func readWhatCan(environment: [String: String]) -> [ConfigurationError] {
+    var environment = environment
+    var mistakes: [ConfigurationError] = []
+    while mistakes.count < Self.limit {
+      do throws(ConfigurationError) {
+        try read(environment: environment)
+        return mistakes
+      } catch {
+        mistakes.append(error)
+        guard case .variable(let name) = error.place, environment[name] != nil else { break }
+        environment[name] = nil
+      }
+    }
+    return mistakes
+  }
+
+  /// Sets a configuration up as far as it goes: what cannot be is left out, with the object it stands
+  /// in where that cannot do without it.
+  ///
+  /// - Returns: what is wrong, as ``apply(to:)`` says it.
+  public mutating func applyWhatCan(
+    to configuration: inout ServerConfiguration
+  ) -> [ConfigurationError] {
+    var mistakes: [ConfigurationError] = []
+    while mistakes.count < Self.limit {
+      do throws(ConfigurationError) {
+        var next = configuration
+        try apply(to: &next)
+        configuration = next
+        return mistakes
+      } catch {
+        guard case .key(var path) = error.place else { return mistakes + [error] }
+        if mistakes.last?.description != error.description { mistakes.append(error) }
+        while !path.isEmpty, value(at: path) == nil { path.removeLast() }
+        guard !path.isEmpty else { return mistakes }
+        remove(path)
+      }
+    }
+    return mistakes
+  }
 }

@@ -1,3 +1,4 @@
+import Foundation
 import JSONCoding
 import Spelling
 
@@ -22,59 +23,37 @@ struct ConfigurationReader {
       sources.place(of: full) + path.map { $0 + ": " }.joined() + text, at: .key(full))
   }
 
-  func allow(_ known: [String]) throws(ConfigurationError) {
-    guard let members = json.object else {
+  /// Reads all settings of a table.
+  ///
+  /// - Throws: ``ConfigurationError`` about the first mistake. Unknown keys are mistakes.
+  func apply<Root>(
+    _ table: SettingTable<Root>, to root: inout Root
+  ) throws(ConfigurationError) {
+    guard json.object != nil else {
       throw mistake(nil, "must be an object, not \(json.kind)")
     }
-    for key in members.keys.sorted() where !known.contains(key) {
+    let known = table.keys.map(\.name)
+    for key in keys where !known.contains(key) {
       let near = NearestWord.among(known, to: key).map { "did you mean '\($0)'? " } ?? ""
       throw mistake(
         key, "unknown key '\(key)'; \(near)known are \(known.joined(separator: ", "))")
     }
+    for setting in table.settings { try setting.read(self, &root) }
+    try table.rules(self, &root)
   }
 
-  func string(_ key: String) throws(ConfigurationError) -> String? {
-    guard let value = json[key] else { return nil }
-    guard let string = value.string else {
-      throw mistake(key, "'\(key)' must be a string, not \(value.kind)")
+  /// The value of a key, if it is there; of a path, from where it begins.
+  ///
+  /// - Throws: ``ConfigurationError`` when it is not allowed, or missing.
+  func value(of key: ConfigurationKey) throws(ConfigurationError) -> JSONValue? {
+    guard let value = json[key.name], !(key.isRequired && value.string == "") else {
+      if key.isRequired { throw mistake(key.name, "'\(key.name)' is missing") }
+      return nil
     }
-    return string
-  }
-
-  func required(_ key: String) throws(ConfigurationError) -> String {
-    guard let string = try string(key), !string.isEmpty else {
-      throw mistake(key, "'\(key)' is missing")
+    if let complaint = key.kind.complaint(about: value) {
+      throw mistake(key.name, "'\(key.name)' \(complaint)")
     }
-    return string
-  }
-
-  /// One of some words.
-  func choice<Choice: RawRepresentable<String> & CaseIterable>(
-    _ key: String
-  ) throws(ConfigurationError) -> Choice? {
-    guard let word = try string(key) else { return nil }
-    guard let choice = Choice(rawValue: word) else {
-      let known = Choice.allCases.map(\.rawValue).joined(separator: ", ")
-      throw mistake(key, "'\(key)' must be one of \(known), not '\(word)'")
-    }
-    return choice
-  }
-
-  func bool(_ key: String) throws(ConfigurationError) -> Bool? {
-    guard let value = json[key] else { return nil }
-    guard let bool = value.bool else {
-      throw mistake(key, "'\(key)' must be true or false, not \(value.kind)")
-    }
-    return bool
-  }
-
-  func int(_ key: String, in range: ClosedRange<Int64>) throws(ConfigurationError) -> Int? {
-    guard let value = json[key] else { return nil }
-    guard let int = value.int, range.contains(int) else {
-      throw mistake(
-        key, "'\(key)' must be a whole number from \(range.lowerBound) to \(range.upperBound)")
-    }
-    return Int(int)
+    return key.kind.isPath ? value.string.map { .string(sources.file($0)) } : value
   }
 
   func object(_ key: String) throws(ConfigurationError) -> ConfigurationReader? {
@@ -84,9 +63,48 @@ struct ConfigurationReader {
     }
     return ConfigurationReader(sources, path: path + [key])
   }
+}
 
-  /// The file of this name, from the configuration's directory unless it is absolute.
-  func file(_ name: String) -> String {
-    name.hasPrefix("/") ? name : sources.directory + "/" + name
+/// What rules ask for. The kinds of the settings have been checked before.
+extension ConfigurationReader {
+  func has(_ key: String) -> Bool { json[key] != nil }
+
+  func text(_ key: String) -> String? { json[key]?.string }
+
+  func required(_ key: String) throws(ConfigurationError) -> String {
+    guard let text = text(key), !text.isEmpty else { throw mistake(key, "'\(key)' is missing") }
+    return text
+  }
+
+  /// The file that a key names.
+  func file(_ key: String) -> String? { text(key).map(sources.file) }
+
+  /// What the file has that a key names.
+  ///
+  /// - Throws: ``ConfigurationError`` when it cannot be read.
+  func contents(_ key: String) throws(ConfigurationError) -> String? {
+    guard let file = file(key) else { return nil }
+    guard let data = FileManager.default.contents(atPath: file) else {
+      throw mistake(key, "'\(key)': \(file) cannot be read")
+    }
+    return String(decoding: data, as: UTF8.self)
+  }
+
+  /// The same without spaces and line breaks around it.
+  func trimmedContents(_ key: String) throws(ConfigurationError) -> String? {
+    try contents(key)?.trimmingCharacters(in: .whitespacesAndNewlines)
+  }
+
+  /// The value of a key or, instead of it, of a file, with the key that it comes from.
+  ///
+  /// - Throws: ``ConfigurationError`` when there are both, or the file cannot be read.
+  func text(
+    _ key: String, orIn fileKey: String
+  ) throws(ConfigurationError) -> (text: String, key: String)? {
+    guard has(fileKey) else { return text(key).map { ($0, key) } }
+    guard !has(key) else {
+      throw mistake(fileKey, "'\(fileKey)' and '\(key)' exclude each other")
+    }
+    return try trimmedContents(fileKey).map { ($0, fileKey) }
   }
 }

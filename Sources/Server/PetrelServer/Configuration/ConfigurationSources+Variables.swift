@@ -38,7 +38,12 @@ extension ConfigurationSources {
     for (name, parts, text) in sorted {
       do throws(ConfigurationError) {
         let (path, kind) = try find(parts[...], among: ConfigurationKey.all, at: [], variable: name)
-        set(path, to: try Self.value(of: text, kind, variable: name), by: .variable(name))
+        guard let value = kind.value(ofText: text) else {
+          let isObject = kind.keys != nil
+          throw ConfigurationError(
+            "\(name): \(isObject ? "must be a JSON object" : kind.rule), not '\(text)'")
+        }
+        set(path, to: value, by: .variable(name))
       } catch {
         throw ConfigurationError(error.description, at: .variable(name))
       }
@@ -56,23 +61,20 @@ extension ConfigurationSources {
 
   /// The variable for a key, as documented.
   static func variable(for path: [String]) -> String {
-    let parts = path.map { name in
-      var text = ""
-      var previousIsLower = false
-      for character in name {
-        if character.isUppercase, previousIsLower { text += "_" }
-        previousIsLower = character.isLowercase
-        text += character.isLetter || character.isNumber ? character.uppercased() : "_"
-      }
-      return text
-    }
-    return prefix + parts.joined(separator: "__")
+    prefix
+      + path.map { words(of: $0).joined(separator: "_").uppercased() }.joined(separator: "__")
+  }
+
+  /// The words that a name consists of, in lower case: of `publicURL` `public` and `url`.
+  static func words(of name: String) -> [String] {
+    name.replacing(/([a-z])([A-Z])/) { "\($0.output.1)_\($0.output.2)" }.lowercased()
+      .split(omittingEmptySubsequences: false) { !$0.isLetter && !$0.isNumber }.map(String.init)
   }
 
   private func find(
     _ parts: ArraySlice<String>, among keys: [ConfigurationKey], at path: [String],
     variable: String
-  ) throws(ConfigurationError) -> (path: [String], kind: ConfigurationKey.Kind) {
+  ) throws(ConfigurationError) -> (path: [String], kind: SettingKind) {
     guard let part = parts.first,
       let key = keys.first(where: { Self.core($0.name) == Self.core(part) })
     else {
@@ -104,32 +106,6 @@ extension ConfigurationSources {
       throw ConfigurationError(
         "\(variable): '\(path.joined(separator: "."))' is no object; the variable for it is "
           + Self.variable(for: path))
-    }
-  }
-
-  private static func value(
-    of text: String, _ kind: ConfigurationKey.Kind, variable: String
-  ) throws(ConfigurationError) -> JSONValue {
-    // What is no JSON is a text.
-    let json = try? JSONValue(parsing: text)
-    switch kind {
-    case .text, .secret: return .string(text)
-    case .integer:
-      if let json, json.int != nil { return json }
-      throw ConfigurationError("\(variable): must be a whole number, not '\(text)'")
-    case .number:
-      if let json, json.double != nil { return json }
-      throw ConfigurationError("\(variable): must be a number, not '\(text)'")
-    case .boolean:
-      if let json, json.bool != nil { return json }
-      throw ConfigurationError("\(variable): must be true or false, not '\(text)'")
-    case .list:
-      if let json, json.array != nil { return json }
-      return .array(
-        text.split(separator: ",").map { .string($0.trimmingCharacters(in: .whitespaces)) })
-    case .object, .named:
-      if let json, json.object != nil { return json }
-      throw ConfigurationError("\(variable): must be a JSON object")
     }
   }
 }

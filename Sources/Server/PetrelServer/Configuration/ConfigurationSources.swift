@@ -114,11 +114,25 @@ public struct ConfigurationSources: Sendable {
     (origin(of: path).map { "\($0)" } ?? file ?? "the configuration") + ": "
   }
 
+  /// The file of this name, from the configuration's directory unless it is absolute.
+  public func file(_ name: String) -> String {
+    name.hasPrefix("/") ? name : directory + "/" + name
+  }
+
   /// Sets a configuration up.
   ///
   /// - Throws: ``ConfigurationError`` naming the place, the key and what would be right. Unknown keys
   ///   are errors.
   public func apply(to configuration: inout ServerConfiguration) throws(ConfigurationError) {
-    try configuration.apply(ConfigurationReader(self, path: []))
+    try ConfigurationReader(self, path: []).apply(ServerConfiguration.settings, to: &configuration)
+  }
+}
+
+extension ServerConfiguration {
+  /// Reads a configuration file. Relative file names are taken from its directory.
+  ///
+  /// - Throws: ``ConfigurationError`` naming the file, the key and what would be right.
+  public mutating func apply(fileAt path: String) throws(ConfigurationError) {
+    try ConfigurationSources(fileAt: path).apply(to: &self)
   }
 }

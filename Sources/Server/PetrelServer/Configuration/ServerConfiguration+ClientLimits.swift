@@ -1,6 +1,6 @@
 import CloudKitModel
 import HTTPService
-import StoreModel
+import JSONCoding
 
 extension ServerConfiguration {
   /// The limits that clients of this server have to keep to, as `server/limits` answers them: those of
@@ -11,25 +11,11 @@ extension ServerConfiguration {
   /// which all clients of an app use up together, waiting pushes, and memory. An honest client cannot keep to them,
   /// for it does not see what others do; an attacker would learn how much is just enough.
   public var clientLimits: [ServiceLimit] {
-    ServiceLimits.all + requestLimits + shares + rates + retention
-  }
-
-  private var requestLimits: [ServiceLimit] {
     let connection = HTTPServer.Configuration()
-    return [
+    return ServiceLimits.all + [
       .init("requestTargetSize", connection.maximumTargetSize, .bytes),
       .init("requestHeaderSize", connection.maximumHeaderSize, .bytes),
-      .init("requestSeconds", limits.requestSeconds, .seconds),
-      .init("signatureWindow", signatureWindow, .seconds),
-    ]
-  }
-
-  /// What one user, key, database or container may have. Those without a value are not limited.
-  private var shares: [ServiceLimit] {
-    let quotas = quotas
-    return StoreQuotas.Subject.allCases.compactMap { subject in
-      quotas[subject].map { .init(subject.limitName, $0, subject.unit) }
-    }
+    ] + rates + Self.limits(ConfigurationKey.all, Self.settings.shown(self))
   }
 
   private var rates: [ServiceLimit] {
@@ -41,37 +27,20 @@ extension ServerConfiguration {
       return [
         .init(name, rate.perSecond, .requestsPerSecond), .init(name + "AtOnce", rate.burst, .count),
       ]
-    } + [.init("silentPushInterval", limits.silentPushInterval, .seconds)]
-  }
-
-  private var retention: [ServiceLimit] {
-    [
-      .init("notificationLogDays", notificationLog.days, .days),
-      .init("notificationLogEntries", notificationLog.entries, .count),
-      .init("notificationLogSize", notificationLog.bytes, .bytes),
-      .init("deletionRetentionDays", deletionRetentionDays, .days),
-    ]
-  }
-}
-
-extension StoreQuotas.Subject {
-  /// The name of the configuration's key.
-  fileprivate var limitName: String {
-    switch self {
-    case .recordTypes: "recordTypesPerContainer"
-    case .privateDatabaseBytes, .publicDatabaseBytes, .subscriptionsPerUser, .zonesPerDatabase,
-      .fieldsPerRecordType, .apnsDevicesPerUser, .courierReadersPerUser, .browsersPerUser,
-      .webhooksPerKey:
-      rawValue
     }
   }
 
-  fileprivate var unit: ServiceLimit.Unit {
-    switch self {
-    case .privateDatabaseBytes, .publicDatabaseBytes: .bytes
-    case .recordTypes, .subscriptionsPerUser, .zonesPerDatabase, .fieldsPerRecordType,
-      .apnsDevicesPerUser, .courierReadersPerUser, .browsersPerUser, .webhooksPerKey:
-      .count
+  /// Those of settings that name one. Settings without a value are not limited.
+  private static func limits(_ keys: [ConfigurationKey], _ inForce: JSONValue) -> [ServiceLimit] {
+    keys.flatMap { key -> [ServiceLimit] in
+      guard let value = inForce[key.name] else { return [] }
+      switch key.kind {
+      case .object(let keys): return limits(keys, value)
+      case .whole(_, let unit), .number(_, let unit):
+        guard let name = key.clientLimit, let number = value.double else { return [] }
+        return [.init(name, number, unit)]
+      default: return []
+      }
     }
   }
 }

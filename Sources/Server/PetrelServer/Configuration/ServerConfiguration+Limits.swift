@@ -7,52 +7,26 @@ import StoreModel
 extension ServerConfiguration {
   /// Limits for those who use the server, and of its memory. Without a value there is none.
   public struct Limits: Sendable, Hashable {
-    /// Bytes of the records and assets of one private database. What would make it larger is
-    /// refused with `QUOTA_EXCEEDED`.
     public var privateDatabaseBytes: Int64?
-    /// The same of one public database.
     public var publicDatabaseBytes: Int64?
-    /// Subscriptions of one user in one database. One more is refused with `QUOTA_EXCEEDED`, as is all
-    /// that passes one of the next limits.
     public var subscriptionsPerUser = 500
-    /// Zones of one database.
     public var zonesPerDatabase = 10_000
-    /// Record types of a container's environment that are made by saving records.
     public var recordTypesPerContainer = 1_000
-    /// Fields of a record type that are made by saving records.
     public var fieldsPerRecordType = 1_000
-    /// APNs tokens of one user in a container's environment.
     public var apnsDevicesPerUser = 50
-    /// Tokens of the web courier of one user in a container's environment that have not expired.
     public var courierReadersPerUser = 1_000
-    /// Pushes that have no outcome yet. More are not written to the store: their notifications are in
-    /// the notification log alone.
     public var undeliveredPushes = 10_000_000
-    /// The same of one database for one user.
     public var undeliveredPushesPerUser = 10_000
     public var requestRates: [RequestRate.Subject: RequestRate] = [:]
-    /// The header field in which a proxy in front tells the client's address, such as
-    /// `X-Forwarded-For`. Name one only when all requests come through the proxy.
     public var clientAddressHeader: String?
-    /// Where proxies in front have their addresses: their connections are those of many clients. Nil:
-    /// everywhere where a ``clientAddressHeader`` is named, and otherwise on this machine.
+    /// Nil: everywhere where a ``clientAddressHeader`` is named, and otherwise on this machine.
     public var proxies: [IPNetwork]?
-    /// Open connections of one address, an IPv4 address or an IPv6 /64 network, unless it is a proxy's.
     public var connectionsPerAddress = HTTPServer.Configuration().connectionsByAddress
-    /// Open connections of one network, an IPv4 /24 or an IPv6 /48, unless it is a proxy's.
     public var connectionsPerNetwork = HTTPServer.Configuration().connectionsByNetwork
-    /// Seconds that a request may take; what it reads ends then. Changes that have begun are carried out.
     public var requestSeconds = 60
-    /// Bytes of memory for the databases' matching indexes, as estimated. Those that went unused
-    /// longest make room; the one that was used last stays however large it is.
     public var matchingIndexBytes = 1 << 30
-    /// Bytes of memory for what searches keep of the value index. With 0 they keep nothing.
     public var searchCacheBytes = 128 << 20
-    /// Seconds between two silent pushes to a device; 0 for no limit. Those that come meanwhile wait,
-    /// and become one for each subscription.
     public var silentPushInterval = 0.0
-    /// When more pushes than these wait, silent ones for a device become one whatever their
-    /// subscriptions.
     public var waitingPushes = 1_000_000
 
     public init() {}
@@ -67,62 +41,116 @@ extension ServerConfiguration {
 }
 
 extension ServerConfiguration.Limits {
-  /// Reads the key `limits` of a configuration file.
-  init(_ reader: ConfigurationReader) throws(ConfigurationError) {
-    self.init()
-    try reader.allow([
-      "privateDatabaseBytes", "requestRates", "clientAddressHeader", "proxies",
-      "connectionsPerAddress", "connectionsPerNetwork", "requestSeconds", "matchingIndexBytes",
-      "searchCacheBytes", "silentPushInterval", "waitingPushes", "publicDatabaseBytes",
-      "subscriptionsPerUser", "zonesPerDatabase", "recordTypesPerContainer", "fieldsPerRecordType",
-      "apnsDevicesPerUser", "courierReadersPerUser", "undeliveredPushes",
-      "undeliveredPushesPerUser",
+  static let settings = SettingTable(
+    ServerConfiguration.Limits(),
+    [
+      .init(
+        "privateDatabaseBytes", \.privateDatabaseBytes, .whole(1...1 << 60, .bytes),
+        clientLimit: "privateDatabaseBytes", default: "not limited",
+        "The records and assets of one private database."),
+      .init(
+        "publicDatabaseBytes", \.publicDatabaseBytes, .whole(1...1 << 60, .bytes),
+        clientLimit: "publicDatabaseBytes", default: "not limited",
+        "The records and assets of one public database."),
+      share(
+        "subscriptionsPerUser", \.subscriptionsPerUser,
+        "The subscriptions of one user in one database."),
+      share(
+        "zonesPerDatabase", \.zonesPerDatabase,
+        "The zones of one database, the default zone among them."),
+      share(
+        "recordTypesPerContainer", \.recordTypesPerContainer,
+        "The record types that saved records make. Those of `petrel schema` do not count."),
+      share(
+        "fieldsPerRecordType", \.fieldsPerRecordType,
+        "The fields of one record type that saved records make."),
+      share(
+        "apnsDevicesPerUser", \.apnsDevicesPerUser,
+        "The APNs tokens of one user. The server removes those that APNs does not know any more."),
+      share(
+        "courierReadersPerUser", \.courierReadersPerUser,
+        "The tokens of the web courier of one user that have not expired."),
+      .init(
+        "undeliveredPushes", \.undeliveredPushes, .whole(1...1_000_000_000), restart: true,
+        "The pushes of the store that have no outcome yet."),
+      .init(
+        "undeliveredPushesPerUser", \.undeliveredPushesPerUser, .whole(1...1_000_000_000),
+        restart: true,
+        "The pushes of one database to one user's devices that have no outcome yet, about."),
+      .object(
+        "requestRates", \.requestRates, rates,
+        "How many requests may be made, and by whom. Without a rate there is no limit."),
+      .init(
+        "clientAddressHeader", \.clientAddressHeader, .text,
+        "The header field with the client's address from a proxy, such as `X-Forwarded-For`."),
+      .init(
+        "proxies", \.proxies, .networks, restart: true,
+        default: "this machine; with `clientAddressHeader` all addresses",
+        "The addresses of proxies in front, such as `[\"10.0.0.0/24\"]`."),
+      .init(
+        "connectionsPerAddress", \.connectionsPerAddress, .whole(1...1_000_000), restart: true,
+        "The open connections of one IPv4 address or one IPv6 /64 network."),
+      .init(
+        "connectionsPerNetwork", \.connectionsPerNetwork, .whole(1...1_000_000), restart: true,
+        "The open connections of one IPv4 /24 or one IPv6 /48 network."),
+      .init(
+        "requestSeconds", \.requestSeconds, .whole(1...3_600, .seconds), restart: true,
+        clientLimit: "requestSeconds", "The time of a request."),
+      .init(
+        "matchingIndexBytes", \.matchingIndexBytes, .whole(0...1 << 60, .bytes), restart: true,
+        "The memory for the indexes by which changes find subscriptions, as estimated."),
+      .init(
+        "searchCacheBytes", \.searchCacheBytes, .whole(0...1 << 60, .bytes), restart: true,
+        "The memory for what searches keep of a file's value index. 0 keeps nothing."),
+      .init(
+        "silentPushInterval", \.silentPushInterval, .number(0...86_400, .seconds), restart: true,
+        clientLimit: "silentPushInterval",
+        "The time between two silent pushes to a device. 0 is no limit."),
+      .init(
+        "waitingPushes", \.waitingPushes, .whole(1...1_000_000_000), restart: true,
+        "The waiting pushes beyond which the silent ones for a device become one."),
     ])
-    publicDatabaseBytes =
-      try reader.int("publicDatabaseBytes", in: 1...Int64(1) << 60).map { Int64($0) }
-    func count(_ key: String, _ value: inout Int) throws(ConfigurationError) {
-      value = try reader.int(key, in: 1...1_000_000_000) ?? value
-    }
-    try count("subscriptionsPerUser", &subscriptionsPerUser)
-    try count("zonesPerDatabase", &zonesPerDatabase)
-    try count("recordTypesPerContainer", &recordTypesPerContainer)
-    try count("fieldsPerRecordType", &fieldsPerRecordType)
-    try count("apnsDevicesPerUser", &apnsDevicesPerUser)
-    try count("courierReadersPerUser", &courierReadersPerUser)
-    try count("undeliveredPushes", &undeliveredPushes)
-    try count("undeliveredPushesPerUser", &undeliveredPushesPerUser)
-    privateDatabaseBytes =
-      try reader.int("privateDatabaseBytes", in: 1...Int64(1) << 60).map { Int64($0) }
-    clientAddressHeader = try reader.string("clientAddressHeader")
-    if reader.json["proxies"] != nil { proxies = try reader.networks("proxies") }
-    connectionsPerAddress =
-      try reader.int("connectionsPerAddress", in: 1...1_000_000) ?? connectionsPerAddress
-    connectionsPerNetwork =
-      try reader.int("connectionsPerNetwork", in: 1...1_000_000) ?? connectionsPerNetwork
-    requestSeconds = try reader.int("requestSeconds", in: 1...3_600) ?? requestSeconds
-    matchingIndexBytes =
-      try reader.int("matchingIndexBytes", in: 0...Int64(1) << 60) ?? matchingIndexBytes
-    searchCacheBytes =
-      try reader.int("searchCacheBytes", in: 0...Int64(1) << 60) ?? searchCacheBytes
-    if let interval = reader.json["silentPushInterval"] {
-      guard let seconds = interval.double, (0...86_400).contains(seconds) else {
-        throw reader.mistake(
-          "silentPushInterval", "'silentPushInterval' must be a number of seconds from 0 to 86400")
-      }
-      silentPushInterval = seconds
-    }
-    waitingPushes = try reader.int("waitingPushes", in: 1...1_000_000_000) ?? waitingPushes
-    guard let rates = try reader.object("requestRates") else { return }
-    try rates.allow(RequestRate.Subject.allCases.map(\.rawValue))
-    for subject in RequestRate.Subject.allCases {
-      guard let rate = try rates.object(subject.rawValue) else { continue }
-      try rate.allow(["perSecond", "burst"])
-      guard let perSecond = rate.json["perSecond"]?.double, perSecond > 0, perSecond <= 1e6 else {
-        throw rate.mistake("perSecond", "'perSecond' must be a number above 0, at most 1000000")
-      }
-      let burst =
-        try rate.int("burst", in: 1...1_000_000) ?? max(1, Int((perSecond * 10).rounded(.up)))
-      requestRates[subject] = RequestRate(perSecond: perSecond, burst: burst)
+
+  private static func share(
+    _ name: String, _ path: Setting<Self>.Path<Int>, _ meaning: String
+  ) -> Setting<Self> {
+    .init(name, path, .whole(1...1_000_000_000), clientLimit: name, meaning)
+  }
+
+  private static let rates = SettingTable<[RequestRate.Subject: RequestRate]>(
+    [:],
+    RequestRate.Subject.allCases.map { subject in
+      .object(
+        subject.rawValue, \.[subject], RequestRate.settings, default: "not limited",
+        subject.meaning)
+    })
+}
+
+extension RequestRate {
+  fileprivate static let settings = SettingTable(
+    RequestRate(perSecond: 0, burst: 0),
+    [
+      .init(
+        "perSecond", \.perSecond, .positive(upTo: 1_000_000), required: true,
+        "The requests a second, in the long run."),
+      .init(
+        "burst", \.burst, .whole(1...1_000_000), default: "ten times `perSecond`",
+        "The requests that may come at once."),
+    ],
+    rules: { reader, rate throws(ConfigurationError) in
+      guard !reader.has("burst") else { return }
+      rate.burst = max(1, Int((rate.perSecond * 10).rounded(.up)))
+    })
+}
+
+extension RequestRate.Subject {
+  fileprivate var meaning: String {
+    switch self {
+    case .user: "The rate of a signed-in user."
+    case .serverKey: "The rate of a server-to-server key."
+    case .apiToken: "The rate of all requests together that bear one API token."
+    case .address:
+      "The rate of an IPv4 address or an IPv6 /64 network, for requests of nobody who is known."
     }
   }
 }

@@ -3,115 +3,41 @@ import Foundation
 import HTTPService
 import SQLEngine
 import Storage
+import StoreModel
 
-/// How a server is set up.
+/// How a server is set up. ``settings`` says what the keys of its file are.
+///
+/// ```json
+/// { "address": "0.0.0.0", "port": 8080, "publicURL": "https://cloud.example.com",
+///   "containers": { "iCloud.com.example.app": { "excludesOriginDevice": true,
+///     "apns": { "topic": "com.example.app", "teamID": "ABCDE12345", "keyID": "KEY1234567",
+///               "keyFile": "AuthKey_KEY1234567.p8" } } } }
+/// ```
 public struct ServerConfiguration: Sendable, Hashable {
-  /// The key or certificate and the place that the pushes of one container go through.
-  public struct APNs: Sendable, Hashable {
-    /// What shows APNs who sends.
-    public enum Credential: Sendable, Hashable {
-      /// The team's key, a `.p8` file, with which provider tokens are signed. Key ID and team ID
-      /// have ten characters each.
-      case key(file: String, keyID: String, teamID: String)
-      /// The app's certificate and its private key, PEM files; they may be the same one.
-      case certificate(file: String, keyFile: String)
-    }
-
-    /// `apns-topic`: the app's bundle ID.
-    public var topic: String
-    public var credential: Credential
-    /// Where to send instead of to Apple's hosts, such as a local simulator.
-    public var host: String?
-    /// 443 without a value.
-    public var port: Int?
-    /// A file with the certificates to trust instead of the system's.
-    public var authorityFile: String?
-    /// The proxy to connect through, as a URL: `http://USER:PASSWORD@HOST:PORT`.
-    public var proxy: String?
-    /// How many connections may be open at a time to each of the two environments; more than one
-    /// only while the others are full.
-    public var maximumConnections = 4
-
-    public init(
-      topic: String, credential: Credential, host: String? = nil, port: Int? = nil,
-      authorityFile: String? = nil
-    ) {
-      self.topic = topic
-      self.credential = credential
-      self.host = host
-      self.port = port
-      self.authorityFile = authorityFile
-    }
-  }
-
-  public struct Container: Sendable, Hashable {
-    /// Nil when no pushes leave the server for this container; the web courier works all the same.
-    public var apns: APNs?
-    /// Whether the device that made a change gets no push for it. Turn it off to test with a single
-    /// device.
-    public var excludesOriginDevice: Bool
-    /// Whether a user's subscription that watches for the same as another of his is refused, as
-    /// Apple's service was seen to do.
-    public var refusesEqualSubscriptions: Bool
-    /// Whether notifications of deletions carry the record type and the last values of the desired
-    /// keys, which Apple's do not.
-    public var deletionsCarryLastValues: Bool
-    /// Nil when the server does not have the app's strings; messages to webhooks then have the keys
-    /// of localised alerts alone.
-    public var strings: Strings?
-
-    public init(
-      apns: APNs? = nil, excludesOriginDevice: Bool = true,
-      refusesEqualSubscriptions: Bool = false, deletionsCarryLastValues: Bool = false,
-      strings: Strings? = nil
-    ) {
-      self.apns = apns
-      self.excludesOriginDevice = excludesOriginDevice
-      self.refusesEqualSubscriptions = refusesEqualSubscriptions
-      self.deletionsCarryLastValues = deletionsCarryLastValues
-      self.strings = strings
-    }
-  }
-
-  /// Where to listen.
-  public var address = "127.0.0.1"
-  /// 0 lets the system choose.
-  public var port = 8080
-  /// The URL that clients reach the server at, where it differs from the address and port, as
-  /// behind a proxy. Web courier URLs begin with it.
-  public var publicURL: String?
   /// The directory of the store; of its assets alone where it is in PostgreSQL.
   public var dataDirectory: String
-  /// The PostgreSQL that has the store; nil for a file in the data directory.
-  public var postgreSQL: PostgreSQLAddress?
-  /// The folder of the assets of a store in PostgreSQL, which all servers on it share; nil for one in
-  /// the data directory.
-  public var assetDirectory: String?
   /// How long a poll of the web courier is held when nothing comes, in seconds: short enough for
   /// proxies. It ends up to a second later.
   public var courierPollTime = 30.0
-  /// How long a server that is told to stop goes on after it said that it wants no new requests, in
-  /// seconds: time for a proxy in front to hear it.
+
+  public var address = "127.0.0.1"
+  public var port = 8080
+  /// Nil: the address and port.
+  public var publicURL: String?
+  /// Nil for a file in the data directory.
+  public var postgreSQL: PostgreSQLAddress?
+  /// Nil for one in the data directory.
+  public var assetDirectory: String?
+  /// In seconds.
   public var drainTime = 0.0
-  /// How far the date of a request that is signed with a server-to-server key may be from the
-  /// server's, in seconds; at most ``maximumSignatureWindow``.
+  /// In seconds; at most ``maximumSignatureWindow``.
   public var signatureWindow = 600.0
-  /// Transactions that are written to a store in PostgreSQL at the same time, each with a connection of
-  /// its own; 1 to ``maximumStoreWriters``.
   public var storeWriters = 4
-  /// How long the write-ahead log of a store in a file gets before it is copied into the database, in
-  /// MiB; 1 to ``maximumStoreLogMegabytes``. Where that does not keep up, it gets four times as long, and
-  /// then those who save wait.
   public var storeLogMegabytes = 78
-  /// How long deletions of records and zones are remembered for change feeds, in days. A device that
-  /// was away for longer starts anew.
   public var deletionRetentionDays = 90
-  /// Whether `production` has a fixed schema, which `petrel schema deploy` alone extends. Otherwise
-  /// record types and fields are made when they are first saved, as in `development`.
-  public var hasFixedProduction = true
+  public var productionSchema = ProductionSchema.fixed
   /// By identifier. When empty every container is served, without APNs; otherwise only these.
   public var containers: [String: Container] = [:]
-  /// How users sign in at the server's own page.
   public var signIn = SignIn()
   /// Nil when browsers may not register for Web Push.
   public var webPush: WebPush?
@@ -120,16 +46,21 @@ public struct ServerConfiguration: Sendable, Hashable {
   public var limits = Limits()
   public var notificationLog = NotificationLog()
   public var explain = Explain()
-  /// What the log has, and how.
   public var logLevel = ServerLog.Level.info
   public var logFormat = ServerLog.Format.text
-  /// Who may read `/metrics` besides programs on this machine.
   public var metrics = Metrics()
-  /// What those who run the server may do over HTTP.
   public var admin = Admin()
 
   public init(dataDirectory: String) {
     self.dataDirectory = dataDirectory
+  }
+
+  /// How `production` gets its record types and fields.
+  public enum ProductionSchema: String, Sendable, CaseIterable {
+    /// By `petrel schema deploy` alone.
+    case fixed
+    /// When they are first saved, as in `development`.
+    case open
   }
 
   /// An hour, in seconds. Signatures of requests that change something are remembered as long.
@@ -158,4 +89,97 @@ public struct ServerConfiguration: Sendable, Hashable {
       .file(path: storePath)
     }
   }
+}
+
+extension ServerConfiguration {
+  static let settings = SettingTable(
+    ServerConfiguration(dataDirectory: ""),
+    [
+      .init(
+        "address", \.address, .text, restart: true, option: "ADDRESS", "The address to listen on."),
+      .init(
+        "port", \.port, .whole(0...65_535), restart: true, option: "PORT",
+        "The port to listen on, or 0 to let the system choose."),
+      .init(
+        "publicURL", \.publicURL, .text, restart: true, option: "URL", default: "address and port",
+        "The URL that clients use, where it differs, as behind a proxy."),
+      .part(
+        "store", .text, restart: true, option: "URL", default: "a file in the data directory",
+        shown: { .string($0.postgreSQL?.description ?? $0.storePath) },
+        "The [PostgreSQL](operating.md#on-postgresql) of the store, `postgres://USER@HOST/DATABASE`."
+      ),
+      .part(
+        "storeFile", .file(.secret), restart: true,
+        "A file with that address, instead of `store`. It keeps a password out of `server.json`."),
+      .init(
+        "assetDirectory", \.assetDirectory, .folder, restart: true,
+        default: "`petrel-assets` in the data directory",
+        shown: { $0.postgreSQL == nil ? nil : .string($0.assetsPath) },
+        "The folder of the bytes of assets where the store is in PostgreSQL."),
+      .init(
+        "storeWriters", \.storeWriters, .whole(1...64), restart: true,
+        "The transactions that the server writes to PostgreSQL at the same time."),
+      .init(
+        "storeLogMegabytes", \.storeLogMegabytes, .whole(1...4_096), restart: true,
+        "The length of a file's write-ahead log, in MiB, at which it is copied into the database."),
+      .init(
+        "deletionRetentionDays", \.deletionRetentionDays, .whole(1...36_500, .days), restart: true,
+        clientLimit: "deletionRetentionDays",
+        "The time for which deletions of records and zones are remembered."),
+      .init(
+        "signatureWindowSeconds", \.signatureWindow,
+        .whole(1...Int64(maximumSignatureWindow), .seconds), clientLimit: "signatureWindow",
+        "The time by which the date of a signed request may differ from the server's."),
+      .init(
+        "productionSchema", \.productionSchema, .choice(ProductionSchema.self), restart: true,
+        "How production gets record types and fields ([schemas](schema.md))."),
+      .init(
+        "drainSeconds", \.drainTime, .whole(0...300, .seconds),
+        "The time for which a server that has to stop still answers."),
+      .init(
+        "logLevel", \.logLevel, .choice(ServerLog.Level.self), restart: true, option: "LEVEL",
+        "The least severe level that the [log](#the-log) has."),
+      .init(
+        "logFormat", \.logFormat, .choice(ServerLog.Format.self), restart: true, option: "FORMAT",
+        "The format of the log."),
+      .object(
+        "metrics", \.metrics, Metrics.settings,
+        "Who may read [`/metrics`](operating.md#metrics) besides programs on this machine."),
+      .object(
+        "limits", \.limits, Limits.settings,
+        "[Limits](#limits) for those who use the server, and of its memory."),
+      .object(
+        "notificationLog", \.notificationLog, NotificationLog.settings,
+        "How much the server keeps of users' [notifications](notification-log.md)."),
+      .object(
+        "explain", \.explain, Explain.settings,
+        "What the server keeps to [explain](explaining.md) why a push came or did not."),
+      .object(
+        "admin", \.self, Admin.settings,
+        "Who may [run the server over HTTP](#running-it-over-http)."),
+      .named(
+        "containers", \.containers, Container.settings,
+        default: "all containers, without a way to APNs",
+        complaint: { identifier in
+          identifier.hasPrefix("iCloud.")
+            ? nil : "container '\(identifier)' must begin with 'iCloud.'"
+        },
+        "The containers that are served, by identifier."),
+      .object("signIn", \.signIn, SignIn.settings, "How users [sign in](#signing-in)."),
+      .object(
+        "webPush", \.webPush, WebPush.settings, default: "refused",
+        "Pushes to browsers by [Web Push](#web-push-and-webhooks)."),
+      .object(
+        "webhooks", \.webhooks, Webhooks.settings, default: "refused",
+        "Posts to programs, [webhooks](#web-push-and-webhooks)."),
+    ],
+    rules: { reader, configuration throws(ConfigurationError) in
+      guard let store = try reader.text("store", orIn: "storeFile") else { return }
+      do {
+        configuration.postgreSQL = try PostgreSQLAddress(store.text)
+      } catch {
+        let reason = (error as? StoreError)?.reason ?? "\(error)"
+        throw reader.mistake(store.key, "'\(store.key)': \(reason)")
+      }
+    })
 }

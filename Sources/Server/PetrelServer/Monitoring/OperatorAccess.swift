@@ -6,9 +6,8 @@ import OutboundHTTP
 extension ServerConfiguration {
   /// Who may read the server's metrics besides programs on its own machine.
   public struct Metrics: Sendable, Hashable {
-    /// Ranges of addresses.
     public var networks: [IPNetwork] = []
-    /// What a client shows, as `Authorization: Bearer …`.
+    /// What the token file has.
     public var token: String?
 
     public init() {}
@@ -16,24 +15,26 @@ extension ServerConfiguration {
 }
 
 extension ServerConfiguration.Metrics {
-  /// Reads the key `metrics` of a configuration file.
-  init(_ reader: ConfigurationReader) throws(ConfigurationError) {
-    try reader.allow(["networks", "tokenFile"])
-    self.init()
-    networks = try reader.networks("networks")
-    guard let name = try reader.string("tokenFile") else { return }
-    let file = reader.file(name)
-    guard let data = FileManager.default.contents(atPath: file) else {
-      throw reader.mistake("tokenFile", "'tokenFile': \(file) cannot be read")
-    }
-    let text = String(decoding: data, as: UTF8.self)
-      .trimmingCharacters(in: .whitespacesAndNewlines)
-    guard text.utf8.count >= 16 else {
-      throw reader.mistake(
-        "tokenFile", "'tokenFile': \(file) must hold a token of at least 16 characters")
-    }
-    token = text
-  }
+  static let settings = SettingTable(
+    ServerConfiguration.Metrics(),
+    [
+      .init(
+        "networks", \.networks, .networks,
+        "The addresses that may read it, such as `[\"10.0.0.0/8\"]`."),
+      .part(
+        "tokenFile", .file(.secret),
+        "A file with a token of at least 16 characters, for `Authorization: Bearer …`."),
+    ],
+    rules: { reader, metrics throws(ConfigurationError) in
+      guard let token = try reader.trimmedContents("tokenFile") else { return }
+      guard token.utf8.count >= 16 else {
+        throw reader.mistake(
+          "tokenFile",
+          "'tokenFile': \(reader.file("tokenFile") ?? "") must hold a token of at least 16 characters"
+        )
+      }
+      metrics.token = token
+    })
 }
 
 /// Who may read what concerns the operator.

@@ -1,14 +1,90 @@
+import Cryptography
 import OpenIDConnect
 
 extension ServerConfiguration {
   /// How users sign in at the server's own page.
   public struct SignIn: Sendable, Hashable {
-    /// Whether local accounts sign in with their passwords.
     public var acceptsPasswords = true
-    /// OpenID Connect issuers whose users may sign in, by the names that their URLs have here: 1 to
-    /// 32 lower-case letters, digits and hyphens.
+    /// By the names that their URLs have here.
     public var issuers: [String: IssuerSettings] = [:]
 
     public init() {}
+
+    static let settings = SettingTable(
+      SignIn(),
+      [
+        .init(
+          "passwords", \.acceptsPasswords, .boolean,
+          "Whether local accounts sign in with their passwords."),
+        .named(
+          "issuers", \.issuers, IssuerSettings.settings, default: "none",
+          complaint: { name in
+            name.wholeMatch(of: /[a-z0-9-]{1,32}/) == nil
+              ? "the name '\(name)' must be 1 to 32 lower-case letters, digits and hyphens" : nil
+          },
+          "OpenID Connect issuers by names of your own: lower-case letters, digits and hyphens."),
+      ])
+  }
+}
+
+extension IssuerSettings {
+  fileprivate static let settings = SettingTable(
+    IssuerSettings(issuer: "", clientID: "", credential: .none, label: ""),
+    [
+      .init(
+        "issuer", \.issuer, .text, required: true, "The issuer's URL, exactly as it names itself."),
+      .init(
+        "clientID", \.clientID, .text, required: true, "The name of this server at the issuer."),
+      .part(
+        "clientSecret", .secret, default: "a public client", "The secret of this server."),
+      .part("clientSecretFile", .file(.secret), "A file with the secret, instead of it."),
+      .part(
+        "teamID", .text, default: "needed with `keyFile`", "The ten characters of the team."),
+      .part("keyID", .text, default: "needed with `keyFile`", "The ten characters of the key."),
+      .part(
+        "keyFile", .file(.secret),
+        "A key to sign with, instead of a secret, as [Apple](authentication.md#sign-in-with-apple) asks."
+      ),
+      .init(
+        "scopes", \.scopes, .texts, default: "`email`, `profile`; with a `keyFile` `name`, `email`",
+        "The scopes that the server asks for besides `openid`."),
+      .init("label", \.label, .text, required: true, "The text of the button."),
+      .init(
+        "responseMode", \.responseMode, .choice(ResponseMode.self),
+        default: "`query`; with a `keyFile` `form_post`",
+        "How the issuer hands over the code: in the query of a redirect, or in a form."),
+    ], rules: check)
+
+  private static func check(
+    _ reader: ConfigurationReader, _ settings: inout Self
+  ) throws(ConfigurationError) {
+    guard isSafe(settings.issuer), !settings.issuer.contains("?") else {
+      throw reader.mistake("issuer", "'issuer' must be a URL that begins with https://")
+    }
+    settings.credential = try credential(reader)
+    guard case .signed = settings.credential else { return }
+    // What Apple has, and how it answers when it is asked for any of it.
+    if !reader.has("scopes") { settings.scopes = ["name", "email"] }
+    if !reader.has("responseMode") { settings.responseMode = .formPost }
+  }
+
+  private static func credential(
+    _ reader: ConfigurationReader
+  ) throws(ConfigurationError) -> Credential {
+    guard ["clientSecret", "clientSecretFile", "keyFile"].count(where: reader.has) <= 1 else {
+      throw reader.mistake(
+        nil, "only one of 'clientSecret', 'clientSecretFile' and 'keyFile' may be")
+    }
+    if let secret = try reader.text("clientSecret", orIn: "clientSecretFile") {
+      return .secret(secret.text)
+    }
+    guard let pem = try reader.contents("keyFile") else { return .none }
+    do {
+      _ = try ES256PrivateKey(pem: pem)
+    } catch {
+      throw reader.mistake("keyFile", "'keyFile' holds no usable key: \(error)")
+    }
+    return .signed(
+      teamID: try reader.required("teamID"), keyID: try reader.required("keyID"), keyPEM: pem)
   }
 }

@@ -1,0 +1,128 @@
+import HTTP2Transport
+
+extension ServerConfiguration {
+  /// The key or certificate and the place that the pushes of one container go through.
+  public struct APNs: Sendable, Hashable {
+    /// What shows APNs who sends.
+    public enum Credential: Sendable, Hashable {
+      /// The team's key, a `.p8` file, with which provider tokens are signed. Key ID and team ID
+      /// have ten characters each.
+      case key(file: String, keyID: String, teamID: String)
+      /// The app's certificate and its private key, PEM files; they may be the same one.
+      case certificate(file: String, keyFile: String)
+    }
+
+    /// `apns-topic`.
+    public var topic: String
+    public var credential: Credential
+    /// Nil for Apple's hosts.
+    public var host: String?
+    /// 443 without a value.
+    public var port: Int?
+    public var authorityFile: String?
+    /// `http://USER:PASSWORD@HOST:PORT`.
+    public var proxy: String?
+    public var maximumConnections = 4
+
+    public init(
+      topic: String, credential: Credential, host: String? = nil, port: Int? = nil,
+      authorityFile: String? = nil
+    ) {
+      self.topic = topic
+      self.credential = credential
+      self.host = host
+      self.port = port
+      self.authorityFile = authorityFile
+    }
+  }
+}
+
+extension ServerConfiguration.APNs {
+  static let settings = SettingTable(
+    ServerConfiguration.APNs(topic: "", credential: .certificate(file: "", keyFile: "")),
+    [
+      .init("topic", \.topic, .text, required: true, "The app's bundle ID."),
+      .part(
+        "teamID", .text, default: "needed with `keyFile`", "The ten characters of the team."),
+      .part("keyID", .text, default: "needed with `keyFile`", "The ten characters of the key."),
+      .part(
+        "keyFile", .file(.secret), default: "needed, or `certificateFile`",
+        "The `.p8` file that Apple gave. The server signs the provider tokens of pushes with it."),
+      .part(
+        "certificateFile", .file(.secret),
+        "The app's certificate in PEM format, instead of a key."),
+      .part(
+        "certificateKeyFile", .file(.secret), default: "`certificateFile`",
+        "The certificate's private key in PEM format, not encrypted."),
+      .init(
+        "host", \.host, .text, default: "Apple's host of the device's environment",
+        "The host to send to, such as that of the [simulator](apns-simulator.md)."),
+      .init(
+        "port", \.port, .whole(1...65_535), default: "443",
+        "The port of the host. Apple's other one is 2197."),
+      .init(
+        "authorityFile", \.authorityFile, .file(.certificates), default: "the system's",
+        "The certificates to trust, in PEM format."),
+      .part(
+        "proxy", .secret,
+        "The proxy to connect through, `http://HOST:PORT` or `http://USER:PASSWORD@HOST:PORT`."),
+      .part(
+        "proxyFile", .file(.secret),
+        "A file with that URL, instead of `proxy`. It keeps the password out of `server.json`."),
+      .init(
+        "maximumConnections", \.maximumConnections, .whole(1...100),
+        "The connections that may be open to each environment while the others are full."),
+    ], rules: check)
+
+  private static func check(
+    _ reader: ConfigurationReader, _ apns: inout Self
+  ) throws(ConfigurationError) {
+    // Both stand in header fields of each push, where APNs would refuse what is no field's value.
+    guard isOnePrintedWord(apns.topic) else {
+      throw reader.mistake(
+        "topic",
+        "'topic' must be a bundle ID such as com.example.app, not \(apns.topic.debugDescription)")
+    }
+    if let host = apns.host, !isOnePrintedWord(host) {
+      throw reader.mistake(
+        "host", "'host' must be a host's name or address, not \(host.debugDescription)")
+    }
+    apns.credential = try Credential(reader)
+    guard let proxy = try reader.text("proxy", orIn: "proxyFile") else { return }
+    apns.proxy = proxy.text
+    do throws(HTTP2Error) {
+      _ = try HTTPProxy(parsing: proxy.text)
+    } catch {
+      throw reader.mistake(proxy.key, "'\(proxy.key)': \(error.reason)")
+    }
+  }
+
+  private static func isOnePrintedWord(_ text: String) -> Bool {
+    text.utf8.allSatisfy { (0x21...0x7E).contains($0) }
+  }
+}
+
+extension ServerConfiguration.APNs.Credential {
+  /// Either a key or a certificate, never both.
+  fileprivate init(_ reader: ConfigurationReader) throws(ConfigurationError) {
+    guard let certificate = reader.file("certificateFile") else {
+      if reader.has("certificateKeyFile") {
+        throw reader.mistake(
+          "certificateKeyFile", "'certificateKeyFile' needs 'certificateFile' beside it")
+      }
+      guard reader.text("keyFile")?.isEmpty == false, let file = reader.file("keyFile") else {
+        throw reader.mistake(
+          "keyFile", "'keyFile' is missing (or 'certificateFile', for a certificate)")
+      }
+      self = .key(
+        file: file, keyID: try reader.required("keyID"), teamID: try reader.required("teamID"))
+      return
+    }
+    for key in ["keyFile", "keyID", "teamID"] where reader.has(key) {
+      throw reader.mistake(
+        key, "'\(key)' and 'certificateFile' exclude each other: APNs takes a key or a certificate")
+    }
+    self = .certificate(
+      file: certificate, keyFile: reader.file("certificateKeyFile") ?? certificate)
+  }
+}
