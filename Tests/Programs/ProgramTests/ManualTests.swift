@@ -1,5 +1,6 @@
 import CommandInterface
 import Foundation
+import PetrelServer
 import RepositoryFiles
 import Testing
 
@@ -11,6 +12,23 @@ struct ManualTests {
   @Test("docs/commands.md is what 'petrel manual markdown' writes")
   func page() throws {
     #expect(try RepositoryFile.text("docs/commands.md") == manual.markdown)
+  }
+
+  @Test("the tables of docs/configuration.md are what 'petrel manual configuration' writes")
+  func settings() throws {
+    let page = try RepositoryFile.text("docs/configuration.md")
+    #expect(try ConfigurationPage.renewing(page) == page)
+  }
+
+  @Test("a page is refused that lacks a table, has one too many, or does not end one")
+  func pages() throws {
+    let names = ["server.json", "limits"]
+    for page in [
+      names.map { "<!-- settings of \($0) -->\n<!-- end of settings -->\n" }.joined(),
+      "<!-- settings of nothing -->\n<!-- end of settings -->\n", "<!-- settings of limits -->\n",
+    ] {
+      #expect(throws: ConfigurationError.self) { try ConfigurationPage.renewing(page) }
+    }
   }
 
   @Test("the manual has each command with its options, in both formats")

@@ -1,19 +1,26 @@
 import CommandInterface
+import Foundation
+import PetrelServer
 
 /// `petrel manual`
 enum ManualCommand: Command {
   static let name = "manual"
   static let example = "petrel manual man > /usr/local/share/man/man1/petrel.1"
-  static let summary = "Prints all that the help says, as a page for man(1) or as Markdown."
-  static let operands = "man|markdown"
+  static let summary =
+    "Prints all that the help says, as a page for man(1) or as Markdown; or writes the tables of settings in a page anew."
+  static let operands = "man|markdown|configuration [PAGE]"
   static let options: [Arguments.Option] = []
 
   static func run(_ arguments: Arguments) async throws -> Int32 {
     let manual = Manual(program: Program.petrel)
-    switch try arguments.word("format: man or markdown") {
-    case "man": Output.write(manual.man)
-    case "markdown": Output.write(manual.markdown)
-    case let other: throw UsageError("the format must be man or markdown, not '\(other)'")
+    switch arguments.positional {
+    case ["man"]: Output.write(manual.man)
+    case ["markdown"]: Output.write(manual.markdown)
+    case let words where words.count == 2 && words[0] == "configuration":
+      let page = try String(contentsOfFile: words[1], encoding: .utf8)
+      try ConfigurationPage.renewing(page)
+        .write(toFile: words[1], atomically: true, encoding: .utf8)
+    default: throw UsageError("needs man, markdown, or configuration and a page")
     }
     return ExitStatus.done
   }
