@@ -25,7 +25,8 @@ struct FeedReading {
     switch Self.read({ try ServicePath(parsing: request.path) })?.operation {
     case "changes/database":
       token = Self.read {
-        try DatabaseChangesRequest<CurrentDatabaseChanges>(parsing: body, context: context).syncToken
+        try DatabaseChangesRequest<CurrentDatabaseChanges>(parsing: body, context: context)
+          .syncToken
       }
     case "zones/changes":
       token = Self.read {

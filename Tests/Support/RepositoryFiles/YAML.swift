@@ -3,7 +3,9 @@ import JSONCoding
 /// Writes JSON as YAML 1.2 for people to read.
 package enum YAML {
   /// Members that come first in an object; the others follow by name.
-  private static let first = ["$ref", "tags", "summary", "description", "type", "parameters", "get"]
+  private static let first = [
+    "$ref", "tags", "summary", "description", "type", "parameters", "get",
+  ]
 
   /// A block of members, in the order given.
   package static func text(
@@ -25,7 +27,8 @@ package enum YAML {
       let start = String(repeating: " ", count: indentation) + "-"
       return "\n"
         + elements.map { element in
-          guard case .object(let members) = element, Self.flow(element).utf8.count > 98 - indentation
+          guard case .object(let members) = element,
+            Self.flow(element).utf8.count > 98 - indentation
           else { return start + block(element, indentation: indentation + 2) }
           let lines = text(ordered(members), indentation: indentation + 2)
           return start + lines.dropFirst(indentation + 1)

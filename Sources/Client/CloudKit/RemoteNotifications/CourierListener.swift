@@ -141,7 +141,8 @@ extension ServiceCall {
   ) -> ServiceCall {
     let environment = apnsEnvironment ?? configuration.environment
     let request = TokenRequest(
-      apnsEnvironment: environment == .production ? .production : .development, apnsToken: token, clientID: configuration.deviceID)
+      apnsEnvironment: environment == .production ? .production : .development, apnsToken: token,
+      clientID: configuration.deviceID)
     return ServiceCall(operation: "tokens/\(verb)", scope: nil, body: request.body)
   }
 }

@@ -35,7 +35,8 @@ extension TokenRequest: Message, MessageObject {
       "Needed by tokens/create. For a device's own token by default the container's environment.")
     try coder.optional(
       "apnsToken", &apnsToken,
-      "Needed by tokens/register. A device's own has 16 to 256 bytes, in hexadecimal digits or base64.")
+      "Needed by tokens/register. A device's own has 16 to 256 bytes, in hexadecimal digits or base64."
+    )
     try coder.optional("clientId", &clientID, "The device; by default that of the query.")
   }
 }

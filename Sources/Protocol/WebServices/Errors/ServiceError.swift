@@ -120,7 +120,8 @@ extension ServiceError {
       "redirectURL?": JSONSchema.text.described("Where to sign in, with AUTHENTICATION_REQUIRED."),
       "limit?": JSONSchema.integer.described("Petrel's own: the limit that the request exceeds."),
       "serverRecord?": Record.schema(in: .answers).described(
-        "Petrel's own: the record as it is, with CONFLICT and EXISTS, where the caller may read it."),
+        "Petrel's own: the record as it is, with CONFLICT and EXISTS, where the caller may read it."
+      ),
     ]
   }
 

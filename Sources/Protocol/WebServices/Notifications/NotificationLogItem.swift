@@ -69,13 +69,15 @@ extension NotificationLogItem: MessagePart {
   }
 
   package static func schema(in scope: SchemaScope) -> JSONSchema {
-    JSONSchema([
-      "type": "object", "required": ["ck"],
-      "description": "The payload of a push, with the values of desired keys beside it.",
-      "properties": [
-        "aps": ["type": "object"], "ck": ["type": "object", "required": ["ce", "cid", "nid"]],
-        "fields": JSONSchema.map(RecordValue.schema(in: scope)).json, "read": ["const": true],
-      ],
-    ], [RecordValue.schema(in: scope)]).named("LogEntry")
+    JSONSchema(
+      [
+        "type": "object", "required": ["ck"],
+        "description": "The payload of a push, with the values of desired keys beside it.",
+        "properties": [
+          "aps": ["type": "object"], "ck": ["type": "object", "required": ["ce", "cid", "nid"]],
+          "fields": JSONSchema.map(RecordValue.schema(in: scope)).json, "read": ["const": true],
+        ],
+      ], [RecordValue.schema(in: scope)]
+    ).named("LogEntry")
   }
 }

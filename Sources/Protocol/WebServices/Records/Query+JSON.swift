@@ -23,7 +23,9 @@ extension Query: MessagePart {
       }
       if !sortKeys.isEmpty {
         writer.key("sortBy")
-        writer.array { writer in for sortKey in sortKeys { sortKey.write(to: &writer, context: context) } }
+        writer.array { writer in
+          for sortKey in sortKeys { sortKey.write(to: &writer, context: context) }
+        }
       }
     }
   }

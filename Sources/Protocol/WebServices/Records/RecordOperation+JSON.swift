@@ -69,9 +69,9 @@ extension RecordOperation {
           "maxLength": .int(Int64(ServiceLimits.nameLength)),
           "description":
             """
-            Absent on create, the server makes it. A record to be made has a name of 1 to 255 printable ASCII \
-            characters, of which the first is no `_`; a user's own record of type `Users` has the user's name.
-            """,
+          Absent on create, the server makes it. A record to be made has a name of 1 to 255 printable ASCII \
+          characters, of which the first is no `_`; a user's own record of type `Users` has the user's name.
+          """,
         ]),
         "recordType?": JSONSchema.text.with(MemberNote.name.keywords).described(
           "Needed to make a record. The type of a record does not change."),

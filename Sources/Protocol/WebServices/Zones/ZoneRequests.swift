@@ -152,7 +152,8 @@ extension ZonesResponse.Item: MessageObject {
     try coder.required("zoneID", &zone)
     try coder.optional(
       "syncToken", &token,
-      "Where the zone's change feed stands now. zones/changes leaves it out, and a default zone has none.")
+      "Where the zone's change feed stands now. zones/changes leaves it out, and a default zone has none."
+    )
     try coder.optional("atomic", &isAtomic, "Not of a zone that is deleted.")
     try coder.optional("deleted", &isDeleted, "true where the zone is deleted.")
     self =

@@ -103,7 +103,9 @@ extension AdminArgument {
     .init(
       "zoneOwner", .text, "the user record name of the zone's owner; the user's own unless told"),
     .init("zoneID", .value(ZoneID.schema(in: .requests)), "the zone of the records"),
-    .init("records", .value(.list(LookupRecordsRequest.elementSchema(in: .requests))), "the records to look up"),
+    .init(
+      "records", .value(.list(LookupRecordsRequest.elementSchema(in: .requests))),
+      "the records to look up"),
     .init(
       "operations", .value(.list(.anything)), "what is to be done, in order"),
     .init(

@@ -22,7 +22,9 @@ struct AdminRecordsEndpoints: AdminEndpoints {
           .needed("recordType"), "predicate", "sortBy", "zoneName", "limit", "continuation",
         ], changes: false, query
       )
-      .described("Records of a type that a predicate is true for", answers: RecordsResponse.schema(in: .answers)),
+      .described(
+        "Records of a type that a predicate is true for",
+        answers: RecordsResponse.schema(in: .answers)),
       .post(
         "records/lookup", AdminDatabases.arguments + [.needed("records"), "zoneID"],
         changes: false, lookup
@@ -31,7 +33,8 @@ struct AdminRecordsEndpoints: AdminEndpoints {
       .post(
         "records/modify", AdminDatabases.arguments + [.needed("operations"), "atomic"], modify
       )
-      .described("Makes, changes and deletes records", answers: RecordsResponse.schema(in: .answers)),
+      .described(
+        "Makes, changes and deletes records", answers: RecordsResponse.schema(in: .answers)),
       .post(
         "assets/upload", AdminDatabases.arguments + [.needed("tokens"), "zoneID"], uploadAssets
       )

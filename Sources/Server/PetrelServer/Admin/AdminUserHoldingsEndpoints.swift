@@ -24,7 +24,8 @@ struct AdminUserHoldingsEndpoints: AdminEndpoints {
           answers: .userHoldings),
       .get("users/public-records", Self.place + ["continuation"], records)
         .described(
-          "Records of a public database that a user created or modified last", answers: RecordsResponse.schema(in: .answers)),
+          "Records of a public database that a user created or modified last",
+          answers: RecordsResponse.schema(in: .answers)),
       .get("users/notifications", Self.place + ["syncToken"], notifications)
         .described(
           "A user's notification log in a container",

@@ -12,7 +12,8 @@ struct UsersEndpoint: Sendable {
 
   var operations: [Operation] {
     let all = "The other users who permit it to be found, at most \(Self.listLimit)"
-    let found = "Those who were found, as Apple's reference has them and as users/discover has them."
+    let found =
+      "Those who were found, as Apple's reference has them and as users/discover has them."
     return [
       Operation(
         "users/caller", of: .anyDatabase, for: .accounts, .reads, caller,
@@ -41,7 +42,8 @@ struct UsersEndpoint: Sendable {
       Operation(
         "users/permissions", of: .anyDatabase, for: .users, .changes, maybe: permissions,
         .init(
-          "Users", "What the caller permits the app; with a body, permit the app something or deny it",
+          "Users",
+          "What the caller permits the app; with a body, permit the app something or deny it",
           "Petrel's own.", answer: "Each permission.")),
     ]
   }

@@ -51,7 +51,8 @@ struct AccessTableTests {
           }
         }
       }
-      #expect(signedAnew.isSuperset(of: ["assets/upload", "subscriptions/modify", "tokens/create"]))
+      #expect(
+        signedAnew.isSuperset(of: ["assets/upload", "subscriptions/modify", "tokens/create"]))
       let reads = world.operations.filter { $0.effect == .reads }.map(\.name)
       #expect(signedAnew.isDisjoint(with: reads + ["records/modify"]))
     }
