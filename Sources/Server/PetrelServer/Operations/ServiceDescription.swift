@@ -39,8 +39,9 @@ struct ServiceDescription: Sendable {
     )
     switch operation.place {
     case .database: return [inDatabase]
-    // Apple's archived reference has the tokens in a database. The server takes them without one, too.
-    case .container where operation.name.hasPrefix("tokens/"): return [inContainer, inDatabase]
+    // Apple's archived reference has these two in a database. The server takes them without one, too.
+    case .container where ["tokens/create", "tokens/register"].contains(operation.name):
+      return [inContainer, inDatabase]
     case .container: return [inContainer]
     }
   }
