@@ -161,24 +161,8 @@ package struct MessageReader {
     return nil
   }
 
-  func optionalFreeText(_ key: String) throws(ServiceError) -> String? {
-    try optional(key)?.freeText()
-  }
-
-  func optionalFreeTexts(_ key: String) throws(ServiceError) -> [String]? {
-    guard let member = try optional(key) else { return nil }
-    var texts: [String] = []
-    for element in try member.elements() { texts.append(try element.freeText()) }
-    return texts
-  }
-
   func optionalBool(_ key: String) throws(ServiceError) -> Bool? {
     try optional(key)?.bool()
-  }
-
-  func optionalInt(_ key: String) throws(ServiceError) -> Int? {
-    guard let int = try optional(key)?.int() else { return nil }
-    return Int(int)
   }
 
   func optionalDouble(_ key: String) throws(ServiceError) -> Double? {
