@@ -28,7 +28,7 @@ enum AccessPolicy {
       return ServiceError(
         .accessDenied, "\(operation.name) is for programs with a server-to-server key")
     }
-    if let refusal = operation.refusal(of: scope) { return refusal }
+    if let refusal = operation.refusal(in: scope) { return refusal }
     let isPrivate = scope.map { $0 != .public } ?? false
     if caller == .anonymous, isPrivate || operation.callers != .everyone {
       return .signInNeeded(for: operation.name)
@@ -38,8 +38,10 @@ enum AccessPolicy {
 }
 
 extension Operation {
+  /// Why nobody can call the operation on such a database.
+  ///
   /// - Returns: nil where the operation is for databases of this scope.
-  fileprivate func refusal(of scope: DatabaseScope?) -> ServiceError? {
+  func refusal(in scope: DatabaseScope?) -> ServiceError? {
     guard case .database(let scopes) = place else { return nil }
     guard let scope else {
       return ServiceError(.badRequest, "\(name) needs a database in its path")

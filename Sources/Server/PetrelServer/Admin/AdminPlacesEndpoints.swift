@@ -122,6 +122,8 @@ struct AdminPlacesEndpoints: AdminEndpoints {
     let body = try request.protocolBody(["operations"])
     let context = try await databases.context(request, operation: "zones/modify", body: body)
     let endpoint = ZonesEndpoint(store: zones, databases: databases.directory)
-    return HTTPResponse(json: try await context.answer(endpoint.modify))
+    let operation = try OperationTable(endpoint.operations).operation(named: "zones/modify")
+    if let refusal = operation.refusal(in: context.path.scope) { throw refusal }
+    return HTTPResponse(json: try await operation.respond(context))
   }
 }

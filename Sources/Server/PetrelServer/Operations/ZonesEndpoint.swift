@@ -50,7 +50,7 @@ struct ZonesEndpoint: Sendable {
     return ZonesResponse(zones: context.reported(items))
   }
 
-  func modify(
+  private func modify(
     _ request: ModifyZonesRequest, _ context: RequestContext
   ) async throws -> ZonesResponse {
     let origin = try context.origin()
