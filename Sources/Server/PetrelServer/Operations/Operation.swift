@@ -77,21 +77,17 @@ struct Operation: Sendable {
   let respond: @Sendable (RequestContext) async throws -> Data
 
   /// An operation with arguments.
+  ///
+  /// - Parameter otherDatabases: why it is not for the other databases; nil for a sentence that fits all.
   init<Request: Message, Answer: Message>(
     _ name: String, of place: Place, for callers: Callers, _ effect: Effect,
     _ handler: @escaping @Sendable (Request, RequestContext) async throws -> Answer,
     otherDatabases: String? = nil, _ documentation: Documentation
   ) {
-    self.name = name
-    self.place = place
-    self.callers = callers
-    self.effect = effect
-    self.otherDatabases = otherDatabases
-    self.documentation = documentation
-    takesGET = false
-    request = Request.schema(in: .requests)
-    answer = Answer.schema(in: .answers)
-    respond = { context in try await context.answer(handler) }
+    self.init(
+      name, place, callers, effect, takesGET: false, otherDatabases, documentation,
+      Request.schema(in: .requests), Answer.schema(in: .answers)
+    ) { context in try await context.answer(handler) }
   }
 
   /// An operation that can do without arguments.
@@ -100,20 +96,12 @@ struct Operation: Sendable {
     maybe handler: @escaping @Sendable (Request?, RequestContext) async throws -> Answer,
     _ documentation: Documentation
   ) {
-    self.name = name
-    self.place = place
-    self.callers = callers
-    self.effect = effect
-    self.documentation = documentation
-    otherDatabases = nil
-    takesGET = true
-    request = Request.schema(in: .requests)
-    answer = Answer.schema(in: .answers)
-    respond = { context in
-      let message = context.messageContext()
-      let request: Request? =
-        context.body.isEmpty ? nil : try Request(parsing: context.body, context: message)
-      return try await handler(request, context).body(context: message)
+    self.init(
+      name, place, callers, effect, takesGET: true, nil, documentation,
+      Request.schema(in: .requests), Answer.schema(in: .answers)
+    ) { context in
+      guard context.body.isEmpty else { return try await context.answer(handler) }
+      return try await handler(nil, context).body(context: context.messageContext())
     }
   }
 
@@ -123,18 +111,27 @@ struct Operation: Sendable {
     _ handler: @escaping @Sendable (RequestContext) async throws -> Answer,
     _ documentation: Documentation
   ) {
+    self.init(
+      name, place, callers, effect, takesGET: true, nil, documentation, nil,
+      Answer.schema(in: .answers)
+    ) { context in try await handler(context).body(context: context.messageContext()) }
+  }
+
+  private init(
+    _ name: String, _ place: Place, _ callers: Callers, _ effect: Effect, takesGET: Bool,
+    _ otherDatabases: String?, _ documentation: Documentation, _ request: JSONSchema?,
+    _ answer: JSONSchema, respond: @escaping @Sendable (RequestContext) async throws -> Data
+  ) {
     self.name = name
     self.place = place
     self.callers = callers
     self.effect = effect
+    self.takesGET = takesGET
+    self.otherDatabases = otherDatabases
     self.documentation = documentation
-    otherDatabases = nil
-    takesGET = true
-    request = nil
-    answer = Answer.schema(in: .answers)
-    respond = { context in
-      try await handler(context).body(context: context.messageContext())
-    }
+    self.request = request
+    self.answer = answer
+    self.respond = respond
   }
 
   var methods: [String] { takesGET ? ["GET", "HEAD", "POST"] : ["POST"] }

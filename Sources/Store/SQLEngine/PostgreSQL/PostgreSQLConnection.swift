@@ -253,7 +253,7 @@ package final class PostgreSQLConnection: SQLConnection {
 
   package func noteInterruption() { cancelled = .now }
 
-  /// The cancellation of this session's statements; nil if the session is lost.
+  /// The cancellation of this connection's statements; nil if the connection is lost.
   func cancellation() -> PostgreSQLCancellation? {
     let cancellation = knownCancellation ?? PostgreSQLCancellation(of: handle)
     knownCancellation = cancellation

@@ -1,0 +1,46 @@
+import CloudKitModel
+import JSONCoding
+
+/// Reads the members.
+struct MessageDecoder: MessageCoder {
+  static let reads = true
+
+  private let reader: MessageReader
+
+  init(_ reader: MessageReader) {
+    self.reader = reader
+  }
+
+  mutating func member<Part: MessagePart>(
+    _ name: String, or others: [String], _ part: inout Part?, _ presence: MemberPresence,
+    _ note: @autoclosure () -> MemberNote
+  ) throws(ServiceError) {
+    var found = try reader.optional(name)
+    for other in others where found == nil { found = try reader.optional(other) }
+    if let found {
+      part = try Part(found)
+    } else if presence == .required {
+      throw reader.mistake("'\(name)' is missing")
+    }
+  }
+
+  mutating func list<Part: MessagePart>(
+    _ name: String, _ parts: inout [Part]?, count: ClosedRange<Int>, isRequired: Bool,
+    _ note: @autoclosure () -> MemberNote
+  ) throws(ServiceError) {
+    if !isRequired, try reader.optional(name) == nil { return }
+    parts = try [Part](try reader.list(name, count: count))
+  }
+
+  mutating func operations<Part: MessagePart>(
+    _ name: String, _ parts: inout [Result<Part, FailedItem>], of kind: RequestItem
+  ) throws(ServiceError) {
+    parts = try reader.list(name, count: 0...ServiceLimits.operationsPerRequest)
+      .items(of: kind) { (element) throws(ServiceError) in try Part(element) }
+  }
+
+  func check(_ name: String?, _ rule: () throws(ModelError) -> Void) throws(ServiceError) {
+    guard let name else { return try reader.checked(rule) }
+    try reader.optional(name)?.checked(rule)
+  }
+}
