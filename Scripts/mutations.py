@@ -25,9 +25,6 @@ import time
 
 root = pathlib.Path(__file__).resolve().parent.parent
 
-# Folders of `Sources` that hold modules and are none.
-layers = ["Store"]
-
 
 @dataclasses.dataclass(frozen=True)
 class Mistake:
@@ -44,9 +41,8 @@ class Mistake:
 
     @property
     def folder(self):
-        """The folder of the file's module: that below `Sources`, or in the folder of a layer."""
-        parts = self.file.split("/")
-        return "/".join(parts[:3] if parts[1] in layers else parts[:2])
+        """The folder of the file's module: `Sources/LAYER/MODULE`."""
+        return "/".join(self.file.split("/")[:3])
 
     @property
     def switch(self):

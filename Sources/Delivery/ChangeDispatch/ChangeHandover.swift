@@ -113,7 +113,7 @@ final class ChangeHandover: Sendable {
     await settlement.wait {
       let (isSettled, sleepers) = state.withLock { state in
         if state.schedule.isSettled { return (true, [WakeSignal]()) }
-        state.schedule.isAwaited = true
+        state.schedule.hasWaitingCaller = true
         return (false, Array(state.sleepers.values))
       }
       // Changes that were kept back must be dispatched now.
@@ -142,7 +142,7 @@ final class ChangeHandover: Sendable {
     let (value, isSettled) = state.withLock { state in
       let value = change(&state.schedule)
       let isSettled = state.schedule.isSettled
-      if isSettled { state.schedule.isAwaited = false }
+      if isSettled { state.schedule.hasWaitingCaller = false }
       return (value, isSettled)
     }
     if isSettled { settlement.come() }

@@ -55,15 +55,15 @@ extension DeliveryWorker {
       let needsTaking = routes.contains { state.schedules[$0]?.needsTaking == true }
       let isSettled = state.isSettled
       let wakesTaker = isPutOff || needsTaking || (isSettled && state.waitingCount > 0)
-      return (again, wakesTaker, isSettled, state.backlogNews())
+      return (again, wakesTaker, isSettled, state.backlogTransition())
     }
-    tell(backlog)
+    report(backlog)
     for delivery in again { send(delivery) }
     if wakesTaker { takerSignal.signal() }
     if isSettled { settlement.come() }
   }
 
-  private func tell(_ backlog: Bool?) {
+  private func report(_ backlog: Bool?) {
     switch backlog {
     case true?:
       report(
@@ -134,9 +134,9 @@ extension DeliveryWorker {
     if !isPrepared { backlogs.begin(owed: owed) }
     let backlog = state.withLock { state in
       state.count(owed)
-      return state.backlogNews()
+      return state.backlogTransition()
     }
-    tell(backlog)
+    report(backlog)
   }
 
   private func takeDue(as holder: Int64) async throws {
@@ -179,9 +179,9 @@ extension DeliveryWorker {
       state.metrics.merged += taken.mergedCount
       state.metrics.abandoned += taken.lostCount
       state.addOwed(-taken.mergedCount - taken.lostCount)
-      return (state.isStopped ? [] : admitted, state.isSettled, state.backlogNews())
+      return (state.isStopped ? [] : admitted, state.isSettled, state.backlogTransition())
     }
-    tell(backlog)
+    report(backlog)
     for delivery in admitted { send(delivery) }
     if isSettled { settlement.come() }
   }

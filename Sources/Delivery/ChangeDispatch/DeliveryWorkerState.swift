@@ -110,7 +110,7 @@ struct DeliveryWorkerState {
 
   /// Whether the backlog has just exceeded its limit, or has fallen well below it again; nil if
   /// neither.
-  mutating func backlogNews() -> Bool? {
+  mutating func backlogTransition() -> Bool? {
     let waiting = waitingCount
     if !metrics.isMergingHarder, waiting > waitingLimit {
       metrics.isMergingHarder = true

@@ -27,10 +27,10 @@ struct Firings {
 
   var isEmpty: Bool { taken == slots.count }
 
-  /// The next ones, with their forms (``SubscriptionMatch/form``).
+  /// The next ones, with their content numbers (``SubscriptionMatch/contentNumber``).
   mutating func take(
     atMost limit: Int
-  ) -> (subscriptions: [StoredSubscription], forms: [UInt64]) {
+  ) -> (subscriptions: [StoredSubscription], contentNumbers: [UInt64]) {
     let next = slots[taken...].prefix(limit)
     taken += next.count
     let matches = index.matches(inSlots: next)
@@ -38,7 +38,7 @@ struct Firings {
       StoredSubscription(
         subscriber: match.key.subscriber, subscription: match.subscription, version: match.version)
     }
-    return (subscriptions, matches.map(\.form))
+    return (subscriptions, matches.map(\.contentNumber))
   }
 
   /// The position of the first firing after a key, by binary search.

@@ -53,7 +53,7 @@ struct LaneSchedule {
   private(set) var waitingCount = 0
   private(set) var isStopped = false
   /// Whether a caller waits until everything is dispatched.
-  var isAwaited = false
+  var hasWaitingCaller = false
   /// The lanes that have work or are being served.
   private var lanes: [DatabasePart: Lane] = [:]
   /// The lanes to be served, in order.
@@ -152,7 +152,7 @@ struct LaneSchedule {
       return .dispatch(batch)
     }
     if isBehind(part) { return .catchUp }
-    if keepsBack { return isAwaited ? .idle : nil }
+    if keepsBack { return hasWaitingCaller ? .idle : nil }
     close(part)
     return .done
   }

@@ -17,14 +17,14 @@ struct PartBalance {
   }
 
   /// The number of looks after which a server takes a part that belongs to another's share.
-  static let patience = 3
+  static let looksBeforeTaking = 3
   /// The number of looks at the same servers before parts are released only for balance. Reading
   /// the subscriptions of a part takes longer than restarting a server.
   static let looksBeforeRelease = 5
 
   /// The number of looks for which a server keeps a part beyond its share, the first time and at
   /// most. The most is about an hour, because a released part is not dispatched until it is taken.
-  static let tenure = 20...4_000
+  static let heldLooks = 20...4_000
 
   private var servers: Set<ServerID> = []
   private var looks = 0
@@ -33,7 +33,7 @@ struct PartBalance {
   /// The parts taken beyond this server's share, and the look at which each may be released.
   private var kept: [DatabasePart: Int] = [:]
   /// The number of looks for which each part was last kept.
-  private var tenures: [DatabasePart: Int] = [:]
+  private var holdLooks: [DatabasePart: Int] = [:]
 
   /// - Parameters:
   ///   - leases: the leases of all divided databases.
@@ -47,7 +47,7 @@ struct PartBalance {
       self.servers = servers
       looks = 0
       kept = [:]
-      tenures = [:]
+      holdLooks = [:]
     }
     looks += 1
     var free: [DatabasePart: Int] = [:]
@@ -89,13 +89,14 @@ struct PartBalance {
       let movable = own.filter { kept[$0] == nil }
       plan.released += movable.suffix(max(0, movable.count - share))
     }
-    for lease in free where (freeLooks[lease.part] ?? 0) > Self.patience {
+    for lease in free where (freeLooks[lease.part] ?? 0) > Self.looksBeforeTaking {
       guard !plan.taken.contains(lease.free) else { continue }
       plan.taken.append(lease.free)
-      let tenure = min(
-        tenures[lease.part].map { $0 * 2 } ?? Self.tenure.lowerBound, Self.tenure.upperBound)
-      tenures[lease.part] = tenure
-      kept[lease.part] = looks + tenure
+      let heldLooks = min(
+        holdLooks[lease.part].map { $0 * 2 } ?? Self.heldLooks.lowerBound, Self.heldLooks.upperBound
+      )
+      holdLooks[lease.part] = heldLooks
+      kept[lease.part] = looks + heldLooks
     }
   }
 

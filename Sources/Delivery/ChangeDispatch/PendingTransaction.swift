@@ -28,7 +28,8 @@ struct PendingTransaction {
     if firingCount >= limit { return removeAll() }
     let next = firings.take(atMost: limit - firingCount)
     var change = MatchedChange(
-      entry: entry, firings: next.subscriptions, forms: next.forms, isWhole: firings.isEmpty,
+      entry: entry, firings: next.subscriptions, contentNumbers: next.contentNumbers,
+      isWhole: firings.isEmpty,
       carriesLastValues: carriesLastValues)
     prepare(&change)
     changes.append(change)

@@ -62,7 +62,7 @@ public struct PushRoute: Sendable {
         send(push) { result in
           if result.saysTooLarge, !isPrunedForAPNs {
             let smaller = PushPayload(
-              delivery.notification, badge: delivery.badge, form: .apns,
+              delivery.notification, badge: delivery.badge, reader: .apns,
               sizeLimit: payload.bytes.count / 2)
             if smaller != payload { return sendOnce(smaller, isPrunedForAPNs: true) }
           }
@@ -73,7 +73,7 @@ public struct PushRoute: Sendable {
         }
       }
       sendOnce(
-        PushPayload(delivery.notification, badge: delivery.badge, form: .apns),
+        PushPayload(delivery.notification, badge: delivery.badge, reader: .apns),
         isPrunedForAPNs: false)
     }
   }

@@ -9,7 +9,7 @@ extension ServerMembership {
     var announcements = false
     /// Announcements that came as notifications since the table was last read.
     var names: Set<AnnouncementName> = []
-    var hearing = NotificationHearing()
+    var heartbeats = HeartbeatRecord()
     /// The connection was lost. PostgreSQL may have crashed and lost announcements.
     var isInterrupted = false
   }
@@ -17,7 +17,7 @@ extension ServerMembership {
   /// The most announcements that are remembered; readers are notified again of forgotten ones.
   private static let rememberedNames = 10_000
   /// The number of heartbeats that a server may miss before it counts as not received.
-  private static let missedSigns = 3.0
+  private static let missedHeartbeats = 3.0
 
   /// Handles a notification, on the store's receiving thread.
   func take(_ notification: ServerNotification) {
@@ -27,7 +27,7 @@ extension ServerMembership {
       if notification != .interrupted { state.metrics.notificationsReceived += 1 }
       switch notification {
       case .joined(let server):
-        state.pending.hearing.hear(server, at: .now)
+        state.pending.heartbeats.note(server, at: .now)
         return false
       case .wakeUp:
         state.pending.isWokenUp = true
@@ -43,7 +43,7 @@ extension ServerMembership {
         announced = announcement
         return false
       case .interrupted:
-        state.pending.hearing.interrupt()
+        state.pending.heartbeats.interrupt()
         state.pending.isInterrupted = true
         return true
       }
@@ -53,14 +53,14 @@ extension ServerMembership {
   }
 
   /// Whether this server receives the notifications of the others.
-  func isHearing(as server: ServerID) -> Bool {
-    let start = ContinuousClock.now - .seconds(configuration.signInterval * Self.missedSigns)
+  func receivesNotifications(as server: ServerID) -> Bool {
+    let start = ContinuousClock.now - .seconds(configuration.signInterval * Self.missedHeartbeats)
     return state.withLock { state in
       let servers = state.others.union([server])
-      state.pending.hearing.keep(servers)
-      let isHearing = state.pending.hearing.isWell(with: servers, since: start)
-      state.metrics.isHearing = isHearing
-      return isHearing
+      state.pending.heartbeats.keep(servers)
+      let receivesNotifications = state.pending.heartbeats.isComplete(of: servers, since: start)
+      state.metrics.receivesNotifications = receivesNotifications
+      return receivesNotifications
     }
   }
 }

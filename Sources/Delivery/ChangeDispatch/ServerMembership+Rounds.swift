@@ -10,7 +10,7 @@ extension ServerMembership {
     var sign = ContinuousClock.now
     /// When the store was last polled.
     var poll = ContinuousClock.now
-    var isHearing = false
+    var receivesNotifications = false
     var position = AnnouncementPosition()
     var scannedThrough = DatabaseID(rawValue: .min)
     var balance = PartBalance()
@@ -80,7 +80,8 @@ extension ServerMembership {
 
   /// The interval of polling.
   private func pollInterval(_ rounds: Rounds) -> Duration {
-    .seconds(rounds.isHearing ? configuration.calmPollInterval : configuration.pollInterval)
+    .seconds(
+      rounds.receivesNotifications ? configuration.calmPollInterval : configuration.pollInterval)
   }
 
   /// Waits for a notification or a time. There is a least interval between rounds, however many
@@ -97,24 +98,25 @@ extension ServerMembership {
   /// Reads the changes and announcements of other servers, after a notification or at the time of
   /// polling.
   private func lookForChanges(as server: ServerID, _ rounds: inout Rounds) async throws {
-    let isHearing = isHearing(as: server)
-    // Notifications sent before a change of `isHearing` may have been missed.
+    let receivesNotifications = receivesNotifications(as: server)
+    // Notifications sent before a change of `receivesNotifications` may have been missed.
     let isDue =
-      isHearing != rounds.isHearing || ContinuousClock.now >= rounds.poll + pollInterval(rounds)
-    rounds.isHearing = isHearing
+      receivesNotifications != rounds.receivesNotifications
+      || ContinuousClock.now >= rounds.poll + pollInterval(rounds)
+    rounds.receivesNotifications = receivesNotifications
     if isDue { rounds.poll = .now }
     let pending = state.withLock { state in
       defer {
         state.pending.isWokenUp = false
         state.pending.announcements = false
-        if isHearing { state.pending.isInterrupted = false }
+        if receivesNotifications { state.pending.isInterrupted = false }
       }
       return (
         isWokenUp: state.pending.isWokenUp, announcements: state.pending.announcements,
-        isHearingAgain: isHearing && state.pending.isInterrupted
+        receivesNotificationsAgain: receivesNotifications && state.pending.isInterrupted
       )
     }
-    if pending.isHearingAgain { handlers?.onAnnounced(nil) }
+    if pending.receivesNotificationsAgain { handlers?.onAnnounced(nil) }
     if isDue || pending.isWokenUp {
       state.withLock { $0.metrics.looks += 1 }
       let awaited = try await store.wakeUps(of: server)
@@ -172,12 +174,13 @@ extension ServerMembership {
     let others = Set(renewal.others.map(\.id))
     let known = state.withLock { state in
       defer { state.others = others }
-      state.metrics.serversStruckOff += renewal.gone.count
+      state.metrics.expiredServersRemoved += renewal.gone.count
       return state.others
     }
     for gone in renewal.gone {
       report(
-        WorkReport("a server gave no sign of life and is struck off", ["server": .server(gone)]))
+        WorkReport("the registration of a server expired and is removed", ["server": .server(gone)])
+      )
     }
     for new in renewal.others where !known.contains(new.id) {
       report(
@@ -286,7 +289,7 @@ extension ServerMembership {
   }
 
   /// Announces new notifications to the other servers, all since the last time at once.
-  func tell() async {
+  func announce() async {
     while !isStopped {
       await announcing.wait()
       let (server, subscribers) = state.withLock { state in

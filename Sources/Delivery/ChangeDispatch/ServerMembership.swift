@@ -52,11 +52,11 @@ public final class ServerMembership: Sendable {
     /// How often this server's registration expired.
     public var lapses = 0
     /// The number of other servers that this one removed.
-    public var serversStruckOff = 0
+    public var expiredServersRemoved = 0
     /// The number of notifications received from servers, including this one.
     public var notificationsReceived = 0
     /// Whether the notifications of all servers arrive, so that the store is rarely polled.
-    public var isHearing = false
+    public var receivesNotifications = false
     /// How often the store was polled for other servers' changes.
     public var looks = 0
     /// The last failure to reach the store; nil after a success.
@@ -153,7 +153,7 @@ public final class ServerMembership: Sendable {
       guard tasks.isEmpty else { return }
       tasks = [
         Task(executorPreference: configuration.executor) { await self.run() },
-        Task(executorPreference: configuration.executor) { await self.tell() },
+        Task(executorPreference: configuration.executor) { await self.announce() },
       ]
     }
   }

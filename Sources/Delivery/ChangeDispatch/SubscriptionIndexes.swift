@@ -17,7 +17,7 @@ final class SubscriptionIndexes: Sendable {
   }
 
   private struct State {
-    var shelf: IndexShelf
+    var cache: SubscriptionIndexCache
     var holds = IndexHolds()
     var loads = 0
     var loadTime = Duration.zero
@@ -34,14 +34,14 @@ final class SubscriptionIndexes: Sendable {
   init(store: any SubscriptionFeed, limit: Int, pieceSize: Int) {
     self.store = store
     self.pieceSize = pieceSize
-    state = Mutex(State(shelf: IndexShelf(limit: limit)))
+    state = Mutex(State(cache: SubscriptionIndexCache(limit: limit)))
   }
 
   var metrics: Metrics {
     state.withLock { state in
       Metrics(
-        count: state.shelf.count, bytes: state.shelf.bytes, loads: state.loads,
-        loadSeconds: state.loadTime / .seconds(1), evictions: state.shelf.evictions)
+        count: state.cache.count, bytes: state.cache.bytes, loads: state.loads,
+        loadSeconds: state.loadTime / .seconds(1), evictions: state.cache.evictions)
     }
   }
 
@@ -96,7 +96,7 @@ final class SubscriptionIndexes: Sendable {
   ) async throws -> (DatabaseIndex, isWhole: Bool) {
     // There must be no other copy, because changing a shared one would copy the whole index.
     var (index, isNew) = state.withLock { state in
-      state.shelf.take(part).map { ($0, false) } ?? (DatabaseIndex(), true)
+      state.cache.take(part).map { ($0, false) } ?? (DatabaseIndex(), true)
     }
     let start = ContinuousClock.now
     let isWhole: Bool
@@ -119,14 +119,14 @@ final class SubscriptionIndexes: Sendable {
   func put(_ index: DatabaseIndex, for part: DatabasePart) {
     // Evicted indexes are freed outside of the lock.
     let (_, next) = state.withLock { state in
-      (state.shelf.put(index, for: part), state.holds.end(part))
+      (state.cache.put(index, for: part), state.holds.end(part))
     }
     next?()
   }
 
   /// Frees an index that is not in use, because another server dispatches the part.
   func forget(_ part: DatabasePart) {
-    _ = state.withLock { $0.shelf.drop(part) }
+    _ = state.withLock { $0.cache.drop(part) }
   }
 
   /// Applies the changes of subscriptions since the index was current. While a piece is applied,
@@ -146,7 +146,7 @@ final class SubscriptionIndexes: Sendable {
       async let next = store.subscriptionChanges(in: part, since: position, limit: pieceSize)
       index.apply(changes)
       let bytes = index.bytes
-      _ = state.withLock { $0.shelf.note(bytes, of: part) }
+      _ = state.withLock { $0.cache.note(bytes, of: part) }
       if let end, ContinuousClock.now > end {
         _ = try await next
         return false

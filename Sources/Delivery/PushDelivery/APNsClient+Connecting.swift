@@ -5,7 +5,7 @@ extension APNsClient {
   /// Performs the pool's action for an event.
   ///
   /// - Parameter reason: the reason reported for pushes that cannot be sent.
-  func tell(_ event: APNsConnectionPool.Event, reason: String = "") {
+  func handle(_ event: APNsConnectionPool.Event, reason: String = "") {
     switch pool.handle(event, at: loop.now) {
     case .none:
       break
@@ -15,7 +15,7 @@ extension APNsClient {
       if failsWaiting { failWaiting(reason) }
       loop.schedule(after: .seconds(seconds)) { [weak self] in
         guard let self else { return }
-        tell(.rested)
+        handle(.rested)
         pump()
       }
     case .lookAgain(let delay):
@@ -26,7 +26,7 @@ extension APNsClient {
   }
 
   private func connect(_ number: Int) {
-    news.connections += 1
+    events.connections += 1
     do throws(HTTP2Error) {
       let connection = try HTTP2ClientConnection(configuration.connection, loop: loop) { event in
         self.handle(event, ofConnection: number)
@@ -42,9 +42,9 @@ extension APNsClient {
   private func handle(_ event: HTTP2ClientConnection.Event, ofConnection number: Int) {
     switch event {
     case .opened(let limit):
-      tell(.opened(number, limit: limit))
+      handle(.opened(number, limit: limit))
     case .limitChanged(let limit):
-      tell(.limitChanged(number, limit: limit))
+      handle(.limitChanged(number, limit: limit))
     case .goingAway(_, let code, let debugData):
       // It still gets answers; the next push takes another connection.
       ended(
@@ -60,8 +60,8 @@ extension APNsClient {
   }
 
   private func ended(_ number: Int, isOrderly: Bool, reason: String) {
-    if pool.connections.contains(where: { $0.number == number }) { news.end = reason }
-    tell(.ended(number, isOrderly: isOrderly, random: random()), reason: reason)
+    if pool.connections.contains(where: { $0.number == number }) { events.end = reason }
+    handle(.ended(number, isOrderly: isOrderly, random: random()), reason: reason)
   }
 
   /// APNs sends the reason as JSON in the debug data.
@@ -74,8 +74,8 @@ extension APNsClient {
   /// whether that was repaired.
   func refused(_ number: Int, reason: String) {
     guard pool.connections.contains(where: { $0.number == number }) else { return }
-    news.end = reason
-    tell(.refused(number, random: random()), reason: reason)
+    events.end = reason
+    handle(.refused(number, random: random()), reason: reason)
     connections[number]?.close(.whenAnswered)
   }
 
@@ -98,9 +98,9 @@ extension APNsClient {
     loop.schedule(after: configuration.idleTimeout / 2) { [weak self] in
       guard let self else { return }
       isIdleCheckScheduled = false
-      tell(.timePassed)
+      handle(.timePassed)
       scheduleIdleCheck()
-      showNews()
+      publishMetrics()
     }
   }
 
@@ -109,7 +109,7 @@ extension APNsClient {
   func close(_ completion: @escaping @Sendable () -> Void) {
     closers.append(completion)
     queue.append(contentsOf: intake.close())
-    tell(.close)
+    handle(.close)
     failWaiting("the client is closed")
     for connection in connections.values { connection.close(.whenAnswered) }
     loop.schedule(after: configuration.closeTimeout) {
@@ -120,7 +120,7 @@ extension APNsClient {
 
   private func finishClosing() {
     guard pool.isClosed, connections.isEmpty else { return }
-    showNews()
+    publishMetrics()
     let closers = closers
     self.closers = []
     for closer in closers { closer() }

@@ -5,7 +5,7 @@ import HTTP2Transport
 /// Sending and answering. All of it runs on the loop's thread.
 extension APNsClient {
   /// Events on the loop since the metrics were last published.
-  struct News {
+  struct LoopEvents {
     var noLongerWaiting = 0
     var sent = 0
     var accepted = 0
@@ -24,8 +24,8 @@ extension APNsClient {
     queue.append(contentsOf: intake.collect())
     if pool.isClosed { failWaiting("the client is closed") }
     if !queue.isEmpty { sendWaiting() }
-    tell(.waiting(queue.count))
-    showNews()
+    handle(.waiting(queue.count))
+    publishMetrics()
   }
 
   /// Once for all events of this round of the loop.
@@ -41,10 +41,10 @@ extension APNsClient {
   func failWaiting(_ reason: String) {
     queue.append(contentsOf: intake.collect())
     let items = queue.removeAll()
-    news.noLongerWaiting += items.count
-    news.notSent += items.count
+    events.noLongerWaiting += items.count
+    events.notSent += items.count
     // First, so that a caller whose push is returned finds it in the metrics.
-    showNews()
+    publishMetrics()
     for item in items { item.completion(.notSent(reason)) }
   }
 
@@ -75,8 +75,8 @@ extension APNsClient {
       }
       guard let connection, let item = queue.popFirst() else { return }
       _ = pool.handle(.sent(number), at: loop.now)
-      news.noLongerWaiting += 1
-      news.sent += 1
+      events.noLongerWaiting += 1
+      events.sent += 1
       item.attempts += 1
       item.connection = number
       item.token = token
@@ -88,7 +88,7 @@ extension APNsClient {
 
   private func finish(_ item: PushItem, _ outcome: Result<HTTP2Response, HTTP2Error>) {
     let number = item.connection
-    news.sent -= 1
+    events.sent -= 1
     schedulePump()
     switch outcome {
     case .success(let response):
@@ -118,35 +118,35 @@ extension APNsClient {
 
   /// The connections' streams bound the number of these, in addition to the intake's limit.
   private func putBack(_ item: PushItem) {
-    news.noLongerWaiting -= 1
+    events.noLongerWaiting -= 1
     queue.append(item)
   }
 
   private func complete(_ item: PushItem, _ result: APNsResult) {
     switch result {
-    case .answered(200, _, _, _, _): news.accepted += 1
-    case .answered: news.rejected += 1
-    case .notSent: news.notSent += 1
-    case .unknown: news.unknown += 1
+    case .answered(200, _, _, _, _): events.accepted += 1
+    case .answered: events.rejected += 1
+    case .notSent: events.notSent += 1
+    case .unknown: events.unknown += 1
     }
     item.completion(result)
   }
 
-  func showNews() {
-    let news = news
+  func publishMetrics() {
+    let events = events
     let (isConnected, openConnections) = (pool.isConnected, pool.connections.count)
-    self.news = News()
+    self.events = LoopEvents()
     intake.update { metrics in
-      metrics.waiting -= news.noLongerWaiting
-      metrics.inFlight += news.sent
-      metrics.accepted += news.accepted
-      metrics.rejected += news.rejected
-      metrics.notSent += news.notSent
-      metrics.unknown += news.unknown
-      metrics.connections += news.connections
+      metrics.waiting -= events.noLongerWaiting
+      metrics.inFlight += events.sent
+      metrics.accepted += events.accepted
+      metrics.rejected += events.rejected
+      metrics.notSent += events.notSent
+      metrics.unknown += events.unknown
+      metrics.connections += events.connections
       metrics.isConnected = isConnected
       metrics.openConnections = openConnections
-      if let end = news.end { metrics.lastEnd = end }
+      if let end = events.end { metrics.lastEnd = end }
     }
   }
 }

@@ -30,7 +30,7 @@ public final class APNsClient: @unchecked Sendable {
   var pool: APNsConnectionPool
   var queue = FIFO<PushItem>()
   /// Changes since the metrics were last published.
-  var news = News()
+  var events = LoopEvents()
   var isPumpScheduled = false
   var isLookScheduled = false
   var isIdleCheckScheduled = false

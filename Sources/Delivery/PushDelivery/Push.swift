@@ -4,7 +4,7 @@ import Foundation
 /// One notification for one device, with everything that APNs needs besides the payload.
 ///
 /// ```swift
-/// let payload = PushPayload(notification, badge: 3, form: .apns)
+/// let payload = PushPayload(notification, badge: 3, reader: .apns)
 /// let push = Push(
 ///   notification, payload: payload, deviceToken: "9a3c…", topic: "com.example.app", issued: .now)
 /// ```

@@ -6,7 +6,7 @@ import StringTables
 /// The JSON of one subscription notification: `{"aps": {…}, "ck": {…}}`, as iCloud sends it.
 ///
 /// ```swift
-/// let payload = PushPayload(notification, badge: 3, form: .apns)
+/// let payload = PushPayload(notification, badge: 3, reader: .apns)
 /// // payload.text: {"aps":{"alert":"New artwork","badge":3},"ck":{"ce":2,…,"qry":{"sid":…}}}
 /// ```
 ///
@@ -16,7 +16,7 @@ import StringTables
 /// payload as pruned (`ck.p`), so that the app knows to fetch the record.
 public struct PushPayload: Sendable, Hashable {
   /// The reader of the payload.
-  public enum Form: Sendable, Hashable, CaseIterable {
+  public enum Reader: Sendable, Hashable, CaseIterable {
     /// For APNs: at most ``CloudKitModel/ServiceLimits/pushPayloadSize`` bytes, with an `aps` that
     /// wakes the app if there is nothing to show.
     case apns
@@ -73,13 +73,13 @@ public struct PushPayload: Sendable, Hashable {
   /// - Complexity: linear in the size of the output; an oversized payload is written once for each
   ///   part removed.
   public init(
-    _ notification: SubscriptionNotification, badge: Int?, form: Form,
+    _ notification: SubscriptionNotification, badge: Int?, reader: Reader,
     strings: PetrelStrings? = nil,
     sizeLimit: Int? = nil
   ) {
-    var content = PushPayloadContent(notification, badge: badge, form: form, strings: strings)
+    var content = PushPayloadContent(notification, badge: badge, reader: reader, strings: strings)
     var bytes = content.json()
-    if let limit = [form.sizeLimit, sizeLimit].compactMap(\.self).min() {
+    if let limit = [reader.sizeLimit, sizeLimit].compactMap(\.self).min() {
       for part in PushPayloadPart.inPruningOrder where bytes.count > limit {
         let whole = content
         part.remove(&content)

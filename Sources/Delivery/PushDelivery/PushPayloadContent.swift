@@ -47,7 +47,7 @@ struct PushPayloadContent: Equatable {
   var isHighPriority: Bool { isVisible || category != nil || isContentMutable }
 
   init(
-    _ notification: SubscriptionNotification, badge: Int?, form: PushPayload.Form,
+    _ notification: SubscriptionNotification, badge: Int?, reader: PushPayload.Reader,
     strings: PetrelStrings? = nil
   ) {
     let database = notification.database
@@ -55,7 +55,7 @@ struct PushPayloadContent: Equatable {
     let change = notification.change
     let info = subscription.notificationInfo
 
-    hasAPS = form == .apns || info != nil
+    hasAPS = reader == .apns || info != nil
     environment = database.environment.payloadNumber
     containerIdentifier = database.container
     subscriber = notification.subscriber
@@ -78,23 +78,23 @@ struct PushPayloadContent: Equatable {
     guard let info else { return }
 
     let fields = change.record?.fields ?? [:]
-    var texts = PushPayloadTexts(limit: form.stringLimit)
+    var texts = PushPayloadTexts(limit: reader.stringLimit)
     alert = PushPayloadAlert(info, fields: fields, texts: &texts, strings: strings)
     self.badge = info.shouldBadge ? badge : nil
     sound = info.soundName
     category = info.category
     isContentAvailable = info.shouldSendContentAvailable
     isContentMutable = info.shouldSendMutableContent
-    collectDesiredValues(of: notification, form: form, texts: &texts)
+    collectDesiredValues(of: notification, reader: reader, texts: &texts)
     if texts.areCut { prunedParts.append(.endsOfStrings) }
   }
 
   private mutating func collectDesiredValues(
-    of notification: SubscriptionNotification, form: PushPayload.Form,
+    of notification: SubscriptionNotification, reader: PushPayload.Reader,
     texts: inout PushPayloadTexts
   ) {
     let desired = notification.desiredValues
-    if form == .log {
+    if reader == .log {
       if notification.loggedValues.count < desired.count { prunedParts.append(.unsendableValues) }
       return
     }

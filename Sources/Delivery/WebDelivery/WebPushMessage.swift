@@ -37,7 +37,7 @@ public struct WebPushMessage: Sendable, Hashable {
   ) {
     self.endpoint = endpoint
     self.keys = keys
-    payload = PushPayload(notification, badge: badge, form: .webPush)
+    payload = PushPayload(notification, badge: badge, reader: .webPush)
     expiration = issued.advanced(bySeconds: payload.kind.lifetime)
     urgency = payload.kind == .alert ? .high : .normal
     topic = notification.subscription.notificationInfo?.collapseIDKey.flatMap { key in

@@ -25,7 +25,7 @@ public struct WebhookMessage: Sendable, Hashable {
   ) {
     self.url = url
     identifier = notification.deliveryID(forDevice: webhook)
-    payload = PushPayload(notification, badge: badge, form: .courier, strings: strings)
+    payload = PushPayload(notification, badge: badge, reader: .courier, strings: strings)
   }
 
   /// The request to the receiver.

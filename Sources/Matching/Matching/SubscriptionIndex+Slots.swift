@@ -20,7 +20,7 @@ extension SubscriptionIndex {
         key: key,
         subscription: Subscription(
           subscriptionID: key.subscriptionID, kind: kind, notificationInfo: info),
-        version: owner.version, form: UInt64(owner.content) << 32 | UInt64(owner.info))
+        version: owner.version, contentNumber: UInt64(owner.content) << 32 | UInt64(owner.info))
     }
   }
 

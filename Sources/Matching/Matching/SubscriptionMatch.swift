@@ -9,5 +9,5 @@ public struct SubscriptionMatch: Sendable {
   public let version: Int64
   /// The same for subscriptions that differ in nothing but their keys and versions, until the index
   /// changes.
-  public let form: UInt64
+  public let contentNumber: UInt64
 }

@@ -28,19 +28,19 @@ extension ClusterSimulation {
       return
     }
     // Word that is there already stands for this change too.
-    let leavesWord = lane.holder != server && !lane.isAwaited
-    if leavesWord { lane.isAwaited = true }
+    let leavesWakeUp = lane.holder != server && !lane.hasPendingWakeUp
+    if leavesWakeUp { lane.hasPendingWakeUp = true }
     lanes[database] = lane
     if lane.holder == server {
       serve(database)
-    } else if leavesWord {
+    } else if leavesWakeUp {
       events.add(.wake(database: database), at: now + costs.wakeUp)
     }
   }
 
   /// The holder of a database's lease hears of changes that others have saved.
   mutating func wake(_ database: Int) {
-    lanes[database]?.isAwaited = false
+    lanes[database]?.hasPendingWakeUp = false
     work(
       .wordInPostgreSQL(database: database),
       seconds: costs.wordStatements * costs.databaseStatement,

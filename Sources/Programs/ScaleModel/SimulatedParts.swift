@@ -115,7 +115,7 @@ struct SimulatedLane {
   var changes = FirstInFirstOut<Change>()
   var underWay: [Change] = []
   /// Whether the holder was left word that it has not heard of yet.
-  var isAwaited = false
+  var hasPendingWakeUp = false
   var isBusy = false
   /// Whether the holder has its index.
   var hasIndex: Bool

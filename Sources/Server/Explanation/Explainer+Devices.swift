@@ -15,7 +15,7 @@ extension Explainer {
       }
       deliveries.append(explanation)
     }
-    let payload = PushPayload(notification, badge: nil, form: .apns)
+    let payload = PushPayload(notification, badge: nil, reader: .apns)
     return NotificationExplanation(
       entry: past.entry, prunedParts: payload.prunedParts,
       deliveries: deliveries, silentDevices: try await silentDevices(of: past))

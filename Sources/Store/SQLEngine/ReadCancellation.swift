@@ -38,17 +38,17 @@ package final class ReadCancellation: Sendable {
       if case .running = phase { return true }
       return false
     }
-    if isRunning { Self.messages.async { self.tell() } }
+    if isRunning { Self.messages.async { self.interruptRead() } }
   }
 
-  private func tell() {
-    let isTold = phase.withLock { phase in
+  private func interruptRead() {
+    let isRunning = phase.withLock { phase in
       guard case .running(let interrupt) = phase else { return false }
       interrupt()
       return true
     }
-    guard isTold else { return }
-    Self.messages.asyncAfter(deadline: .now() + Self.repetition) { self.tell() }
+    guard isRunning else { return }
+    Self.messages.asyncAfter(deadline: .now() + Self.repetition) { self.interruptRead() }
   }
 
   // MARK: On the thread that reads

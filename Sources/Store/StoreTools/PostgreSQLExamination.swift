@@ -83,7 +83,7 @@ public struct PostgreSQLExamination: Sendable, Hashable {
     }
     if hasStore == true {
       schemaVersion = try Migration.version(over: connection)
-      do { try StorePlace.check(connection) } catch let error as StoreError {
+      do { try ServedLocation.check(connection) } catch let error as StoreError {
         guard error.code == .cannotOpen else { throw error }
         restoration = error.reason
       }

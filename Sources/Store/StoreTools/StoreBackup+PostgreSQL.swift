@@ -24,7 +24,7 @@ extension StoreBackup {
       let settings = PostgreSQLConnection.Settings(statementTimeout: 0, serving: .alone)
       let connection = try PostgreSQLConnection(to: address, settings: settings)
       defer { connection.close() }
-      try checkForm(of: connection, at: address)
+      try checkSchemaVersion(of: connection, at: address)
       let databases = try connection.rows("SELECT database_id FROM databases", []) {
         $0.integer(0)
       }
@@ -38,12 +38,12 @@ extension StoreBackup {
           throw error
         }
       }
-      try StorePlace.note(connection)
+      try ServedLocation.note(connection)
       return databases.count
     }
   }
 
-  private static func checkForm(
+  private static func checkSchemaVersion(
     of connection: PostgreSQLConnection, at address: PostgreSQLAddress
   ) throws {
     // A failure is ignored: without the table there is no store.

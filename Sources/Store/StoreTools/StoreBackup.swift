@@ -136,7 +136,7 @@ public enum StoreBackup {
     _ source: SQLiteConnection, of path: String, to target: String,
     _ report: (Progress) -> Void
   ) throws {
-    try checkForm(source, path)
+    try checkSchemaVersion(source, path)
     // One snapshot of the store, however long it takes.
     try source.beginReading()
     var progress = Progress()
@@ -177,7 +177,7 @@ public enum StoreBackup {
     }
   }
 
-  private static func checkForm(_ connection: SQLiteConnection, _ path: String) throws {
+  private static func checkSchemaVersion(_ connection: SQLiteConnection, _ path: String) throws {
     guard let version = schemaVersion(of: connection) else {
       throw StoreError(.cannotOpen, "'\(path)' is no store of Petrel")
     }

@@ -23,8 +23,8 @@ final class StoreMoveEnd {
     (connection, lock) = try Self.open(location, cacheKilobytes: 16_384)
     name = try Self.name(of: location, connection)
     do {
-      try Self.checkForm(of: connection, name)
-      if connection.isShared { try StorePlace.check(connection) }
+      try Self.checkSchemaVersion(of: connection, name)
+      if connection.isShared { try ServedLocation.check(connection) }
     } catch {
       connection.close()
       throw error
@@ -94,7 +94,7 @@ final class StoreMoveEnd {
     }
   }
 
-  private static func checkForm(of connection: any SQLConnection, _ name: String) throws {
+  private static func checkSchemaVersion(of connection: any SQLConnection, _ name: String) throws {
     // A failure is ignored: without the table there is no store.
     let version = try? Migration.version(over: connection)
     guard let version else {

@@ -5,7 +5,7 @@ import StoreModel
 
 extension StoreMover {
   /// The most missing files that are reported by name.
-  private static let toldMissing = 100
+  private static let listedMissingAssets = 100
 
   /// Copies the asset files that the target lacks, durably, and checks their sizes.
   ///
@@ -48,7 +48,7 @@ extension StoreMover {
   ) throws {
     guard let found = Self.size(of: source) else {
       // The file is lost already, so the move goes on without it.
-      if result.missingAssets.count < Self.toldMissing { result.missingAssets.append(name) }
+      if result.missingAssets.count < Self.listedMissingAssets { result.missingAssets.append(name) }
       return
     }
     guard found == size else {

@@ -243,7 +243,7 @@ final class StoreMover {
     guard connection.isShared else { return }
     try connection.run(
       """
-      INSERT INTO dispatch_leases (database_id, holder, awaited)
+      INSERT INTO dispatch_leases (database_id, holder, wake_up)
       SELECT DISTINCT database_id, 0, 0 FROM outbox
       """, [])
   }

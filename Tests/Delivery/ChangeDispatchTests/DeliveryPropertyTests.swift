@@ -183,7 +183,7 @@ struct DeliveryPropertyTests {
       collapseID: kind == 1 ? "k" : nil, worker: worker, at: time)
     return result.logged.flatMap { entry in
       devices.map { device in
-        let payload = PushPayload(entry.notification, badge: nil, form: .apns)
+        let payload = PushPayload(entry.notification, badge: nil, reader: .apns)
         let push = Push(
           entry.notification, payload: payload, deviceToken: device, topic: "com.example.app",
           issued: entry.logged)

@@ -370,7 +370,7 @@ struct DeliveryQueueTests {
   }
 
   private static func payload(_ delivery: Delivery) -> PushPayload {
-    PushPayload(delivery.notification, badge: delivery.badge, form: .apns)
+    PushPayload(delivery.notification, badge: delivery.badge, reader: .apns)
   }
 
   private static var small: DeliveryWorker.Configuration {

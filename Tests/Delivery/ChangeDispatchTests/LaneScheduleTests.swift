@@ -187,7 +187,7 @@ struct LaneScheduleTests {
     _ = schedule.work(of: Self.first)
     #expect(schedule.work(of: Self.first, atMost: 1, keepsBack: true) == nil)
     #expect(!schedule.isSettled)
-    schedule.isAwaited = true
+    schedule.hasWaitingCaller = true
     #expect(schedule.work(of: Self.first, atMost: 1, keepsBack: true) == .idle)
     #expect(!schedule.isSettled)
     #expect(schedule.work(of: Self.first) == .done)

@@ -112,7 +112,7 @@ struct PartBalanceTests {
     // all, and either may be the one that takes it back.
     let offers = (cluster.changes - changes) / 2
     #expect((4...4 * 8 * 2).contains(offers))
-    #expect(looksWithout <= offers * (PartBalance.patience + 1))
+    #expect(looksWithout <= offers * (PartBalance.looksBeforeTaking + 1))
   }
 
   @Test(
@@ -127,7 +127,7 @@ struct PartBalanceTests {
     cluster.remove(3)
     for _ in 0..<Int.random(in: 1...12, using: &random) { cluster.look(&random) }
     cluster.late = [:]
-    for _ in 0..<PartBalance.tenure.lowerBound + 8 { cluster.look(&random) }
+    for _ in 0..<PartBalance.heldLooks.lowerBound + 8 { cluster.look(&random) }
     for database in 1...3 { #expect(cluster.counts(of: Int64(database)) == [2, 2]) }
     let changes = cluster.changes
     for _ in 0..<100 { cluster.look(&random) }

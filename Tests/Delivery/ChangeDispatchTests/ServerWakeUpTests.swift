@@ -65,7 +65,7 @@ struct ServerWakeUpTests {
     func untilBothHear() async throws {
       try await eventually("the servers hear each other") {
         [first, second].allSatisfy {
-          $0.membership.metrics.servers == 2 && $0.membership.metrics.isHearing
+          $0.membership.metrics.servers == 2 && $0.membership.metrics.receivesNotifications
         }
       }
     }
@@ -117,7 +117,7 @@ struct ServerWakeUpTests {
     try await withPair(looking) { pair in
       try await pair.cutListeners()
       try await eventually("the first does not hear") {
-        !pair.first.membership.metrics.isHearing
+        !pair.first.membership.metrics.receivesNotifications
       }
       try await pair.save("a") {
         // It is not to have a connection again for long.
@@ -178,26 +178,26 @@ struct NoticeHearingTests {
 
   @Test("is well when all have been heard of late, and nobody else counts")
   func all() {
-    var hearing = NotificationHearing()
-    #expect(!hearing.isWell(with: [one], since: start))
-    hearing.hear(one, at: after(1))
-    #expect(hearing.isWell(with: [one], since: start))
-    #expect(!hearing.isWell(with: [one, two], since: start))
-    hearing.hear(two, at: after(2))
-    #expect(hearing.isWell(with: [one, two], since: after(1)))
-    #expect(!hearing.isWell(with: [one, two], since: after(1.5)))
-    #expect(hearing.isWell(with: [two], since: after(1.5)))
-    hearing.keep([two])
-    #expect(!hearing.isWell(with: [one, two], since: start))
+    var heartbeats = HeartbeatRecord()
+    #expect(!heartbeats.isComplete(of: [one], since: start))
+    heartbeats.note(one, at: after(1))
+    #expect(heartbeats.isComplete(of: [one], since: start))
+    #expect(!heartbeats.isComplete(of: [one, two], since: start))
+    heartbeats.note(two, at: after(2))
+    #expect(heartbeats.isComplete(of: [one, two], since: after(1)))
+    #expect(!heartbeats.isComplete(of: [one, two], since: after(1.5)))
+    #expect(heartbeats.isComplete(of: [two], since: after(1.5)))
+    heartbeats.keep([two])
+    #expect(!heartbeats.isComplete(of: [one, two], since: start))
   }
 
   @Test("begins anew when the connection was lost")
   func interruption() {
-    var hearing = NotificationHearing()
-    hearing.hear(one, at: after(1))
-    hearing.interrupt()
-    #expect(!hearing.isWell(with: [one], since: start))
-    hearing.hear(one, at: after(2))
-    #expect(hearing.isWell(with: [one], since: start))
+    var heartbeats = HeartbeatRecord()
+    heartbeats.note(one, at: after(1))
+    heartbeats.interrupt()
+    #expect(!heartbeats.isComplete(of: [one], since: start))
+    heartbeats.note(one, at: after(2))
+    #expect(heartbeats.isComplete(of: [one], since: start))
   }
 }

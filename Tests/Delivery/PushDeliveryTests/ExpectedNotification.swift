@@ -8,7 +8,7 @@ import Testing
 struct ExpectedNotification {
   let notification: SubscriptionNotification
   let badge: Int?
-  let form: PushPayload.Form
+  let reader: PushPayload.Reader
   /// What the payload had to do without.
   let pruned: Set<String>
   /// Foundation's parser on Linux reads some doubles of 17 digits as others nearby.
@@ -49,7 +49,7 @@ struct ExpectedNotification {
   }
 
   private func cut(_ text: String) -> String {
-    form == .log ? text : String(text.prefix(100))
+    reader == .log ? text : String(text.prefix(100))
   }
 
   private func arguments(_ names: [String]?) -> [String]? {
@@ -74,7 +74,7 @@ struct ExpectedNotification {
   }
 
   private func canBeSent(_ value: RecordValue) -> Bool {
-    if form == .log { return value.type.element != .asset }
+    if reader == .log { return value.type.element != .asset }
     return switch value {
     case .string, .int64, .timestamp, .reference: true
     case .double(let number): number.isFinite
@@ -92,7 +92,7 @@ struct ExpectedNotification {
     ]
     let arguments = texts.flatMap { $0.0 == nil ? [] : $0.1 ?? [] }
       .compactMap { change.record?.fields[$0] }
-    return form != .log
+    return reader != .log
       && (arguments + desired.values).contains {
         if case .string(let text) = $0 { text.count > 100 } else { false }
       }
@@ -172,7 +172,7 @@ struct ExpectedNotification {
         case .string(let text): same(found as? String, cut(text))
         case .int64(let number): (found as? NSNumber)?.int64Value == number
         case .double(let number): isSame(found as? NSNumber, number)
-        case .timestamp(let moment) where form == .log:
+        case .timestamp(let moment) where reader == .log:
           (found as? Date).map { ($0.timeIntervalSince1970 * 1000).rounded() }
             == Double(moment.milliseconds)
         case .timestamp(let moment):
@@ -199,7 +199,7 @@ struct ExpectedNotification {
   private func isSame(_ read: CKRecord.Reference?, _ reference: Reference) -> Bool {
     let zone = reference.zoneID ?? change.zoneID
     // A client knows that all zones of its private database are its own; here the owner may be any.
-    let isOwn = form == .log && notification.database.scope == .private && reference.zoneID != nil
+    let isOwn = reader == .log && notification.database.scope == .private && reference.zoneID != nil
     return same(read?.recordID.recordName, reference.recordName)
       && same(read?.recordID.zoneID.zoneName, zone.zoneName)
       && same(read?.recordID.zoneID.ownerName, isOwn ? CKCurrentUserDefaultName : owner(zone) ?? "")

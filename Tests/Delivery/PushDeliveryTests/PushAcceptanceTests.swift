@@ -26,7 +26,7 @@ struct PushAcceptanceTests {
       var random = RandomNotification(seed: seed)
       let notification = random.next()
       let push = Push(
-        notification, payload: PushPayload(notification, badge: 3, form: .apns),
+        notification, payload: PushPayload(notification, badge: 3, reader: .apns),
         deviceToken: String(repeating: "AB", count: 32), topic: "com.example.app", issued: now)
       let request = SimulatedRequest(
         method: "POST", path: push.path,

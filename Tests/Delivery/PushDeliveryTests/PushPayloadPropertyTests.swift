@@ -13,8 +13,8 @@ struct PushPayloadPropertyTests {
     for seed in Seeds.some(1_500) {
       var random = RandomNotification(seed: seed)
       let notification = random.next()
-      let payload = PushPayload(notification, badge: 7, form: .apns)
-      let whole = PushPayload(notification, badge: 7, form: .courier)
+      let payload = PushPayload(notification, badge: 7, reader: .apns)
+      let whole = PushPayload(notification, badge: 7, reader: .courier)
       if !payload.prunedParts.isEmpty { prunedCount += 1 }
       #expect(payload.bytes.count <= 4096, "seed \(seed)")
       let json = try JSONValue(parsing: Data(payload.bytes))

@@ -29,7 +29,7 @@ struct PushPayloadPruningTests {
 
   @Test("what fits is whole")
   func fits() {
-    let payload = PushPayload(heavy(100), badge: 1, form: .apns)
+    let payload = PushPayload(heavy(100), badge: 1, reader: .apns)
     #expect(!payload.isPruned)
     #expect(payload.prunedParts.isEmpty)
     #expect(!payload.text.contains(#""p":1"#))
@@ -43,7 +43,7 @@ struct PushPayloadPruningTests {
         $0.desiredKeys = ["a"]
       }
       return PushPayload(
-        NotificationFixture.query(info, fields: ["a": .int64(1)]), badge: nil, form: .apns)
+        NotificationFixture.query(info, fields: ["a": .int64(1)]), badge: nil, reader: .apns)
     }
     let rest = payload(0).bytes.count
     let full = payload(4096 - rest)
@@ -60,7 +60,7 @@ struct PushPayloadPruningTests {
     let order = PushPayloadPart.inPruningOrder
     var counts: Set<Int> = []
     for size in stride(from: 400, through: 4400, by: 20) {
-      let payload = PushPayload(heavy(size), badge: 1, form: .apns)
+      let payload = PushPayload(heavy(size), badge: 1, reader: .apns)
       #expect(payload.bytes.count <= 4096)
       let expected = order.filter { payload.prunedParts.contains($0) }
       #expect(payload.prunedParts == expected)
@@ -87,7 +87,7 @@ struct PushPayloadPruningTests {
       $0.alertBody = String(repeating: "x", count: 5000)
     }
     let notification = NotificationFixture.query(info, subscriptionID: control)
-    let payload = PushPayload(notification, badge: nil, form: .apns)
+    let payload = PushPayload(notification, badge: nil, reader: .apns)
     let ck = try #require(try JSONValue(parsing: payload.text)["ck"])
     #expect(ck["qry"]?["sid"] == .string(control))
     #expect(payload.bytes.count <= 4096)
@@ -97,7 +97,7 @@ struct PushPayloadPruningTests {
   func becomesBackground() throws {
     let info = NotificationFixture.info { $0.alertBody = String(repeating: "é", count: 3000) }
     let notification = NotificationFixture.query(info)
-    let payload = PushPayload(notification, badge: nil, form: .apns)
+    let payload = PushPayload(notification, badge: nil, reader: .apns)
     #expect(payload.kind == .background)
     #expect(try JSONValue(parsing: payload.text)["aps"] == ["content-available": 1])
     let push = Push(
@@ -112,7 +112,7 @@ struct PushPayloadPruningTests {
     let notification = NotificationFixture.notification(
       kind: .recordZone(zoneID, recordType: nil), info, event: .recordCreated, scope: .private,
       zoneID: zoneID, subscriptionID: "notes-zone")
-    let payload = PushPayload(notification, badge: nil, form: .apns)
+    let payload = PushPayload(notification, badge: nil, reader: .apns)
     #expect(
       payload.prunedParts.map(\.description) == [
         "container identifier", "record ID or zone ID", "sound",
@@ -123,7 +123,7 @@ struct PushPayloadPruningTests {
 
   @Test("the courier's object is never pruned")
   func courier() {
-    let payload = PushPayload(heavy(5000), badge: 1, form: .courier)
+    let payload = PushPayload(heavy(5000), badge: 1, reader: .courier)
     #expect(payload.bytes.count > 30_000)
     #expect(!payload.isPruned)
   }

@@ -26,8 +26,8 @@ struct PushPayloadReadingTests {
   @available(*, deprecated)
   @Test(
     "is what the notification says, but for what was pruned",
-    arguments: PushPayload.Form.allCases.map { ($0, Parser.client) } + [(.apns, .foundation)])
-  func readsBack(form: PushPayload.Form, parser: Parser) throws {
+    arguments: PushPayload.Reader.allCases.map { ($0, Parser.client) } + [(.apns, .foundation)])
+  func readsBack(reader: PushPayload.Reader, parser: Parser) throws {
     var counts = (whole: 0, pruned: 0)
     for seed in Seeds.some(1_500) {
       var random = RandomNotification(seed: seed)
@@ -35,14 +35,14 @@ struct PushPayloadReadingTests {
       let badge =
         random.generator.chance(1, in: 4)
         ? nil : Int.random(in: 0...ServiceLimits.badge, using: &random.generator)
-      let payload = PushPayload(notification, badge: badge, form: form)
+      let payload = PushPayload(notification, badge: badge, reader: reader)
       let read = try #require(
-        form == .log
+        reader == .log
           ? try Self.logged(payload, of: notification)
           : CKNotification(fromRemoteNotificationDictionary: try parser.userInfo(payload)),
         "seed \(seed)")
       ExpectedNotification(
-        notification: notification, badge: badge, form: form,
+        notification: notification, badge: badge, reader: reader,
         pruned: Set(payload.prunedParts.map(\.description)),
         readsDoublesExactly: parser == .client
       ).verify(read, isPruned: payload.isPruned, "seed \(seed)")

@@ -11,7 +11,7 @@ struct PushPayloadSampleTests {
     var testDescription: String
     var notification: SubscriptionNotification
     var badge: Int?
-    var form = PushPayload.Form.apns
+    var reader = PushPayload.Reader.apns
     /// `USER` stands for the user record name.
     var aps: String?
     var kind: String
@@ -70,18 +70,18 @@ struct PushPayloadSampleTests {
         kind: .database(recordType: nil), silent, event: .recordUpdated, scope: .private,
         zoneID: ZoneID(zoneName: "com.apple.coredata.cloudkit.zone"),
         subscriptionID: "com.apple.coredata.cloudkit.private.subscription"),
-      form: .courier, aps: #"{"content-available":1}"#,
+      reader: .courier, aps: #"{"content-available":1}"#,
       kind: #""met":{"sid":"com.apple.coredata.cloudkit.private.subscription","dbs":1,"#
         + #""zid":"com.apple.coredata.cloudkit.zone","zoid":"USER"}"#),
     Sample(
       testDescription: "S5: a query subscription with a text, at the web courier",
       notification: NotificationFixture.query(
         NotificationFixture.info { $0.alertBody = "Changed" }, scope: .private),
-      form: .courier, aps: #"{"alert":"Changed"}"#, kind: privateQuery),
+      reader: .courier, aps: #"{"alert":"Changed"}"#, kind: privateQuery),
     Sample(
       testDescription: "S5: one without notification info has no aps at the web courier",
       notification: NotificationFixture.query(nil, scope: .private),
-      form: .courier, kind: privateQuery),
+      reader: .courier, kind: privateQuery),
     Sample(
       testDescription: "S6: a database subscription",
       notification: NotificationFixture.notification(
@@ -137,7 +137,7 @@ struct PushPayloadSampleTests {
   @available(*, deprecated)
   @Test("are written byte for byte, and read", arguments: samples)
   func sample(_ sample: Sample) throws {
-    let payload = PushPayload(sample.notification, badge: sample.badge, form: sample.form)
+    let payload = PushPayload(sample.notification, badge: sample.badge, reader: sample.reader)
     let aps = sample.aps.map { #""aps":\#($0),"# } ?? ""
     let expected =
       #"{\#(aps)"ck":{"ce":2,"cid":"iCloud.com.example.app","ckuserid":"USER","#
@@ -145,7 +145,7 @@ struct PushPayloadSampleTests {
     #expect(payload.text == expected.replacing("USER", with: NotificationFixture.user))
     let userInfo = try #require(CKNotification.userInfo(parsing: Data(payload.bytes)))
     ExpectedNotification(
-      notification: sample.notification, badge: sample.badge, form: sample.form, pruned: [],
+      notification: sample.notification, badge: sample.badge, reader: sample.reader, pruned: [],
       readsDoublesExactly: true
     ).verify(
       try #require(CKNotification(fromRemoteNotificationDictionary: userInfo)), isPruned: false,

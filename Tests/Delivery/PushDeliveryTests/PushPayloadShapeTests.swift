@@ -7,15 +7,15 @@ import Testing
 
 struct PushPayloadShapeTests {
   private func text(
-    _ notification: SubscriptionNotification, badge: Int? = nil, form: PushPayload.Form = .apns
+    _ notification: SubscriptionNotification, badge: Int? = nil, reader: PushPayload.Reader = .apns
   ) -> String {
-    PushPayload(notification, badge: badge, form: form).text
+    PushPayload(notification, badge: badge, reader: reader).text
   }
 
   private func json(
-    _ notification: SubscriptionNotification, badge: Int? = nil, form: PushPayload.Form = .apns
+    _ notification: SubscriptionNotification, badge: Int? = nil, reader: PushPayload.Reader = .apns
   ) throws -> JSONValue {
-    try JSONValue(parsing: text(notification, badge: badge, form: form))
+    try JSONValue(parsing: text(notification, badge: badge, reader: reader))
   }
 
   @Test("a query push has every part in its place, byte for byte")
@@ -139,7 +139,7 @@ struct PushPayloadShapeTests {
   @Test("without notification info the courier's object has no aps")
   func courierWithoutInfo() throws {
     let object = try #require(
-      try json(NotificationFixture.query(nil), form: .courier).object)
+      try json(NotificationFixture.query(nil), reader: .courier).object)
     #expect(Set(object.keys) == ["ck"])
   }
 
@@ -147,7 +147,7 @@ struct PushPayloadShapeTests {
   func courierWithInfo() {
     let notification = NotificationFixture.query(
       NotificationFixture.info { $0.alertBody = "Changed" })
-    #expect(text(notification, form: .courier) == text(notification, form: .apns))
+    #expect(text(notification, reader: .courier) == text(notification, reader: .apns))
   }
 
   @Test("the zone's owner is named as the database asks")
@@ -192,8 +192,8 @@ struct PushPayloadShapeTests {
 
   @Test(
     "a value that a payload cannot carry is left out, and the payload marked",
-    arguments: PushPayload.Form.allCases)
-  func unsendable(form: PushPayload.Form) throws {
+    arguments: PushPayload.Reader.allCases)
+  func unsendable(reader: PushPayload.Reader) throws {
     let values: [RecordValue] = [
       .bytes(Data([1])), .asset(Asset(fileChecksum: "c", size: 1)),
       .list(of: .int64, [.int64(1)]), .double(.nan), .double(.infinity),
@@ -202,10 +202,10 @@ struct PushPayloadShapeTests {
       let info = NotificationFixture.info { $0.desiredKeys = ["good", "bad", "good"] }
       let notification = NotificationFixture.query(
         info, fields: ["good": .int64(1), "bad": value])
-      let payload = PushPayload(notification, badge: nil, form: form)
+      let payload = PushPayload(notification, badge: nil, reader: reader)
       let ck = try #require(try JSONValue(parsing: payload.text)["ck"])
-      let isMissing = form != .log || value.type.element == .asset
-      #expect(ck["qry"]?["af"] == (form == .log ? nil : ["good": 1]), "\(value)")
+      let isMissing = reader != .log || value.type.element == .asset
+      #expect(ck["qry"]?["af"] == (reader == .log ? nil : ["good": 1]), "\(value)")
       #expect(ck["p"] == (isMissing ? 1 : nil), "\(value)")
       #expect(
         payload.prunedParts.map(\.description)
@@ -269,7 +269,7 @@ struct PushPayloadShapeTests {
       ]
       for info in infos {
         let notification = NotificationFixture.query(info, fields: values)
-        let payload = PushPayload(notification, badge: nil, form: .apns)
+        let payload = PushPayload(notification, badge: nil, reader: .apns)
         #expect(payload.isPruned == isCut)
         #expect(payload.prunedParts.map(\.description) == (isCut ? ["ends of long strings"] : []))
       }
@@ -285,7 +285,7 @@ struct PushPayloadShapeTests {
       $0.desiredKeys = ["long"]
     }
     let notification = NotificationFixture.query(info, fields: ["long": .string(long)])
-    let payload = PushPayload(notification, badge: nil, form: .log)
+    let payload = PushPayload(notification, badge: nil, reader: .log)
     #expect(!payload.isPruned && payload.prunedParts.isEmpty)
     let json = try JSONValue(parsing: payload.text)
     #expect(json["aps"]?["alert"]?["loc-args"] == [.string(long)])

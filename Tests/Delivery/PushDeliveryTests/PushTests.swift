@@ -13,7 +13,7 @@ struct PushTests {
   ) -> Push {
     let notification = NotificationFixture.query(info, subscriptionID: subscriptionID)
     return Push(
-      notification, payload: PushPayload(notification, badge: 1, form: .apns),
+      notification, payload: PushPayload(notification, badge: 1, reader: .apns),
       deviceToken: token, topic: "com.example.app", issued: issued)
   }
 

@@ -98,7 +98,7 @@ final class ScriptedAPNs: Sendable {
   static func push(token: String) -> Push {
     let notification = NotificationFixture.query(NotificationFixture.info { $0.alertBody = "Hi" })
     var push = Push(
-      notification, payload: PushPayload(notification, badge: nil, form: .apns),
+      notification, payload: PushPayload(notification, badge: nil, reader: .apns),
       deviceToken: token, topic: "com.example.app",
       issued: Timestamp(milliseconds: 1_767_225_600_000))
     push.identifier = UUID()

@@ -61,7 +61,7 @@ struct SenderFixture: Sendable {
   func pushes(_ count: Int) -> [Push] {
     let notification = NotificationFixture.query(NotificationFixture.info { $0.alertBody = "Bula" })
     var push = Push(
-      notification, payload: PushPayload(notification, badge: 1, form: .apns),
+      notification, payload: PushPayload(notification, badge: 1, reader: .apns),
       deviceToken: String(repeating: "0a", count: 32), topic: "com.example.app", issued: .now)
     return (0..<count).map { _ in
       push.identifier = UUID()

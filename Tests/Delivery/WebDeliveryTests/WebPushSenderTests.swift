@@ -61,7 +61,7 @@ struct WebPushSenderTests {
       #expect(result.outcome == .delivered)
       let message = try #require(service.messages.first)
       #expect(message.faults == [])
-      #expect(message.text == PushPayload(notification, badge: 3, form: .apns).text)
+      #expect(message.text == PushPayload(notification, badge: 3, reader: .apns).text)
       #expect(message.headers["urgency"] == "high")
       #expect(message.headers["ttl"] == "86400")
       #expect(message.headers["topic"] == nil)

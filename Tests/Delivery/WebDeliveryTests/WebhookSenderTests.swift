@@ -47,7 +47,7 @@ struct WebhookSenderTests {
       #expect(result.outcome == .delivered)
       let message = try #require(receiver.messages.first)
       #expect(message["verified"] == true, "\(message.text)")
-      let payload = PushPayload(notification, badge: nil, form: .courier)
+      let payload = PushPayload(notification, badge: nil, reader: .courier)
       let json = try JSONValue(parsing: Data(payload.bytes))
       #expect(message["value"] == json)
       #expect(message["type"] == "application/json")

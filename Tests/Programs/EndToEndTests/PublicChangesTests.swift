@@ -105,7 +105,7 @@ struct PublicChangesTests {
       let store = await cloud.store
       var schema = try await store.schemas.schema(of: Cloud.container, in: .development)
       schema.recordTypes["Diary"]?.grants = RecordGrants(["_creator": .read, "_icloud": .create])
-      _ = try await store.schemas.importSchema(schema, of: Cloud.container, isTrial: false)
+      _ = try await store.schemas.importSchema(schema, of: Cloud.container, isDryRun: false)
       #expect(names(try await anna.petrelPublicChanges(since: nil)) == ["annas", "everybody's"])
       #expect(names(try await ben.petrelPublicChanges(since: nil)) == ["everybody's"])
     }

@@ -55,7 +55,7 @@ struct SimulatorProgramTests {
         event: .zoneCreated, zoneID: .default, record: nil, notificationID: UUID(),
         timestamp: .now))
     return Push(
-      notification, payload: PushPayload(notification, badge: nil, form: .apns),
+      notification, payload: PushPayload(notification, badge: nil, reader: .apns),
       deviceToken: String(repeating: device, count: 32), topic: Cloud.topic, issued: .now)
   }
 

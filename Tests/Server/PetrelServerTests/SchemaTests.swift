@@ -48,7 +48,7 @@ struct SchemaTests {
 
       _ = try await service.post(
         "public/records/modify", modification(title), as: service.alice)
-      _ = try await service.store.schemas.deploySchema(of: Service.container, isTrial: false)
+      _ = try await service.store.schemas.deploySchema(of: Service.container, isDryRun: false)
       let saved = try await production("public/records/modify", modification(title), service)
       #expect(saved.outcomes == ["ok"])
       let field = try await production(
@@ -63,7 +63,7 @@ struct SchemaTests {
       #expect(refused[0].reason.contains(command))
       _ = try await service.post(
         "public/subscriptions/modify", subscription("title"), as: service.alice)
-      _ = try await service.store.schemas.deploySchema(of: Service.container, isTrial: false)
+      _ = try await service.store.schemas.deploySchema(of: Service.container, isDryRun: false)
       let accepted = try await production(
         "public/subscriptions/modify", subscription("title"), service)
       #expect(accepted.outcomes == ["ok"])
@@ -78,7 +78,7 @@ struct SchemaTests {
     try await withService(settings) { service in
       _ = try await service.store.schemas.importSchema(
         ContainerSchema(recordTypes: ["Note": .init(fields: ["title": .init(.init(.string))])]),
-        of: Service.container, isTrial: false)
+        of: Service.container, isDryRun: false)
       let saved = try await service.post(
         "public/records/modify", modification(#""title": {"value": "x"}"#), as: service.alice)
       #expect(saved.outcomes == ["ok"])
@@ -96,7 +96,7 @@ struct SchemaTests {
           recordTypes: [
             "Note": .init(
               fields: ["title": .init(.init(.string), indexes: [.queryable, .sortable])])
-          ]), of: Service.container, isTrial: false)
+          ]), of: Service.container, isDryRun: false)
       // The server builds it by itself.
       try await eventually("the index is built") {
         let answer = try await service.post(

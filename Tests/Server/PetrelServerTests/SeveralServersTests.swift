@@ -164,7 +164,7 @@ struct SeveralServersTests {
       #expect(try await service.modify(Service.operation("create", "n")).outcomes == ["ok"])
       let listed = try await #require(service.store.servers).listedServers()
       #expect(listed.map(\.leasedDatabases) == [1, 0])
-      #expect(listed.map(\.awaitedDatabases) == [0, 0])
+      #expect(listed.map(\.pendingWakeUps) == [0, 0])
       #expect(listed.allSatisfy { $0.secondsLeft > 0 && $0.secondsLeft <= 5 })
       #expect(Set(listed.map(\.description)).count == 2)
     }

@@ -11,7 +11,7 @@ struct CachedSearchTests {
   /// Efforts by which entries are made at once, and used.
   private static func effort(_ rankings: Rankings) -> SearchEffort {
     var effort = SearchEffort(
-      rankCost: 0, columnShare: 0, listPatience: 0, fillsCache: true, peek: 100)
+      rankCost: 0, columnShare: 0, listThreshold: 0, fillsCache: true, peek: 100)
     effort.observeRanking = { rankings.count.add(1, ordering: .relaxed) }
     return effort
   }
@@ -171,11 +171,11 @@ struct CachedSearchTests {
       SearchCacheEntry.Name(database: DatabaseID(rawValue: 1), field: $0)
     }
     for name in names {
-      #expect(cache.isWanted(name, for: 0))
+      #expect(cache.isWorthMaking(name, for: 0))
       queue.add(SearchCacheFill(of: name, for: cache))
     }
-    #expect(!cache.isWanted(names[0], for: 0))
-    #expect(cache.isWanted(names[1], for: 0))
+    #expect(!cache.isWorthMaking(names[0], for: 0))
+    #expect(cache.isWorthMaking(names[1], for: 0))
   }
 
   @Test("without memory for columns there are none")

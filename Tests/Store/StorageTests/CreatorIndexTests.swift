@@ -20,7 +20,7 @@ struct CreatorIndexTests {
     _ schema: ContainerSchema, _ store: any Store
   ) async throws {
     let outcome = try await store.schemas.importSchema(
-      schema, of: TestStore.container, isTrial: false)
+      schema, of: TestStore.container, isDryRun: false)
     try #require(outcome.refusals.isEmpty)
     while try await store.maintenance.continueIndexWork() != nil {}
   }

@@ -70,7 +70,7 @@ struct IndexWorkTests {
       let test = try await TestStore(store)
       var generator = SeededGenerator(seed: seed)
       _ = try await beside.schemas.importSchema(
-        Self.schema([.queryable]), of: Self.container, isTrial: false)
+        Self.schema([.queryable]), of: Self.container, isDryRun: false)
       for round in 0..<120 {
         switch Int.random(in: 0..<10, using: &generator) {
         case 0..<5:
@@ -98,7 +98,7 @@ struct IndexWorkTests {
             system[field] = generator.pick([[.queryable], [.sortable], [.queryable, .sortable]])
           }
           let outcome = try await beside.schemas.importSchema(
-            Self.schema(indexes, system: system), of: Self.container, isTrial: false)
+            Self.schema(indexes, system: system), of: Self.container, isDryRun: false)
           #expect(outcome.refusals.isEmpty, "seed \(seed), round \(round)")
         default:
           for _ in 0..<Int.random(in: 1...4, using: &generator) {
@@ -121,7 +121,7 @@ struct IndexWorkTests {
       let path = directory + "/a.sqlite"
       var store = try await SQLStore.open(at: path)
       var test = try await TestStore(store)
-      _ = try await store.schemas.importSchema(Self.schema([]), of: Self.container, isTrial: false)
+      _ = try await store.schemas.importSchema(Self.schema([]), of: Self.container, isDryRun: false)
       for batch in 0..<5 {
         _ = try await test.modify(
           (0..<200).map {
@@ -131,7 +131,7 @@ struct IndexWorkTests {
           }, at: Int64(batch))
       }
       _ = try await store.schemas.importSchema(
-        Self.schema([.queryable]), of: Self.container, isTrial: false)
+        Self.schema([.queryable]), of: Self.container, isDryRun: false)
       let query = RecordQuery(
         query:
           Query(
@@ -172,7 +172,7 @@ struct IndexWorkTests {
       let test = try await TestStore(store)
       try await test.save("a", ["title": .string("x"), "other": .int64(1)])
       let outcome = try await store.schemas.importSchema(
-        Self.schema([]), of: Self.container, isTrial: false)
+        Self.schema([]), of: Self.container, isDryRun: false)
       #expect(outcome.changes.count == 2)
       while try await store.maintenance.continueIndexWork() != nil {}
       let entries = try await Self.entries(of: store)
@@ -197,7 +197,7 @@ struct IndexWorkTests {
         ).records.map(\.recordID.recordName)
       }
       _ = try await store.schemas.importSchema(
-        Self.schema([], system: [:]), of: Self.container, isTrial: false)
+        Self.schema([], system: [:]), of: Self.container, isDryRun: false)
       for round in 1...3 {
         try await test.save("r\(round)", ["other": .int64(1)], at: Int64(round))
       }
@@ -205,14 +205,14 @@ struct IndexWorkTests {
       #expect(try await entryCount() == 6)
       _ = try await store.schemas.importSchema(
         Self.schema([], system: [.modifiedTimestamp: [.sortable]]), of: Self.container,
-        isTrial: false)
+        isDryRun: false)
       let failure = await #expect(throws: ItemFailure.self) { _ = try await search() }
       #expect(failure?.code == .notReady)
       while try await store.maintenance.continueIndexWork() != nil {}
       #expect(try await search() == ["r3", "r2", "r1"])
       #expect(try await entryCount() == 9)
       _ = try await store.schemas.importSchema(
-        Self.schema([], system: [:]), of: Self.container, isTrial: false)
+        Self.schema([], system: [:]), of: Self.container, isDryRun: false)
       while try await store.maintenance.continueIndexWork() != nil {}
       #expect(try await entryCount() == 6)
       await store.close()

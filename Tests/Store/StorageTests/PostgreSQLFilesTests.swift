@@ -277,7 +277,7 @@ struct PostgreSQLFilesTests {
       #expect(try cluster.query("SELECT obj_description('schema_version'::regclass)") == "ours")
 
       _ = try cluster.query(
-        "COMMENT ON TABLE schema_version IS '\(StorePlace(cluster: nil, database: 1, table: 1).comment)'"
+        "COMMENT ON TABLE schema_version IS '\(ServedLocation(cluster: nil, database: 1, table: 1).comment)'"
       )
       #expect(
         await storeError {

@@ -48,8 +48,9 @@ struct PreparedCreationTests {
         try await between(test)
         told.append(
           try await store.transactions.write(gathersWrites: true) { transaction in
-            try RepeatableModification(ready, transaction: transaction).run().told(
-              by: ready.creations, in: ready.request.database, tags: transaction.context.changeTags)
+            try RepeatableModification(ready, transaction: transaction).run().recordOutcomes(
+              for: ready.creations, in: ready.request.database, tags: transaction.context.changeTags
+            )
           })
         let databases = try await store.transactions.read { transaction in
           try transaction.connection.rows("SELECT database_id FROM databases", []) {
@@ -160,7 +161,7 @@ struct PreparedCreationTests {
       var production: [DatabaseID] = []
       for test in [pair.prepared, pair.plain] {
         try await test.save("a", ["text": .string("a")])
-        _ = try await test.store.schemas.deploySchema(of: TestStore.container, isTrial: false)
+        _ = try await test.store.schemas.deploySchema(of: TestStore.container, isDryRun: false)
         var address = TestStore.address(.public)
         address.environment = .production
         production.append(try await test.store.databases.database(at: address))
@@ -190,7 +191,7 @@ struct PreparedCreationTests {
                 systemIndexes: SystemField.implicitIndexes)
             ])
           let outcome = try await test.store.schemas.importSchema(
-            schema, of: TestStore.container, isTrial: false)
+            schema, of: TestStore.container, isDryRun: false)
           #expect(outcome.refusals.isEmpty)
         }
         for test in [pair.prepared, pair.plain] {
@@ -232,7 +233,7 @@ struct PreparedCreationTests {
         ])
       for test in [pair.prepared, pair.plain] {
         _ = try await test.store.schemas.importSchema(
-          grants, of: TestStore.container, isTrial: false)
+          grants, of: TestStore.container, isDryRun: false)
       }
       #expect(try await sendPublicly("b", prepared: 1) == ["accessDenied"])
     }

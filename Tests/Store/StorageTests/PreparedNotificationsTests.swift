@@ -13,19 +13,19 @@ struct PreparedNotificationsTests {
     var random = SeededGenerator(seed: seed)
     let change = Self.change(&random)
     let kinds = (0..<4).map { _ in Self.subscription(&random) }
-    var (firings, forms): ([StoredSubscription], [UInt64]) = ([], [])
+    var (firings, contentNumbers): ([StoredSubscription], [UInt64]) = ([], [])
     for number in 0..<40 {
-      let form = Int.random(in: 0..<kinds.count, using: &random)
-      var subscription = kinds[form]
+      let kind = Int.random(in: 0..<kinds.count, using: &random)
+      var subscription = kinds[kind]
       subscription.subscriptionID = String(repeating: "s", count: number % 5) + "\(number)"
       firings.append(
         StoredSubscription(subscriber: "_\(number / 3)", subscription: subscription, version: 1))
-      forms.append(UInt64(form) << 32)
+      contentNumbers.append(UInt64(kind) << 32)
     }
     let carriesLastValues = random.chance(1, in: 2)
-    for forms in [nil, forms] {
+    for numbers in [nil, contentNumbers] {
       let prepared = PreparedNotifications(
-        of: change, for: firings, forms: forms, carriesLastValues: carriesLastValues)
+        of: change, for: firings, contentNumbers: numbers, carriesLastValues: carriesLastValues)
       #expect(prepared.elements.map(\.subscriber) == firings.map(\.subscriber), "seed \(seed)")
       for (place, firing) in firings.enumerated() {
         let alone = SubscriptionNotification(

@@ -145,7 +145,7 @@ extension RecordStoreConformance {
         let own = RecordGrants(["_creator": .read, "_icloud": .create])
         let outcome = try await test.store.schemas.importSchema(
           ContainerSchema(recordTypes: ["Note": .init(grants: own)]), of: TestStore.container,
-          isTrial: false)
+          isDryRun: false)
         #expect(outcome.refusals.isEmpty)
         while try await test.store.maintenance.continueIndexWork() != nil {}
         for number in 0..<5 { try await test.save("n\(number)") }

@@ -39,7 +39,7 @@ extension RecordStoreConformance {
         #expect(unknown?.field == "recordType")
         try await test.save("n", ["title": .string("a")])
         let deployed = try await test.store.schemas.deploySchema(
-          of: TestStore.container, isTrial: false)
+          of: TestStore.container, isDryRun: false)
         #expect(deployed.refusals.isEmpty)
         #expect(try await save("n", ["title": .string("b")], in: production, test) == nil)
         let field = try await save(
@@ -86,7 +86,7 @@ extension RecordStoreConformance {
         }
         let undeployed = try await subscribe([title], in: production)
         #expect(undeployed?.reason.contains("record type 'Note' is not in the production") == true)
-        _ = try await store.schemas.deploySchema(of: TestStore.container, isTrial: false)
+        _ = try await store.schemas.deploySchema(of: TestStore.container, isDryRun: false)
         let untyped = try await subscribe([title], in: production)
         #expect(
           untyped?.reason.contains(
@@ -97,7 +97,7 @@ extension RecordStoreConformance {
             == true)
         #expect(try await subscribe([title]) == nil)
         #expect(try await subscribe([title], in: production) != nil)
-        let outcome = try await store.schemas.deploySchema(of: TestStore.container, isTrial: false)
+        let outcome = try await store.schemas.deploySchema(of: TestStore.container, isDryRun: false)
         let type = SubscriptionType.query(
           .init(recordType: "Note", events: .events, fields: ["title"]))
         #expect(outcome.changes == [.addSubscriptionType(type)])
@@ -160,7 +160,7 @@ extension RecordStoreConformance {
 
         #expect(try await subscribe(kind, in: development) == nil)
         #expect(try await subscribe(kind, in: production) != nil)
-        let outcome = try await store.schemas.deploySchema(of: TestStore.container, isTrial: false)
+        let outcome = try await store.schemas.deploySchema(of: TestStore.container, isDryRun: false)
         #expect(outcome.changes == [.addSubscriptionType(type)])
         #expect(try await subscribe(kind, in: production) == nil)
         #expect(try await subscribe(another, in: production) == nil)
@@ -169,7 +169,7 @@ extension RecordStoreConformance {
             type
           ])
         #expect(
-          try await store.schemas.deploySchema(of: TestStore.container, isTrial: false).changes
+          try await store.schemas.deploySchema(of: TestStore.container, isDryRun: false).changes
             == [])
       }
     }
@@ -180,11 +180,11 @@ extension RecordStoreConformance {
         let store = test.store
         let container = TestStore.container
         try await test.save("n", ["title": .string("a")])
-        let trial = try await store.schemas.deploySchema(of: container, isTrial: true)
+        let trial = try await store.schemas.deploySchema(of: container, isDryRun: true)
         #expect(trial.changes.count == 1)
         #expect(try await store.schemas.schema(of: container, in: .production) == ContainerSchema())
-        _ = try await store.schemas.deploySchema(of: container, isTrial: false)
-        let again = try await store.schemas.deploySchema(of: container, isTrial: false)
+        _ = try await store.schemas.deploySchema(of: container, isDryRun: false)
+        let again = try await store.schemas.deploySchema(of: container, isDryRun: false)
         #expect(again == SchemaOutcome(changes: [], refusals: []))
         // Development loses the field by hand, as after a reset, and gets it back with another type.
         _ = try await test.delete("n")
@@ -199,12 +199,12 @@ extension RecordStoreConformance {
             .addField("rank", of: "Note", .init(.init(.int64))),
           ])
         }
-        let merged = try await store.schemas.deploySchema(of: container, isTrial: false)
+        let merged = try await store.schemas.deploySchema(of: container, isDryRun: false)
         #expect(merged.changes == [.addField("rank", of: "Note", .init(.init(.int64)))])
         let production = try await store.schemas.schema(of: container, in: .production)
         #expect(production.recordTypes["Note"]?.fields.keys.sorted() == ["rank", "title"])
         try await test.save("n", ["title": .int64(1), "more": .int64(1)])
-        let refused = try await store.schemas.deploySchema(of: container, isTrial: false)
+        let refused = try await store.schemas.deploySchema(of: container, isDryRun: false)
         #expect(refused.refusals.count == 1)
         #expect(refused.refusals[0].reason.contains("field 'title' of record type 'Note'"))
         #expect(try await store.schemas.schema(of: container, in: .production) == production)
@@ -226,7 +226,7 @@ extension RecordStoreConformance {
         }
         #expect(try await failure(Query(recordType: "Note"))?.field == "recordType")
         try await test.save("n", ["title": .string("a")])
-        _ = try await test.store.schemas.deploySchema(of: TestStore.container, isTrial: false)
+        _ = try await test.store.schemas.deploySchema(of: TestStore.container, isDryRun: false)
         #expect(try await failure(Query(recordType: "Note")) == nil)
         let unknown = Filter(.field("rank"), .equals, .int64(1))
         #expect(

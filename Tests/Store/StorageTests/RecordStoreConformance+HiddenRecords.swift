@@ -107,7 +107,7 @@ extension RecordStoreConformance {
           var samples = QuerySamples(random: SeededGenerator(seed: seed))
           func use(_ schema: ContainerSchema) async throws {
             let outcome = try await writer.store.schemas.importSchema(
-              schema, of: TestStore.container, isTrial: false)
+              schema, of: TestStore.container, isDryRun: false)
             #expect(outcome.refusals.isEmpty)
           }
           try await use(Self.schema(creators == .notYet ? .standard : Self.own, creators))

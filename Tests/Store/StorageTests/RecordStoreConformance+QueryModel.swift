@@ -13,18 +13,18 @@ extension RecordStoreConformance {
     static let efforts = [
       SearchEffort(),
       SearchEffort(
-        columnShare: 0, listPatience: 0, fillsCache: true, changePatience: 3, peek: 1,
+        columnShare: 0, listThreshold: 0, fillsCache: true, changeLimit: 3, peek: 1,
         groupLimit: 2,
-        fewRecords: 2, absencePatience: 2),
+        fewRecords: 2, absenceLimit: 2),
       SearchEffort(
-        recordCost: 1_000, columnShare: 0, listPatience: 0, fillsCache: false, peek: 1,
+        recordCost: 1_000, columnShare: 0, listThreshold: 0, fillsCache: false, peek: 1,
         groupLimit: 3,
         fewRecords: 2,
-        absencePatience: 5),
+        absenceLimit: 5),
       SearchEffort(
-        recordCost: 2, columnShare: 0, listPatience: 0, fillsCache: true, peek: 4, groupLimit: 2,
+        recordCost: 2, columnShare: 0, listThreshold: 0, fillsCache: true, peek: 4, groupLimit: 2,
         fewRecords: 4,
-        absencePatience: 5),
+        absenceLimit: 5),
     ]
 
     private static func effort(_ seed: Int) -> SearchEffort { efforts[seed % efforts.count] }

@@ -44,10 +44,10 @@ extension RecordStoreConformance {
           }
           let before = try await store.schemas.schema(of: Self.container, in: .development)
           let trial = try await store.schemas.importSchema(
-            wanted, of: Self.container, isTrial: true)
+            wanted, of: Self.container, isDryRun: true)
           #expect(try await store.schemas.schema(of: Self.container, in: .development) == before)
           let outcome = try await store.schemas.importSchema(
-            wanted, of: Self.container, isTrial: false)
+            wanted, of: Self.container, isDryRun: false)
           #expect(outcome == trial)
           while try await store.maintenance.continueIndexWork() != nil {}
           if wanted.recordTypes["Users"] == nil {
@@ -68,7 +68,7 @@ extension RecordStoreConformance {
         try await test.save("t", type: "Task", ["done": .int64(0)])
         let before = try await store.schemas.schema(of: Self.container, in: .development)
         func refusals(_ schema: ContainerSchema) async throws -> [String] {
-          try await store.schemas.importSchema(schema, of: Self.container, isTrial: false).refusals
+          try await store.schemas.importSchema(schema, of: Self.container, isDryRun: false).refusals
             .map(\.reason)
         }
         let reasons = try await refusals(
@@ -80,7 +80,7 @@ extension RecordStoreConformance {
         #expect(reasons.contains { $0.contains("records of type 'Task'") })
         #expect(try await store.schemas.schema(of: Self.container, in: .development) == before)
         // Deployed, and then without data: still in production.
-        _ = try await store.schemas.deploySchema(of: Self.container, isTrial: false)
+        _ = try await store.schemas.deploySchema(of: Self.container, isDryRun: false)
         _ = try await test.delete("n")
         _ = try await test.delete("t")
         let deployed = try await refusals(ContainerSchema())
@@ -103,7 +103,7 @@ extension RecordStoreConformance {
           .token
         _ = try await test.delete("n", zone: zone, in: test.privateID)
         let outcome = try await store.schemas.importSchema(
-          ContainerSchema(), of: Self.container, isTrial: false)
+          ContainerSchema(), of: Self.container, isDryRun: false)
         #expect(outcome.changes == [.removeRecordType("Note")])
         #expect(outcome.refusals.isEmpty)
         var rest = feed
@@ -129,7 +129,7 @@ extension RecordStoreConformance {
         ]
         _ = try await test.store.schemas.importSchema(
           schema(fields, system: [.modifiedTimestamp: [.sortable]]), of: Self.container,
-          isTrial: false)
+          isDryRun: false)
         try await test.save(
           "r", ["q": .string("a"), "s": .int64(1), "t": .string("word"), "n": .int64(2)])
         let q = Filter(.field("q"), .equals, .string("a"))
@@ -212,7 +212,7 @@ extension RecordStoreConformance {
         let store = test.store
         let grants = RecordGrants(["Editor": .all, "_world": .read])
         _ = try await store.schemas.importSchema(
-          schema([:], roles: ["Editor"], grants: grants), of: Self.container, isTrial: false)
+          schema([:], roles: ["Editor"], grants: grants), of: Self.container, isDryRun: false)
         try await store.schemas.setMembership(
           true, of: TestStore.bob, in: "Editor", container: Self.container,
           environment: .development)
@@ -227,7 +227,7 @@ extension RecordStoreConformance {
         let production = try await store.schemas.roles(
           of: TestStore.bob, container: Self.container, environment: .production)
         #expect(production == ["_world", "_icloud"])
-        _ = try await store.schemas.importSchema(schema([:]), of: Self.container, isTrial: false)
+        _ = try await store.schemas.importSchema(schema([:]), of: Self.container, isDryRun: false)
         let without = try await store.schemas.roles(
           of: TestStore.bob, container: Self.container, environment: .development)
         #expect(without == ["_world", "_icloud"])

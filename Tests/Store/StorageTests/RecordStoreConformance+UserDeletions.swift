@@ -347,7 +347,7 @@ extension TestStore {
   /// A page of the public database's feed.
   fileprivate func publicChanges(since token: String? = nil) async throws -> RecordChangesPage {
     var query = RecordChangesQuery(zoneID: .default, token: token, limit: 200, sizeLimit: .max)
-    query.tellsAll = true
+    query.showsEverything = true
     return try await store.changeFeeds.recordChanges(matching: query, in: publicID)
   }
 

@@ -7,7 +7,7 @@ struct SavepointPolicyTests {
   @Test("a commit that needed them is followed by some that have them")
   func caution() {
     var policy = SavepointPolicy()
-    func next(_ count: Int) -> [Bool] { (0..<count).map { _ in policy.nextGoesWithout() } }
+    func next(_ count: Int) -> [Bool] { (0..<count).map { _ in policy.nextOmitsSavepoints() } }
     for _ in 0..<3 {
       #expect(next(2) == [true, true])
       policy.wereNeeded()

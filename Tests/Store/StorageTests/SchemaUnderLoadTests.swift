@@ -11,7 +11,7 @@ struct SchemaUnderLoadTests {
     try await ServerGroup.with(servers: 3) { group in
       let isOver = Flag()
       _ = try await group.servers[0].store.schemas.importSchema(
-        IndexWorkTests.schema([.queryable]), of: TestStore.container, isTrial: false)
+        IndexWorkTests.schema([.queryable]), of: TestStore.container, isDryRun: false)
       try await withThrowingTaskGroup(of: Void.self) { tasks in
         for (number, server) in group.servers.enumerated().dropFirst() {
           for worker in 0..<3 {
@@ -32,7 +32,7 @@ struct SchemaUnderLoadTests {
         for _ in 0..<12 {
           let indexes = FieldIndexes(rawValue: UInt8.random(in: 0...7, using: &generator))
           let outcome = try await group.servers[0].store.schemas.importSchema(
-            IndexWorkTests.schema(indexes), of: TestStore.container, isTrial: false)
+            IndexWorkTests.schema(indexes), of: TestStore.container, isDryRun: false)
           #expect(outcome.refusals.isEmpty)
           for _ in 0..<Int.random(in: 0...3, using: &generator) {
             _ = try await group.servers[0].store.maintenance.continueIndexWork()

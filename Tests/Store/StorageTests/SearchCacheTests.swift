@@ -18,16 +18,16 @@ struct SearchCacheTests {
   @Test("a column is made when enough was spent for want of it, by one")
   func demand() {
     let cache = SearchCache(limit: 1 << 20)
-    #expect(!cache.isWanted(name(1), for: 100))
-    cache.note(60, forWantOf: name(1))
-    #expect(!cache.isWanted(name(1), for: 100))
-    cache.note(60, forWantOf: name(1))
-    #expect(!cache.isWanted(name(2), for: 100))
-    #expect(cache.isWanted(name(1), for: 100))
-    #expect(!cache.isWanted(name(1), for: 100))
+    #expect(!cache.isWorthMaking(name(1), for: 100))
+    cache.note(60, withoutEntry: name(1))
+    #expect(!cache.isWorthMaking(name(1), for: 100))
+    cache.note(60, withoutEntry: name(1))
+    #expect(!cache.isWorthMaking(name(2), for: 100))
+    #expect(cache.isWorthMaking(name(1), for: 100))
+    #expect(!cache.isWorthMaking(name(1), for: 100))
     cache.receive(column(version: 1), as: name(1))
-    cache.note(1_000, forWantOf: name(1))
-    #expect(!cache.isWanted(name(1), for: 100))
+    cache.note(1_000, withoutEntry: name(1))
+    #expect(!cache.isWorthMaking(name(1), for: 100))
   }
 
   @Test("one that was given up has to be wanted twice as much, to a limit")
@@ -38,10 +38,10 @@ struct SearchCacheTests {
       cache.giveUp(name(1))
       #expect(cache.entry(name(1)) == nil)
       let needed = 100 * Double(min(64, 2 << round))
-      cache.note(needed - 1, forWantOf: name(1))
-      #expect(!cache.isWanted(name(1), for: 100), "round \(round)")
-      cache.note(1, forWantOf: name(1))
-      #expect(cache.isWanted(name(1), for: 100), "round \(round)")
+      cache.note(needed - 1, withoutEntry: name(1))
+      #expect(!cache.isWorthMaking(name(1), for: 100), "round \(round)")
+      cache.note(1, withoutEntry: name(1))
+      #expect(cache.isWorthMaking(name(1), for: 100), "round \(round)")
     }
   }
 
@@ -69,8 +69,8 @@ struct SearchCacheTests {
     #expect(cache.entry(name(2)) == nil)
     #expect(cache.entry(name(3)) != nil)
     // Nor is it made again at once.
-    cache.note(100, forWantOf: name(2))
-    #expect(!cache.isWanted(name(2), for: 100))
+    cache.note(100, withoutEntry: name(2))
+    #expect(!cache.isWorthMaking(name(2), for: 100))
   }
 
   @Test("a column that is larger than all memory for them is not kept")

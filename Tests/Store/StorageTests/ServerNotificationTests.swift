@@ -158,7 +158,7 @@ struct ServerNotificationTests {
         defer { other.close() }
         let taken = try other.rows(
           """
-          SELECT database_id FROM dispatch_leases WHERE database_id = $1 AND awaited = 1
+          SELECT database_id FROM dispatch_leases WHERE database_id = $1 AND wake_up = 1
           FOR NO KEY UPDATE SKIP LOCKED
           """, [.integer(pair.database.rawValue)]
         ) { _ in true }.count

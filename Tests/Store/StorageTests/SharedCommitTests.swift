@@ -141,8 +141,8 @@ struct SharedCommitTests {
       return KeptJob(gathersWrites: true) { transaction in
         let outcomes = try RepeatableModification(ready, transaction: transaction).run()
         if fails { throw StoreError(.exists, "made to fail") }
-        return outcomes.told(
-          by: ready.creations, in: ready.request.database, tags: transaction.context.changeTags
+        return outcomes.recordOutcomes(
+          for: ready.creations, in: ready.request.database, tags: transaction.context.changeTags
         ).map(\.told)
       }
     case .query(let query, let isPublic):

@@ -14,7 +14,7 @@ struct SourceStatement {
   /// What has statements for other purposes than to serve a store: making tables, moving all of them,
   /// looking into an engine.
   private static let otherPurposes = [
-    "Schema", "StoreDistribution", "StorePlace", "TableSizes", "Migration",
+    "Schema", "StoreDistribution", "ServedLocation", "TableSizes", "Migration",
   ]
 
   /// Parts of statements that others name.

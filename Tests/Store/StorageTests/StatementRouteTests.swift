@@ -43,7 +43,7 @@ struct StatementRouteTests {
     // For people and metrics.
     "SELECT refused_pushes.database_id, refused_pushes.number, refused, reason, payload",
     "SELECT COUNT(*) FROM deliveries WHERE state = 0",
-    "SELECT holder, COUNT(*), COUNT(CASE WHEN awaited = 1 THEN 1 END) FROM dispatch_leases",
+    "SELECT holder, COUNT(*), COUNT(CASE WHEN wake_up = 1 THEN 1 END) FROM dispatch_leases",
     // Nobody's but tests' and benchmarks'.
     "SELECT database_id FROM outbox GROUP BY database_id ORDER BY database_id",
     DeliveryRow.selection.replacing(#/\s+/#, with: " ") + " WHERE deliveries.state = 0",
@@ -53,8 +53,8 @@ struct StatementRouteTests {
   private static let notAsked = [
     // A store in which one transaction takes deliveries of all databases.
     "SELECT \(DueDelivery.columns) FROM deliveries WHERE state = 0 AND route = $1",
-    // A store in which one transaction takes all word that was left for heard.
-    "WITH heard AS ( UPDATE dispatch_leases SET awaited = 0 WHERE (database_id, part) IN",
+    // A store in which one transaction takes all wake-ups.
+    "WITH taken AS ( UPDATE dispatch_leases SET wake_up = 0 WHERE (database_id, part) IN",
     // Engines that one server has to itself file notifications later.
     "WITH RECURSIVE changed (database_id) AS",
     "DELETE FROM unfiled_notifications",

@@ -61,7 +61,7 @@ struct TableOwnershipTests {
       ("ZoneTable.swift", "SELECT (SELECT MAX(version) FROM records), name FROM zones"),
       ("ZoneTable.swift", "WITH some AS (UPDATE zones SET name = '') SELECT 1 FROM some"),
       ("ZoneTable.swift", "EXISTS (SELECT 1 FROM records WHERE zone_number = $1)"),
-      ("StorePlace.swift", "SELECT relname FROM pg_class"),
+      ("ServedLocation.swift", "SELECT relname FROM pg_class"),
     ])
   func own(_ file: String, _ statement: String) {
     #expect(Self.strangers(in: statement, of: file).isEmpty)

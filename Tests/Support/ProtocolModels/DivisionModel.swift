@@ -42,7 +42,7 @@ package struct DivisionModel: ProtocolModel {
 
   struct Lease: Hashable {
     var holder: Int?
-    var isAwaited = true
+    var hasPendingWakeUp = true
     /// The last change that the part is through with.
     var position: Int
   }
@@ -53,7 +53,7 @@ package struct DivisionModel: ProtocolModel {
     var batch: [Int]?
   }
 
-  var leases = [Lease(holder: nil, isAwaited: true, position: 0)]
+  var leases = [Lease(holder: nil, hasPendingWakeUp: true, position: 0)]
   /// The last change that the parts there are dispatch, and how many come after them.
   var lastChange: Int?
   var nextCount = 1
@@ -99,7 +99,7 @@ package struct DivisionModel: ProtocolModel {
       for (number, lease) in leases.enumerated() {
         let part = Part(number: number, count: leases.count)
         if lease.holder == nil { add { $0.take(part, for: server) } }
-        if lease.holder == server, lease.isAwaited { add { $0.hearWord(of: part, server) } }
+        if lease.holder == server, lease.hasPendingWakeUp { add { $0.hearWord(of: part, server) } }
       }
       for (part, lane) in lanes[server] {
         if let batch = lane.batch {
@@ -162,7 +162,7 @@ package struct DivisionModel: ProtocolModel {
     for number in leases.indices {
       let part = Part(number: number, count: leases.count)
       if leases[number].holder != server {
-        if flaw != .leavesNoWord { leases[number].isAwaited = true }
+        if flaw != .leavesNoWord { leases[number].hasPendingWakeUp = true }
       } else if lanes[server][part]?.isBehind != true {
         lanes[server][part, default: Lane()].waiting.append(changes)
       }
@@ -175,7 +175,7 @@ package struct DivisionModel: ProtocolModel {
   }
 
   private mutating func hearWord(of part: Part, _ server: Int) {
-    leases[part.number].isAwaited = false
+    leases[part.number].hasPendingWakeUp = false
     fallBehind(part, server)
   }
 
@@ -235,6 +235,6 @@ package struct DivisionModel: ProtocolModel {
   private mutating func divide(at position: Int) {
     lastChange = nil
     leases = Array(
-      repeating: Lease(holder: nil, isAwaited: true, position: position), count: nextCount)
+      repeating: Lease(holder: nil, hasPendingWakeUp: true, position: position), count: nextCount)
   }
 }

@@ -60,7 +60,7 @@ package struct LeaseModel: ProtocolModel {
 
   struct Lease: Hashable {
     var holder: Int
-    var isAwaited = false
+    var hasPendingWakeUp = false
   }
 
   var servers: [Server]
@@ -125,8 +125,9 @@ package struct LeaseModel: ProtocolModel {
             $0.fallBehind(place)
           }
         }
-        let isKept = saving != nil && seenByWriter?.isAwaited == true && flaw != .hearsDuringCommit
-        if lease?.holder == id, lease?.isAwaited == true || server.wordHeard, !isKept {
+        let isKept =
+          saving != nil && seenByWriter?.hasPendingWakeUp == true && flaw != .hearsDuringCommit
+        if lease?.holder == id, lease?.hasPendingWakeUp == true || server.wordHeard, !isKept {
           add { $0.hearWord(place, flaw) }
         }
       }
@@ -213,7 +214,9 @@ package struct LeaseModel: ProtocolModel {
         servers[place].committed.append(changes)
       }
       // Where there is word already, there is nothing to be written.
-      if seen.holder != id, !seen.isAwaited, flaw != .leavesNoWord { lease?.isAwaited = true }
+      if seen.holder != id, !seen.hasPendingWakeUp, flaw != .leavesNoWord {
+        lease?.hasPendingWakeUp = true
+      }
     } else {
       lease = Lease(holder: id ?? 0)
       servers[place].committed.append(changes)
@@ -235,11 +238,11 @@ package struct LeaseModel: ProtocolModel {
 
   private mutating func hearWord(_ place: Int, _ flaw: Flaw?) {
     guard flaw == .forgetsWordLate else {
-      lease?.isAwaited = false
+      lease?.hasPendingWakeUp = false
       return fallBehind(place)
     }
     if servers[place].wordHeard, !servers[place].isBehind, servers[place].lane == .idle {
-      lease?.isAwaited = false
+      lease?.hasPendingWakeUp = false
       servers[place].wordHeard = false
     } else if !servers[place].wordHeard {
       servers[place].wordHeard = true

@@ -1,20 +1,20 @@
 /// A small file that is either there as a whole or not at all, and that tells when it was damaged.
 ///
-/// It begins with a line that names its form, and a line with the checksum of the rest.
+/// It begins with a line that names its kind, and a line with the checksum of the rest.
 enum SealedFile {
-  /// Names what the content is and its form; another number is another form.
-  enum Form: String {
+  /// Names what the content is, with the version of its format.
+  enum Kind: String {
     case operation = "petrel-operation 1"
     case session = "petrel-session 1"
   }
 
   /// Writes a file so that it survives a loss of power from the moment this returns: to a draft
   /// beside it, through to the disk, and then under its name.
-  static func seal(_ content: Data, as form: Form, at path: String) throws(CKError) {
+  static func seal(_ content: Data, as kind: Kind, at path: String) throws(CKError) {
     let draft = path + ".draft"
     let descriptor = open(draft, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
     guard descriptor >= 0 else { throw failure("made", draft) }
-    var file = Data("\(form.rawValue)\n\(StableHash.text(of: content))\n".utf8)
+    var file = Data("\(kind.rawValue)\n\(StableHash.text(of: content))\n".utf8)
     file.append(content)
     let isWritten = writeAll(file, to: descriptor) && fsync(descriptor) == 0
     let reason = errno
@@ -38,18 +38,18 @@ enum SealedFile {
 
   /// The content of a file; nil when there is none.
   ///
-  /// - Throws: `internalError` when it cannot be read, is damaged or of another form.
-  static func read(_ path: String, as form: Form) throws(CKError) -> Data? {
+  /// - Throws: `internalError` when it cannot be read, is damaged or of another kind.
+  static func read(_ path: String, as kind: Kind) throws(CKError) -> Data? {
     guard access(path, F_OK) == 0 else { return nil }
     guard let file = FileManager.default.contents(atPath: path) else {
       throw failure("read", path)
     }
     let parts = file.split(
       separator: UInt8(ascii: "\n"), maxSplits: 2, omittingEmptySubsequences: false)
-    guard parts.count == 3, parts[0].elementsEqual(form.rawValue.utf8) else {
+    guard parts.count == 3, parts[0].elementsEqual(kind.rawValue.utf8) else {
       throw CKError(
         .internalError,
-        "\(path) does not begin with '\(form.rawValue)': it is damaged, or of another version of Petrel"
+        "\(path) does not begin with '\(kind.rawValue)': it is damaged, or of another version of Petrel"
       )
     }
     guard parts[1].elementsEqual(StableHash.text(of: parts[2]).utf8) else {

@@ -51,7 +51,7 @@ struct ClusterSetup: Sendable {
             ], systemIndexes: [.recordName: [.queryable]])
         ])
       _ = try await store.schemas.importSchema(
-        schema, of: EarthquakeRequests.container, isTrial: false)
+        schema, of: EarthquakeRequests.container, isDryRun: false)
       await store.close()
       return setup
     } catch {

@@ -99,7 +99,7 @@ enum SaveBenchmarkCommand: Command {
       ])
     let store = try await ServerProcess.openStore(in: server.directory)
     _ = try await store.schemas.importSchema(
-      schema, of: EarthquakeRequests.container, isTrial: false)
+      schema, of: EarthquakeRequests.container, isDryRun: false)
     await store.close()
     try LoadConnection(port: server.port).post(
       EarthquakeRequests.path(

@@ -107,7 +107,7 @@ struct PushSource {
       database: Self.database, subscriber: SubscriptionFill.user(number),
       subscription: FanOutRecords.subscription("sub-\(number)", author: "star"), change: change)
     return Push(
-      notification, payload: PushPayload(notification, badge: nil, form: .apns),
+      notification, payload: PushPayload(notification, badge: nil, reader: .apns),
       deviceToken: PushPeer.deviceToken(number), topic: "org.example", issued: issued)
   }
 

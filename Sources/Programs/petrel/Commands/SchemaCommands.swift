@@ -81,7 +81,7 @@ enum SchemaValidateCommand: Command {
           + "roles: \(count("roles"))")
       if container == nil { return 0 }
     }
-    return SchemaWork.tell(.object(report), isTrial: true, arguments)
+    return SchemaWork.tell(.object(report), isDryRun: true, arguments)
   }
 }
 
@@ -96,15 +96,15 @@ enum SchemaImportCommand: Command {
   static func run(_ arguments: Arguments) async throws -> Int32 {
     let (container, file) = try SchemaWork.containerAndFile(arguments)
     guard let (_, text) = try SchemaWork.readSchema(file) else { return 1 }
-    let isTrial = arguments.flag("dry-run")
+    let isDryRun = arguments.flag("dry-run")
     let body: [String: JSONValue] = ["container": .string(container), "text": .string(text)]
     return try await AdminOptions.withAccess(arguments, makesStore: true) { access in
-      var outcome = try await access.post(isTrial ? "schema/validate" : "schema/import", body)
-      if isTrial {
+      var outcome = try await access.post(isDryRun ? "schema/validate" : "schema/import", body)
+      if isDryRun {
         outcome = .object(
           (outcome.object ?? [:]).filter { ["changes", "refusals"].contains($0.key) })
       }
-      return try await SchemaWork.finish(outcome, isTrial: isTrial, arguments, by: access)
+      return try await SchemaWork.finish(outcome, isDryRun: isDryRun, arguments, by: access)
     }
   }
 }
@@ -118,13 +118,13 @@ enum SchemaDeployCommand: Command {
 
   static func run(_ arguments: Arguments) async throws -> Int32 {
     let container = try SchemaWork.container(arguments)
-    let isTrial = arguments.flag("dry-run")
+    let isDryRun = arguments.flag("dry-run")
     return try await AdminOptions.withAccess(arguments) { access in
       let outcome =
-        isTrial
+        isDryRun
         ? try await access.get("schema/differences", ["container": container])
         : try await access.post("schema/deploy", ["container": .string(container)])
-      return try await SchemaWork.finish(outcome, isTrial: isTrial, arguments, by: access)
+      return try await SchemaWork.finish(outcome, isDryRun: isDryRun, arguments, by: access)
     }
   }
 }

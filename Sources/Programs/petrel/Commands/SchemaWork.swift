@@ -57,7 +57,7 @@ enum SchemaWork {
   /// Prints the changes and refusals.
   ///
   /// - Returns: the exit status.
-  static func tell(_ outcome: JSONValue, isTrial: Bool, _ arguments: Arguments) -> Int32 {
+  static func tell(_ outcome: JSONValue, isDryRun: Bool, _ arguments: Arguments) -> Int32 {
     let changes = (outcome["changes"]?.array ?? []).compactMap(\.string)
     let refusals = (outcome["refusals"]?.array ?? []).compactMap(\.string)
     if arguments.flag("json") {
@@ -68,7 +68,7 @@ enum SchemaWork {
     if changes.isEmpty { Output.line("nothing to change") }
     for refusal in refusals { Output.complain("refused: \(refusal)") }
     if refusals.isEmpty { return 0 }
-    if !isTrial { Output.complain("nothing was changed") }
+    if !isDryRun { Output.complain("nothing was changed") }
     return 1
   }
 
@@ -76,11 +76,11 @@ enum SchemaWork {
   ///
   /// - Returns: the exit status.
   static func finish(
-    _ outcome: JSONValue, isTrial: Bool, _ arguments: Arguments, by access: any AdminAccess
+    _ outcome: JSONValue, isDryRun: Bool, _ arguments: Arguments, by access: any AdminAccess
   ) async throws -> Int32 {
-    let status = tell(outcome, isTrial: isTrial, arguments)
+    let status = tell(outcome, isDryRun: isDryRun, arguments)
     // What an earlier command did not come to the end of is done, too.
-    guard status == 0, !isTrial,
+    guard status == 0, !isDryRun,
       try await access.get("schema/index-work")["indexWork"]?.array?.isEmpty == false
     else { return status }
     let isQuiet = arguments.flag("json")

@@ -22,7 +22,7 @@ enum ServersListCommand: Command {
       var table = Table([
         .init("ID", "id"), .init("SERVER", "description"),
         .init("ALIVE FOR") { text(ofSeconds: $0["secondsLeft"]?.double ?? 0) },
-        .init("DATABASES", "leasedDatabases"), .init("AWAITED", "awaitedDatabases"),
+        .init("DATABASES", "leasedDatabases"), .init("WAKE-UPS", "pendingWakeUps"),
       ])
       table.print(servers)
     }

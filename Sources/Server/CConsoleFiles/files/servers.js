@@ -10,12 +10,12 @@ export function serversCard() {
     const cells = (server) => [
       h('code', {}, server.description || server.id),
       server.secondsLeft > 0 ? `${server.secondsLeft.toFixed(1)} s` : 'overdue',
-      number(server.leasedDatabases), number(server.awaitedDatabases)];
+      number(server.leasedDatabases), number(server.pendingWakeUps)];
     card.hidden = false;
     card.replaceChildren(h('h2', {}, 'Servers on this store'),
       h('div', { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': 'Servers on this store' },
         h('table', {},
-          h('thead', {}, h('tr', {}, ['Server', 'Alive for', 'Databases', 'Awaited'].map((title) =>
+          h('thead', {}, h('tr', {}, ['Server', 'Alive for', 'Databases', 'Wake-ups'].map((title) =>
             h('th', { scope: 'col' }, title)))),
           h('tbody', {}, servers.map((server) =>
             h('tr', {}, cells(server).map((cell) => h('td', {}, cell))))))));

@@ -38,7 +38,7 @@ struct AdminChangesEndpoints: AdminEndpoints {
       zoneID: zoneID, token: try arguments.text("syncToken"), limit: try arguments.limit(),
       sizeLimit: Self.pageSize)
     query.recordTypes = try arguments.text("recordType").map { [$0] }
-    query.tellsAll = true
+    query.showsEverything = true
     let page = try await store.recordChanges(matching: query, in: database)
     let response = RecordChangesResponse(
       zoneID: zoneID, changes: try await links.linked(page.changes, in: database),

@@ -23,7 +23,7 @@ extension AdminSchemaEndpoints {
     var outcome: SchemaOutcome?
     if try request.arguments.text("container") != nil {
       let (container, _) = try request.arguments.place()
-      outcome = try await store.importSchema(schema, of: container, isTrial: true)
+      outcome = try await store.importSchema(schema, of: container, isDryRun: true)
     }
     return request.object { [outcome] writer in
       writer.member("recordTypes", schema.recordTypes.count)
@@ -39,7 +39,7 @@ extension AdminSchemaEndpoints {
     let schema = try schema(request.arguments)
     do {
       return answer(
-        request, try await store.importSchema(schema, of: container, isTrial: false))
+        request, try await store.importSchema(schema, of: container, isDryRun: false))
     } catch let error as StoreError where error.code == .overloaded {
       // Which of two reasons it is makes a difference to who waits.
       throw ServiceError(.tryAgainLater, error.reason, retryAfter: 1)

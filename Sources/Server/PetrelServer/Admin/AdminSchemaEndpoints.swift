@@ -118,12 +118,12 @@ struct AdminSchemaEndpoints: AdminEndpoints {
 
   private func differences(_ request: AdminRequest) async throws -> HTTPResponse {
     let (container, _) = try request.arguments.place()
-    return answer(request, try await store.deploySchema(of: container, isTrial: true))
+    return answer(request, try await store.deploySchema(of: container, isDryRun: true))
   }
 
   private func deploy(_ request: AdminRequest) async throws -> HTTPResponse {
     let (container, _) = try request.arguments.place()
-    return answer(request, try await store.deploySchema(of: container, isTrial: false))
+    return answer(request, try await store.deploySchema(of: container, isDryRun: false))
   }
 
   func answer(_ request: AdminRequest, _ outcome: SchemaOutcome) -> HTTPResponse {

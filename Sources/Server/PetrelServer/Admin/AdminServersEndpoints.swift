@@ -27,7 +27,7 @@ struct AdminServersEndpoints: AdminEndpoints {
             writer.member("description", server.description)
             writer.member("secondsLeft", server.secondsLeft)
             writer.member("leasedDatabases", server.leasedDatabases)
-            writer.member("awaitedDatabases", server.awaitedDatabases)
+            writer.member("pendingWakeUps", server.pendingWakeUps)
           }
         }
       }

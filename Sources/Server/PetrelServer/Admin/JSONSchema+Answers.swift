@@ -24,7 +24,7 @@ extension JSONSchema {
 
   static let server = object([
     "id": .count, "description": .text, "secondsLeft": .number, "leasedDatabases": .count,
-    "awaitedDatabases": .count,
+    "pendingWakeUps": .count,
   ]).named("Server")
 
   static let partition = object([

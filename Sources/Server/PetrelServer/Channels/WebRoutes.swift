@@ -190,6 +190,6 @@ extension PushRoute.Report {
   fileprivate static func unusable(_ delivery: Delivery, _ reason: String) -> PushRoute.Report {
     PushRoute.Report(
       outcome: .fault(message: reason), text: reason, reach: .answered,
-      payload: PushPayload(delivery.notification, badge: delivery.badge, form: .courier).bytes)
+      payload: PushPayload(delivery.notification, badge: delivery.badge, reader: .courier).bytes)
   }
 }

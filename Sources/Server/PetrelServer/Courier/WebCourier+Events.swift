@@ -91,7 +91,7 @@ extension WebCourier {
   private func event(_ look: Look, moving position: inout CourierPosition) throws -> Data {
     guard let next = look.next else { return Data() }
     position.pass(next.entry)
-    let payload = PushPayload(next.entry.notification, badge: next.badge, form: .courier)
+    let payload = PushPayload(next.entry.notification, badge: next.badge, reader: .courier)
     let id = try position.text(sealedBy: tokens)
     return Data("id: \(id)\ndata: ".utf8) + Data(payload.bytes) + Data("\n\n".utf8)
   }

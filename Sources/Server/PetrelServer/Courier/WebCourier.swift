@@ -81,7 +81,7 @@ final class WebCourier: Sendable {
       return isOverdue || clock() >= end || readers.isClosed
         ? HTTPResponse(headers: Self.headers) : nil
     }
-    let payload = PushPayload(next.entry.notification, badge: next.badge, form: .courier)
+    let payload = PushPayload(next.entry.notification, badge: next.badge, reader: .courier)
     return HTTPResponse(
       headers: Self.headers + [("Content-Type", "application/json; charset=utf-8")],
       body: .data(Data(payload.bytes)))

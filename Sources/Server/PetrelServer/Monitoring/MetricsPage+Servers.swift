@@ -27,12 +27,13 @@ extension MetricsPage {
       "petrel_server_lapses_total",
       "How often this server was taken for gone, having given no sign of life.", membership.lapses)
     counter(
-      "petrel_servers_struck_off_total", "Other servers that this one took for gone.",
-      membership.serversStruckOff)
+      "petrel_servers_expired_total",
+      "Other servers whose registrations this one removed because they had expired.",
+      membership.expiredServersRemoved)
     gauge(
       "petrel_server_receives_notifications",
       "Whether notifications of all servers come, so that the store is seldom asked for their changes.",
-      membership.isHearing ? 1 : 0)
+      membership.receivesNotifications ? 1 : 0)
     counter(
       "petrel_server_notifications_total", "Notifications of servers that came, also of this one.",
       membership.notificationsReceived)

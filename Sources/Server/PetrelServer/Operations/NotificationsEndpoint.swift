@@ -47,7 +47,7 @@ struct NotificationsEndpoint: Sendable {
   ) throws -> NotificationLogItem {
     switch notification {
     case .unread(let entry):
-      let payload = PushPayload(entry.notification, badge: nil, form: .log)
+      let payload = PushPayload(entry.notification, badge: nil, reader: .log)
       return NotificationLogItem(
         payload: try JSONValue(parsing: Data(payload.bytes)).object ?? [:],
         fields: entry.notification.loggedValues)

@@ -113,8 +113,8 @@ package final class SQLiteConnection: SQLConnection {
   /// Reserves bytes for the ``PageSeal`` in each page of a new file. It has no effect on an
   /// existing file.
   private func reserveRoomForSeals() {
-    var room = Int32(PageSeal.bytes)
-    sqlite3_file_control(handle, "main", SQLITE_FCNTL_RESERVE_BYTES, &room)
+    var reserved = Int32(PageSeal.bytes)
+    sqlite3_file_control(handle, "main", SQLITE_FCNTL_RESERVE_BYTES, &reserved)
   }
 
   /// Whether the pages of the file have seals.

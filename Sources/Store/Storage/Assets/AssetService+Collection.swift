@@ -33,7 +33,7 @@ extension AssetService {
     }
     // The store's files are in another folder, so their absence here does not mean that they are
     // deleted.
-    if let folder = files as? FileAssetStore, folder.isStrange { return }
+    if let folder = files as? FileAssetStore, folder.isRefused { return }
     while true {
       let names = try await transactions.read { try AssetTable(transaction: $0).disposable() }
       if names.isEmpty { break }

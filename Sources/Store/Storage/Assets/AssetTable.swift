@@ -55,7 +55,7 @@ struct AssetTable {
   }
 
   /// Whether any database has an asset or an upload.
-  func areAny() throws -> Bool {
+  func containsAny() throws -> Bool {
     try connection.first(
       "SELECT 1 WHERE EXISTS (SELECT 1 FROM assets) OR EXISTS (SELECT 1 FROM asset_uploads)", []
     ) { _ in true } ?? false

@@ -48,7 +48,7 @@ extension FileAssetStore {
         decoding: try SecretTable(transaction: transaction).secret(
           named: "asset-folder", proposing: Array(identity.utf8)),
         as: UTF8.self)
-      hasAssets = try AssetTable(transaction: transaction).areAny()
+      hasAssets = try AssetTable(transaction: transaction).containsAny()
       try transaction.connection.commit()
     } catch {
       transaction.connection.giveUpTransaction()

@@ -25,7 +25,7 @@ public final class FileAssetStore: AssetStore {
   public let arrivals: String?
   let use: Use
   /// Why this folder may not be used: the store's assets are in another folder. Nil otherwise.
-  private let strangeness = Mutex<String?>(nil)
+  private let refusal = Mutex<String?>(nil)
 
   public init(directory: String, use: Use) throws {
     self.directory = directory
@@ -49,13 +49,13 @@ public final class FileAssetStore: AssetStore {
   }
 
   /// Whether the store's assets are in another folder.
-  var isStrange: Bool { strangeness.withLock { $0 != nil } }
+  var isRefused: Bool { refusal.withLock { $0 != nil } }
 
   /// Makes all later calls fail.
-  func refuse(because reason: String) { strangeness.withLock { $0 = reason } }
+  func refuse(because reason: String) { refusal.withLock { $0 = reason } }
 
   private func checkFolder() throws {
-    guard let reason = strangeness.withLock({ $0 }) else { return }
+    guard let reason = refusal.withLock({ $0 }) else { return }
     throw StoreError(.assetFailed, reason)
   }
 

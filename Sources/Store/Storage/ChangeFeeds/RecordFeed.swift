@@ -36,7 +36,7 @@ struct RecordFeed {
     self.database = database
     self.transaction = transaction
     self.address = address
-    guard !query.zoneID.isDefaultZone || address.scope == .public || query.tellsAll else {
+    guard !query.zoneID.isDefaultZone || address.scope == .public || query.showsEverything else {
       throw ItemFailure(
         .invalid, field: "zoneID",
         "the default zone has no change feed; keep what you follow in a zone of your own")

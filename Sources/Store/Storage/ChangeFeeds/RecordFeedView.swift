@@ -25,7 +25,7 @@ struct RecordFeedView {
   private var parts: [Int64: Part] = [:]
 
   init(of feed: RecordFeed) {
-    showsEverything = feed.address.scope != .public || feed.query.tellsAll
+    showsEverything = feed.address.scope != .public || feed.query.showsEverything
     database = feed.database
     address = feed.address
     transaction = feed.transaction

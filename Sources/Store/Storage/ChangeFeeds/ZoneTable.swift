@@ -51,7 +51,7 @@ struct ZoneTable {
   }
 
   /// Whether there is a zone besides the default zone.
-  func areSeveral(in database: DatabaseID) throws -> Bool {
+  func hasSeveral(in database: DatabaseID) throws -> Bool {
     try connection.rows(
       "SELECT 1 FROM zones WHERE database_id = $1 LIMIT 2", [.integer(database.rawValue)]
     ) { _ in true }.count > 1

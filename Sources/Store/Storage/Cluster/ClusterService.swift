@@ -88,7 +88,7 @@ final class ClusterService: ClusterStore {
       try clock.follow(transaction.connection)
       var renewal = ServerRenewal()
       for other in try servers.servers() where other.id != server {
-        if try servers.strikeOff(other.id) {
+        if try servers.removeExpired(other.id) {
           renewal.gone.append(other.id)
         } else {
           renewal.others.append(other)

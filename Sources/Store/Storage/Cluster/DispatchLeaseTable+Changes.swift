@@ -40,7 +40,7 @@ extension DispatchLeaseTable {
     let leases = try leases(of: database)
     guard let first = leases.first else {
       try connection.run(
-        "INSERT INTO dispatch_leases (database_id, holder, awaited) VALUES ($1, $2, 0)",
+        "INSERT INTO dispatch_leases (database_id, holder, wake_up) VALUES ($1, $2, 0)",
         [id, .integer(server?.rawValue ?? 0)])
       return [.whole(database)]
     }
@@ -54,7 +54,8 @@ extension DispatchLeaseTable {
     // has one.
     let others: [DatabasePart] = server == nil ? [first.part] : []
     if let server, first.holder == server.rawValue { return [first.part] }
-    if let server, !first.isAwaited, transaction.context.identity?.isPresent(first.holder) == false,
+    if let server, !first.hasPendingWakeUp,
+      transaction.context.identity?.isPresent(first.holder) == false,
       try takeOver(database, for: server)
     {
       return [first.part]
@@ -69,12 +70,12 @@ extension DispatchLeaseTable {
     guard let database = others.first?.part.database else { return }
     let key = [SQLValue.integer(database.rawValue), .integer(server?.rawValue ?? 0)]
     var kept: Set<Int> = []
-    if others.contains(where: \.isAwaited) {
+    if others.contains(where: \.hasPendingWakeUp) {
       // The row lock keeps the pending wake-up until this transaction's changes are visible: a
       // server that takes wake-ups skips locked rows.
       try connection.query(
         """
-        SELECT part FROM dispatch_leases WHERE database_id = $1 AND holder <> $2 AND awaited = 1
+        SELECT part FROM dispatch_leases WHERE database_id = $1 AND holder <> $2 AND wake_up = 1
         ORDER BY part FOR SHARE
         """, key
       ) { kept.insert(Int($0.integer(0))) }
@@ -82,7 +83,7 @@ extension DispatchLeaseTable {
     let unaware = others.filter { !kept.contains($0.part.number) }
     if unaware.isEmpty { return }
     try connection.run(
-      "UPDATE dispatch_leases SET awaited = 1 WHERE database_id = $1 AND holder <> $2 AND awaited = 0",
+      "UPDATE dispatch_leases SET wake_up = 1 WHERE database_id = $1 AND holder <> $2 AND wake_up = 0",
       key)
     transaction.serversToWake.formUnion(
       unaware.map { ServerID(rawValue: $0.holder) }.filter { $0.rawValue != 0 })
@@ -93,7 +94,7 @@ extension DispatchLeaseTable {
   private func takeOver(_ database: DatabaseID, for server: ServerID) throws -> Bool {
     try connection.run(
       """
-      UPDATE dispatch_leases SET holder = $2, awaited = 0 WHERE database_id = $1
+      UPDATE dispatch_leases SET holder = $2, wake_up = 0 WHERE database_id = $1
         AND NOT EXISTS (SELECT 1 FROM servers WHERE server_id = dispatch_leases.holder)
       """, [.integer(database.rawValue), .integer(server.rawValue)]) == 1
   }
@@ -109,43 +110,43 @@ extension DispatchLeaseTable {
   /// be on several nodes.
   private func takeEach(of server: ServerID) throws -> WakeUps {
     let holder = SQLValue.integer(server.rawValue)
-    let awaited = try connection.rows(
-      "SELECT \(DatabasePart.columns) FROM dispatch_leases WHERE holder = $1 AND awaited = 1",
+    let pending = try connection.rows(
+      "SELECT \(DatabasePart.columns) FROM dispatch_leases WHERE holder = $1 AND wake_up = 1",
       [holder], DatabasePart.init(row:))
-    let heard = try awaited.filter {
+    let taken = try pending.filter {
       try connection.run(
         """
-        UPDATE dispatch_leases SET awaited = 0 WHERE database_id = $1 AND part = $2 AND part IN (
+        UPDATE dispatch_leases SET wake_up = 0 WHERE database_id = $1 AND part = $2 AND part IN (
           SELECT part FROM dispatch_leases
-          WHERE database_id = $1 AND part = $2 AND holder = $3 AND awaited = 1
+          WHERE database_id = $1 AND part = $2 AND holder = $3 AND wake_up = 1
           FOR NO KEY UPDATE SKIP LOCKED)
         """, [.integer($0.database.rawValue), .integer(Int64($0.number)), holder]) == 1
     }
-    return WakeUps(heard, isWhole: heard.count == awaited.count)
+    return WakeUps(taken, isWhole: taken.count == pending.count)
   }
 
   /// Takes all wake-ups except those that a commit has locked, whose changes are not visible yet.
   ///
   /// It does not wait for durability: if PostgreSQL loses power, a server is woken up twice.
   private func takeAll(of server: ServerID) throws -> WakeUps {
-    var heard: [DatabasePart] = []
-    var awaited: Set<DatabasePart> = []
+    var taken: [DatabasePart] = []
+    var others: Set<DatabasePart> = []
     // The part of the statement beside the update sees the state before it.
     try connection.query(
       """
-      WITH heard AS (
-        UPDATE dispatch_leases SET awaited = 0 WHERE (database_id, part) IN (
-          SELECT database_id, part FROM dispatch_leases WHERE holder = $1 AND awaited = 1
+      WITH taken AS (
+        UPDATE dispatch_leases SET wake_up = 0 WHERE (database_id, part) IN (
+          SELECT database_id, part FROM dispatch_leases WHERE holder = $1 AND wake_up = 1
           FOR NO KEY UPDATE SKIP LOCKED)
         RETURNING \(DatabasePart.columns), set_config('synchronous_commit', 'off', true))
-      SELECT \(DatabasePart.columns), TRUE FROM heard
+      SELECT \(DatabasePart.columns), TRUE FROM taken
       UNION ALL
-      SELECT \(DatabasePart.columns), FALSE FROM dispatch_leases WHERE holder = $1 AND awaited = 1
+      SELECT \(DatabasePart.columns), FALSE FROM dispatch_leases WHERE holder = $1 AND wake_up = 1
       """, [.integer(server.rawValue)]
     ) { row in
       let part = DatabasePart(row: row)
-      if row.integer(3) == 1 { heard.append(part) } else { awaited.insert(part) }
+      if row.integer(3) == 1 { taken.append(part) } else { others.insert(part) }
     }
-    return WakeUps(heard, isWhole: awaited.isSubset(of: heard))
+    return WakeUps(taken, isWhole: others.isSubset(of: taken))
   }
 }

@@ -21,10 +21,10 @@ extension DispatchLeaseTable {
     try connection.run("DELETE FROM dispatch_leases WHERE database_id = $1", [id])
     try dispatches.remove(of: database)
     for number in 0..<parts {
-      // Marked as awaited: changes may have been committed after the last one of the former parts.
+      // With a pending wake-up: changes may have been committed after the last one of the former parts.
       try connection.run(
         """
-        INSERT INTO dispatch_leases (database_id, part, parts, holder, awaited)
+        INSERT INTO dispatch_leases (database_id, part, parts, holder, wake_up)
         VALUES ($1, $2, $3, 0, 1)
         """, [id, .integer(Int64(number)), .integer(Int64(parts))])
       if parts == 1 { return }
@@ -52,7 +52,7 @@ extension DispatchLeaseTable {
     } else {
       if leases.isEmpty {
         try connection.run(
-          "INSERT INTO dispatch_leases (database_id, holder, awaited) VALUES ($1, 0, 1)", [id])
+          "INSERT INTO dispatch_leases (database_id, holder, wake_up) VALUES ($1, 0, 1)", [id])
       }
       try connection.run(
         "UPDATE dispatch_leases SET last_change = $2, next_parts = $3 WHERE database_id = $1",

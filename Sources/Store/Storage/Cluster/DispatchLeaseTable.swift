@@ -3,7 +3,7 @@ import SQLEngine
 import StoreModel
 
 /// The leases of databases. A database has a row if it has changes to dispatch or had some a moment
-/// ago. `awaited` is 1 if another server than the holder has committed changes. A lease is free if
+/// ago. `wake_up` is 1 if another server than the holder has committed changes. A lease is free if
 /// its holder is not in ``ServerTable``. On an engine for one server the table is empty.
 ///
 /// A database can be divided. A database with one row or none is whole. One divided into `parts`
@@ -22,10 +22,10 @@ struct DispatchLeaseTable {
     """
     CREATE TABLE dispatch_leases (
       database_id BIGINT NOT NULL, part BIGINT NOT NULL DEFAULT 0,
-      parts BIGINT NOT NULL DEFAULT 1, holder BIGINT NOT NULL, awaited BIGINT NOT NULL,
+      parts BIGINT NOT NULL DEFAULT 1, holder BIGINT NOT NULL, wake_up BIGINT NOT NULL,
       last_change BIGINT, next_parts BIGINT, PRIMARY KEY (database_id, part))
     """,
-    "CREATE INDEX dispatch_leases_by_holder ON dispatch_leases (holder, awaited)",
+    "CREATE INDEX dispatch_leases_by_holder ON dispatch_leases (holder, wake_up)",
     "CREATE INDEX dispatch_leases_of_parts ON dispatch_leases (database_id) WHERE parts > 1",
   ]
 
@@ -103,12 +103,12 @@ struct DispatchLeaseTable {
       """, [], DispatchLease.init(row:))
   }
 
-  /// The number of leases of each holder, and how many of them are awaited.
-  func counts() throws -> [Int64: (leased: Int, awaited: Int)] {
-    var leases: [Int64: (leased: Int, awaited: Int)] = [:]
+  /// The number of leases of each holder, and how many of them have a pending wake-up.
+  func counts() throws -> [Int64: (leased: Int, wakeUps: Int)] {
+    var leases: [Int64: (leased: Int, wakeUps: Int)] = [:]
     try connection.query(
       """
-      SELECT holder, COUNT(*), COUNT(CASE WHEN awaited = 1 THEN 1 END) FROM dispatch_leases
+      SELECT holder, COUNT(*), COUNT(CASE WHEN wake_up = 1 THEN 1 END) FROM dispatch_leases
       GROUP BY holder
       """, []
     ) { leases[$0.integer(0)] = (Int($0.integer(1)), Int($0.integer(2))) }
@@ -138,7 +138,7 @@ struct DispatchLeaseTable {
   func lease(_ part: FreePart, to server: ServerID) throws -> Bool {
     let count = try connection.run(
       """
-      UPDATE dispatch_leases SET holder = $4, awaited = 0
+      UPDATE dispatch_leases SET holder = $4, wake_up = 0
       WHERE database_id = $1 AND part = $2 AND parts = $3 AND holder = $5
       """,
       part.part.key + [.integer(server.rawValue), .integer(part.formerHolder)])
@@ -158,7 +158,7 @@ struct DispatchLeaseTable {
   func release(_ part: DatabasePart, by server: ServerID) throws {
     try connection.run(
       """
-      UPDATE dispatch_leases SET holder = 0, awaited = 1
+      UPDATE dispatch_leases SET holder = 0, wake_up = 1
       WHERE database_id = $1 AND part = $2 AND parts = $3 AND holder = $4
       """, part.key + [.integer(server.rawValue)])
   }
@@ -166,17 +166,17 @@ struct DispatchLeaseTable {
 
 /// A row of the table of leases.
 struct DispatchLease {
-  static let columns = "\(DatabasePart.columns), holder, awaited, last_change, next_parts"
+  static let columns = "\(DatabasePart.columns), holder, wake_up, last_change, next_parts"
 
   var part: DatabasePart
   var holder: Int64
-  var isAwaited: Bool
+  var hasPendingWakeUp: Bool
   var repartition: Repartition?
 
   fileprivate init(row: any SQLRow) {
     part = DatabasePart(row: row)
     holder = row.integer(3)
-    isAwaited = row.integer(4) != 0
+    hasPendingWakeUp = row.integer(4) != 0
     repartition = row.optionalInteger(5).map {
       Repartition(lastChange: $0, nextParts: Int(row.integer(6)))
     }

@@ -46,7 +46,7 @@ struct ServerTable {
       return ListedServer(
         id: ServerID(rawValue: $0.integer(0)), description: $0.text(1),
         secondsLeft: Double($0.integer(2)) / 1_000, leasedDatabases: own.leased,
-        awaitedDatabases: own.awaited)
+        pendingWakeUps: own.wakeUps)
     }
   }
 
@@ -74,7 +74,7 @@ struct ServerTable {
   }
 
   /// Removes an expired server; returns whether it did.
-  func strikeOff(_ server: ServerID) throws -> Bool {
+  func removeExpired(_ server: ServerID) throws -> Bool {
     let isGone =
       try connection.run(
         "DELETE FROM servers WHERE server_id = $1 AND alive_until < \(StoreClock.expression)",

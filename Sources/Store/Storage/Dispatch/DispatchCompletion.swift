@@ -166,7 +166,7 @@ struct DispatchCompletion {
         .raiseBadge(of: outcome.devices[place].token, kind: kind) : nil
     let number = try nextNumber(of: database)
     let route = outcome.routes[place]
-    let lease = takeRoom(on: route)
+    let lease = takeCapacity(on: route)
     let delivery = NewDelivery(
       database: database, number: number, logSequence: sequence, device: device, badge: badge,
       due: lease?.until ?? timestamp, updated: timestamp, route: route, holder: lease?.holder,
@@ -182,7 +182,7 @@ struct DispatchCompletion {
         due: lease?.until ?? timestamp))
   }
 
-  private mutating func takeRoom(on route: DeliveryRoute.ID) -> DeliveryLease? {
+  private mutating func takeCapacity(on route: DeliveryRoute.ID) -> DeliveryLease? {
     guard let left = capacity?.capacities[route] ?? capacity?.otherCapacity, left > 0 else {
       return nil
     }

@@ -14,7 +14,7 @@ struct PreparedChange: Sendable {
     notifications =
       matched.preparation as? PreparedNotifications
       ?? PreparedNotifications(
-        of: matched.entry.change, for: matched.firings, forms: matched.forms,
+        of: matched.entry.change, for: matched.firings, contentNumbers: matched.contentNumbers,
         carriesLastValues: matched.carriesLastValues)
   }
 }

@@ -20,28 +20,30 @@ struct PreparedNotifications: DispatchPreparation {
   private var changes: [Change] = []
   private var bytes: [UInt8] = []
 
-  /// - Parameter forms: a number for each firing, equal only for subscriptions that differ only in
-  ///   their IDs; nil if unknown.
+  /// - Parameter contentNumbers: a number for each firing, equal only for subscriptions that differ
+  ///   only in their IDs; nil if unknown.
   init(
-    of change: Change, for firings: [StoredSubscription], forms: [UInt64]?, carriesLastValues: Bool
+    of change: Change, for firings: [StoredSubscription], contentNumbers: [UInt64]?,
+    carriesLastValues: Bool
   ) {
-    var known: [UInt64: Form] = [:]
+    var known: [UInt64: SharedContent] = [:]
     elements.reserveCapacity(firings.count)
     for (place, firing) in firings.enumerated() {
-      let number = forms?[place]
-      let form =
+      let number = contentNumbers?[place]
+      let shared =
         number.flatMap { known[$0] }
-        ?? makeForm(of: firing.subscription, change, carriesLastValues: carriesLastValues)
-      if let number { known[number] = form }
-      if bytes.isEmpty { bytes.reserveCapacity((form.content.count + 32) * firings.count) }
+        ?? makeContent(of: firing.subscription, change, carriesLastValues: carriesLastValues)
+      if let number { known[number] = shared }
+      if bytes.isEmpty { bytes.reserveCapacity((shared.content.count + 32) * firings.count) }
       var head = RowEncoder(reserving: 64)
       head.encodeNotificationHead(of: firing.subscription.subscriptionID)
       bytes += head.bytes
-      bytes += form.content
+      bytes += shared.content
       elements.append(
         Element(
-          subscriber: firing.subscriber, firesOnce: form.firesOnce, raisesBadge: form.raisesBadge,
-          mergeKey: DeliveryMergeKey(firing.subscription), change: form.change, end: bytes.count))
+          subscriber: firing.subscriber, firesOnce: shared.firesOnce,
+          raisesBadge: shared.raisesBadge,
+          mergeKey: DeliveryMergeKey(firing.subscription), change: shared.change, end: bytes.count))
     }
   }
 
@@ -54,7 +56,7 @@ struct PreparedNotifications: DispatchPreparation {
   func change(at place: Int) -> Change { changes[elements[place].change] }
 
   /// The common part of subscriptions that differ only in their IDs.
-  private struct Form {
+  private struct SharedContent {
     var firesOnce: Bool
     var raisesBadge: Bool
     var change: Int
@@ -62,9 +64,9 @@ struct PreparedNotifications: DispatchPreparation {
     var content: ArraySlice<UInt8>
   }
 
-  private mutating func makeForm(
+  private mutating func makeContent(
     of subscription: Subscription, _ change: Change, carriesLastValues: Bool
-  ) -> Form {
+  ) -> SharedContent {
     let trimmed = change.trimmed(for: subscription)
     let place = changes.firstIndex(of: trimmed) ?? changes.count
     if place == changes.count { changes.append(trimmed) }
@@ -72,7 +74,7 @@ struct PreparedNotifications: DispatchPreparation {
     var subscription = subscription
     encoder.encodeNotificationRest(
       of: &subscription, trimmed, carriesLastValues: carriesLastValues)
-    return Form(
+    return SharedContent(
       firesOnce: subscription.firesOnce,
       raisesBadge: subscription.notificationInfo?.shouldBadge == true, change: place,
       content: encoder.bytes.dropFirst())

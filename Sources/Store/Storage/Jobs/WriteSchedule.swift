@@ -16,7 +16,7 @@ struct WriteSchedule {
   private var heldLocks = LockSet()
 
   /// The most jobs examined before a thread waits for others to finish.
-  private static let foresight = 2_048
+  private static let lookahead = 2_048
 
   init(threads: Int, separatesDatabases: Bool = false) {
     self.threads = max(1, threads)
@@ -59,10 +59,10 @@ struct WriteSchedule {
     var left: [any StoreJob] = []
     var looked = 0
     for job in waiting {
-      guard taken.count < most, looked < Self.foresight else { break }
+      guard taken.count < most, looked < Self.lookahead else { break }
       looked += 1
       let wanted = job.locks
-      if !excluded.exclude(wanted), fits(wanted, into: locks, hasRoom: taken.count < share) {
+      if !excluded.exclude(wanted), fits(wanted, into: locks, isBelowShare: taken.count < share) {
         locks = locks?.union(wanted) ?? wanted
         taken.append(job)
       } else {
@@ -77,7 +77,7 @@ struct WriteSchedule {
     return taken
   }
 
-  private func fits(_ wanted: WriteLocks, into locks: WriteLocks?, hasRoom: Bool) -> Bool {
+  private func fits(_ wanted: WriteLocks, into locks: WriteLocks?, isBelowShare: Bool) -> Bool {
     guard let locks else { return true }
     guard wanted.reach == locks.reach else { return false }
     if separatesDatabases {
@@ -85,7 +85,7 @@ struct WriteSchedule {
       return !wanted.databases.isEmpty && wanted.databases == locks.databases
         && !wanted.settlesDeliveries && !locks.settlesDeliveries
     }
-    if hasRoom { return true }
+    if isBelowShare { return true }
     let excludesOthers =
       wanted.reach > .rows || wanted.settlesDeliveries || !wanted.databases.isEmpty
     return excludesOthers && locks.cover(wanted)

@@ -46,10 +46,10 @@ struct SharedLimitTable {
 
   /// The content of a bucket, and a draw's grant (``AllowanceDraw/granted(of:)``), computed from
   /// the row and the draw's time.
-  private static let room =
+  private static let content =
     "LEAST($3, GREATEST(0, excluded.drawn + $3 - request_allowances.full_at))"
   private static let granted =
-    "LEAST(\(room) / $2, GREATEST($4, LEAST($4 + $5, \(room) / $2 / 2)))"
+    "LEAST(\(content) / $2, GREATEST($4, LEAST($4 + $5, \(content) / $2 / 2)))"
 
   /// Nanoseconds by which the last draw may be later than this one, whose time was taken before it
   /// waited for the row. A later row was written before the clock was set back.

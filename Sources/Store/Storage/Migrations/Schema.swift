@@ -11,7 +11,7 @@ package enum Schema {
   /// unreleased programs and are refused.
   package static let migrations = [
     Migration(
-      version: 36,
+      version: 37,
       statements: [
         CounterTable.definition, DatabaseTable.definition, SubscriberDatabaseTable.definition,
         StoreDistribution.definition, UserTable.definition, ApplicationPermissionTable.definition,

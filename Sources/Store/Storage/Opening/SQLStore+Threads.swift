@@ -70,7 +70,7 @@ extension SQLStore {
     threads.start(named: "petrel.store.inspection") { [queue = transactions.writer.queue] in
       var inspection = inspection
       // An unreadable page is found by the reads that need it.
-      let found = try? inspection.lookAtRest(
+      let found = try? inspection.checkRest(
         pausing: pause, unless: { queue.isOver || damage.reason != nil })
       if let found { damage.note("\(found): \(PageDamage.advice)") }
     }

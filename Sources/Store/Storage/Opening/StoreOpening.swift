@@ -74,9 +74,9 @@ struct StoreOpening {
     if let path = location.file, lock != nil || !SQLStore.isServed(at: path) {
       try first.renewLog()
     }
-    if first.isShared { try StorePlace.check(first) }
+    if first.isShared { try ServedLocation.check(first) }
     try Migration.apply(migrations, to: first)
-    if isSharedServer { try StorePlace.note(first) }
+    if isSharedServer { try ServedLocation.note(first) }
     // A failure is reported and ignored: the store works without statistics, only slower.
     first.analyzeUnknownTables(
       besides: ["notification_runs"], configuration.onUnknownTable)

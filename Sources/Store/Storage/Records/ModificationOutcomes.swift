@@ -4,7 +4,7 @@ import StoreModel
 /// The outcomes of the operations of one modification, in their order.
 ///
 /// For records that were prepared outside of the transaction only the versions are stored here, so
-/// that the single writer copies no record; ``told(by:in:tags:)`` combines them.
+/// that the single writer copies no record; ``recordOutcomes(for:in:tags:)`` combines them.
 struct ModificationOutcomes: Sendable {
   private let count: Int
   /// The versions of the prepared records that were written, 0 for all other operations; empty
@@ -47,8 +47,8 @@ struct ModificationOutcomes: Sendable {
   /// - Parameters:
   ///   - creations: the prepared records of the modification.
   ///   - database: the database of the records.
-  func told(
-    by creations: [RecordCreation?], in database: DatabaseID, tags: ChangeTags
+  func recordOutcomes(
+    for creations: [RecordCreation?], in database: DatabaseID, tags: ChangeTags
   ) -> [RecordOutcome] {
     guard !versions.isEmpty else {
       return others.isEmpty ? [RecordOutcome](repeating: Self.notReached, count: count) : others

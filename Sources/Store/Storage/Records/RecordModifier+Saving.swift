@@ -22,7 +22,7 @@ extension RecordModifier {
     if known == nil || !newFields.isEmpty {
       try SchemaRequirements(transaction: transaction).requireSchema(
         of: record, hasType: known != nil, newFields: newFields.map(\.0), at: address)
-      try RecordTypeTable(transaction: transaction).requireRoom(
+      try RecordTypeTable(transaction: transaction).checkLimit(
         for: record, in: known, newFields: newFields.map(\.0), at: address)
     }
     try settleAssets(of: &record, named: named, over: current)

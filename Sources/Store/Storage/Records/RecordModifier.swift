@@ -102,7 +102,7 @@ struct RecordModifier {
     let isAtomic =
       modification.isAtomic && !batch.zoneID.isDefaultZone
       && (batch.indexes.count > 1 || batch.hasFailure)
-    let hasSavepoint = isAtomic && (!transaction.goesWithoutSavepoints || batch.hasFailure)
+    let hasSavepoint = isAtomic && (!transaction.omitsSavepoints || batch.hasFailure)
     let latestBefore = latest
     let mark = WriteMark(self)
     if hasSavepoint { try transaction.connection.run("SAVEPOINT zone", []) }

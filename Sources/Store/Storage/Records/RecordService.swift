@@ -16,8 +16,8 @@ struct RecordService: RecordReading, RecordWriting {
     ) { transaction in
       try RepeatableModification(prepared, transaction: transaction).run()
     }
-    return outcomes.told(
-      by: prepared.creations, in: modification.database, tags: transactions.context.changeTags)
+    return outcomes.recordOutcomes(
+      for: prepared.creations, in: modification.database, tags: transactions.context.changeTags)
   }
 
   func records(

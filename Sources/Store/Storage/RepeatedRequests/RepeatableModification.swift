@@ -43,8 +43,8 @@ struct RepeatableModification {
     var fresh =
       (remaining.isEmpty
       ? []
-      : try modify(rest).told(
-        by: rest.creations, in: modification.database, tags: transaction.context.changeTags))[...]
+      : try modify(rest).recordOutcomes(
+        for: rest.creations, in: modification.database, tags: transaction.context.changeTags))[...]
     let outcomes = try operations.indices.map { index in
       guard done[index] == 0, let outcome = fresh.popFirst() else {
         return try repeatedOutcome(of: operations[index], in: modification)

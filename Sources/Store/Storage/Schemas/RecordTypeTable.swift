@@ -168,7 +168,7 @@ struct RecordTypeTable {
 
   /// Refuses a record that would create too many record types or fields. Imported and deployed
   /// schemas are the administrator's, and are not limited.
-  func requireRoom(
+  func checkLimit(
     for record: Record, in type: RecordTypeEntry?, newFields: [String], at address: DatabaseAddress
   ) throws {
     let typeLimit = transaction.context.quotas[.recordTypes]

@@ -3,7 +3,7 @@ import StoreModel
 
 extension SchemaService {
   func importSchema(
-    _ schema: ContainerSchema, of container: String, isTrial: Bool
+    _ schema: ContainerSchema, of container: String, isDryRun: Bool
   ) async throws -> SchemaOutcome {
     let plan = try await transactions.read { transaction in
       let changes = try SchemaComparison(transaction: transaction).importChanges(
@@ -20,7 +20,7 @@ extension SchemaService {
       }
     }
     let outcome = SchemaOutcome(changes: plan.0, refusals: refusals)
-    guard !isTrial, refusals.isEmpty else { return outcome }
+    guard !isDryRun, refusals.isEmpty else { return outcome }
     try await transactions.write(locking: .everything) { transaction in
       guard
         try SchemaComparison(transaction: transaction).importChanges(schema, of: container)
@@ -35,9 +35,9 @@ extension SchemaService {
     return outcome
   }
 
-  func deploySchema(of container: String, isTrial: Bool) async throws -> SchemaOutcome {
+  func deploySchema(of container: String, isDryRun: Bool) async throws -> SchemaOutcome {
     // A dry run waits neither for writers nor for the disk.
-    if isTrial {
+    if isDryRun {
       return try await transactions.read {
         try SchemaComparison(transaction: $0).deployment(of: container)
       }

@@ -34,9 +34,9 @@ extension RecordSearch {
   /// - Parameters:
   ///   - effort: the cost that columns would have saved, besides that of the conditions.
   ///   - conditions: the conditions of the search.
-  func noteWant(spending effort: Double, conditions: [SearchCondition]) throws {
+  func reportMissingEntries(spending effort: Double, conditions: [SearchCondition]) throws {
     guard let cache = transaction.searchCache else { return }
-    let conditions = conditions.filter { $0.spent >= Double(self.effort.listPatience) }
+    let conditions = conditions.filter { $0.spent >= Double(self.effort.listThreshold) }
     if effort <= 0, conditions.isEmpty { return }
     let worth = self.effort.columnShare * Double(try highestNumber())
     if effort > 0 {
@@ -68,8 +68,8 @@ extension RecordSearch {
   private func want(
     _ name: SearchCacheEntry.Name, spending effort: Double, worth: Double, from cache: SearchCache
   ) {
-    cache.note(effort, forWantOf: name)
-    if !self.effort.fillsCache, cache.isWanted(name, for: worth) {
+    cache.note(effort, withoutEntry: name)
+    if !self.effort.fillsCache, cache.isWorthMaking(name, for: worth) {
       transaction.fillSearchCache?(name)
     }
   }
@@ -137,7 +137,7 @@ extension RecordSearch {
   private func fillSearchCache(
     _ name: SearchCacheEntry.Name, on cache: SearchCache
   ) throws -> SearchCacheEntry? {
-    guard cache.isWanted(name, for: effort.columnShare * Double(try highestNumber())) else {
+    guard cache.isWorthMaking(name, for: effort.columnShare * Double(try highestNumber())) else {
       return nil
     }
     let entry = try SearchCacheEntry(reading: name, upTo: cache.limit, in: transaction)

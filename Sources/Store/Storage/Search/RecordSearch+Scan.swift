@@ -33,7 +33,7 @@ extension RecordSearch {
     if let start, start.stretch >= path.stretches.count { throw QueryContinuation.foreign }
     try sieve.prepare(in: self)
     let page = try page(along: path, driver, after: start, &sieve)
-    try noteWant(spending: 0, conditions: sieve.conditions)
+    try reportMissingEntries(spending: 0, conditions: sieve.conditions)
     return page
   }
 

@@ -41,7 +41,7 @@ struct RecordSearch {
       else {
         throw ItemFailure(.zoneNotFound, field: "zoneID", "there is no zone '\(zoneID)'")
       }
-      return try ZoneTable(transaction: transaction).areSeveral(in: database) ? number : nil
+      return try ZoneTable(transaction: transaction).hasSeveral(in: database) ? number : nil
     }
     let scope = QueryContinuation.Scope(query, in: database, reach: access.reach)
     self.scope = scope

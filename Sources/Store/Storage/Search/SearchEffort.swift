@@ -10,11 +10,11 @@ struct SearchEffort: Sendable {
   /// eighth of it for a list.
   var columnShare = 0.1
   /// The entries of one condition that a search reads before it requests a list of them.
-  var listPatience = 4_096
+  var listThreshold = 4_096
   /// Whether a search makes a wanted entry itself, instead of requesting it for later searches.
   var fillsCache = false
   /// The most records changed between two uses of an entry; it is dropped beyond that.
-  var changePatience = 1_000
+  var changeLimit = 1_000
   /// The entries gathered of each condition to estimate its members.
   var peek = 2_048
   /// The most records with one value that are sorted in memory; more are left to the index of the
@@ -24,7 +24,7 @@ struct SearchEffort: Sendable {
   var fewRecords = 2_000
   /// The most records scanned for those without a value, before the others are excluded by the
   /// index.
-  var absencePatience = 1_000
+  var absenceLimit = 1_000
   /// Called with each step of a plan, and whether it asks about records on the way.
   var observe: (@Sendable (SearchPlan.Step, _ asks: Bool) -> Void)?
   /// Called when candidates are ranked by columns.

@@ -7,8 +7,8 @@ import Synchronization
 /// An entry is worth its memory, and the reading of a part of the index, if it saves searches time.
 /// So searches report what a missing entry cost them, and an entry is made when that is a fair part
 /// of the cost of making it. An entry that changes faster than it is used is dropped, and so is the
-/// least recently used one when the memory is full. A dropped entry must be wanted twice as much
-/// before it is made again.
+/// least recently used one when the memory is full. After each drop, twice the cost must be spent
+/// before the entry is made again.
 final class SearchCache: Sendable {
   typealias Name = SearchCacheEntry.Name
 
@@ -16,7 +16,7 @@ final class SearchCache: Sendable {
     /// Index entries that searches have read because the entry was missing.
     var spent = 0.0
     /// The factor by which the usual cost must be spent before the entry is made.
-    var reluctance = 1.0
+    var costFactor = 1.0
     /// Whether the entry is being made.
     var isOrdered = false
   }
@@ -87,7 +87,7 @@ final class SearchCache: Sendable {
   }
 
   /// Adds the cost of a missing entry to a search.
-  func note(_ spent: Double, forWantOf name: Name) {
+  func note(_ spent: Double, withoutEntry name: Name) {
     state.withLock { state in
       guard state.entries[name] == nil else { return }
       var demand = state.demands[name] ?? Demand()
@@ -98,13 +98,13 @@ final class SearchCache: Sendable {
 
   /// Whether an entry of this cost is to be made. Only the first caller gets true until the entry
   /// is there.
-  func isWanted(_ name: Name, for effort: Double) -> Bool {
+  func isWorthMaking(_ name: Name, for effort: Double) -> Bool {
     state.withLock { state in
       let demand = state.demands[name] ?? Demand()
       guard state.entries[name] == nil, !demand.isOrdered,
-        demand.spent >= effort * demand.reluctance
+        demand.spent >= effort * demand.costFactor
       else { return false }
-      state.set(Demand(reluctance: demand.reluctance, isOrdered: true), for: name)
+      state.set(Demand(costFactor: demand.costFactor, isOrdered: true), for: name)
       return true
     }
   }
@@ -113,16 +113,16 @@ final class SearchCache: Sendable {
 extension SearchCache.State {
   /// The most missing entries whose demand is counted; beyond it, all counts are dropped.
   private static let demandLimit = 10_000
-  /// The limit of `reluctance`, so that an entry can be made again however often it was dropped.
-  private static let greatestReluctance = 64.0
+  /// The limit of `costFactor`, so that an entry can be made again however often it was dropped.
+  private static let greatestCostFactor = 64.0
 
   mutating func giveUp(_ name: SearchCacheEntry.Name) {
     if let entry = entries.removeValue(forKey: name)?.entry {
       size -= entry.size
       givenUp += 1
     }
-    let reluctance = demands[name]?.reluctance ?? 1
-    set(SearchCache.Demand(reluctance: min(Self.greatestReluctance, 2 * reluctance)), for: name)
+    let costFactor = demands[name]?.costFactor ?? 1
+    set(SearchCache.Demand(costFactor: min(Self.greatestCostFactor, 2 * costFactor)), for: name)
   }
 
   mutating func set(_ demand: SearchCache.Demand, for name: SearchCacheEntry.Name) {

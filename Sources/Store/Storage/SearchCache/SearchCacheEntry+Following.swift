@@ -33,10 +33,10 @@ extension SearchCacheEntry {
       changedAfter: version, in: search.database)
     var changes: [StoredRecord.Row] = []
     for zone in zones {
-      let patience = search.effort.changePatience - changes.count
+      let left = search.effort.changeLimit - changes.count
       let rows = try RecordTable(transaction: search.transaction).rows(
-        changedAfter: version, inZone: zone, of: search.database, limit: patience + 1)
-      guard rows.count <= patience else { return nil }
+        changedAfter: version, inZone: zone, of: search.database, limit: left + 1)
+      guard rows.count <= left else { return nil }
       changes += rows
     }
     return changes.filter { $0.typeNumber == search.type.number }

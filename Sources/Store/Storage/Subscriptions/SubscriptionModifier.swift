@@ -44,7 +44,7 @@ struct SubscriptionModifier {
       }
       try check(subscription)
       if refusesEqualContent { try checkIsDifferent(subscription) }
-      try requireRoom(for: subscription)
+      try checkLimit(for: subscription)
       try settleType(of: subscription)
     } catch let failure as ItemFailure {
       return .failed(subscriptionID: subscription.subscriptionID, failure)
@@ -60,7 +60,7 @@ struct SubscriptionModifier {
   ///
   /// - Complexity: O(*n*) for *n* subscriptions of the user, once for a request; near the limit for
   ///   each subscription.
-  private mutating func requireRoom(for subscription: Subscription) throws {
+  private mutating func checkLimit(for subscription: Subscription) throws {
     let limit = transaction.context.quotas[.subscriptionsPerUser]
     guard limit < .max else { return }
     if let remaining, remaining > 0 {

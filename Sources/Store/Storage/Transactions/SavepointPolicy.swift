@@ -9,7 +9,8 @@ struct SavepointPolicy {
 
   private var cautiousCommits = 0
 
-  mutating func nextGoesWithout() -> Bool {
+  /// Whether the next commit omits savepoints.
+  mutating func nextOmitsSavepoints() -> Bool {
     guard cautiousCommits > 0 else { return true }
     cautiousCommits -= 1
     return false

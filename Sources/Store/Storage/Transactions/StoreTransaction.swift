@@ -23,7 +23,7 @@ final class StoreTransaction {
   var locks: WriteLocks?
   /// Whether atomic requests run without savepoints. If one fails, it throws ``SavepointNeeded``,
   /// and the transaction is repeated with savepoints.
-  let goesWithoutSavepoints: Bool
+  let omitsSavepoints: Bool
 
   /// The changes written so far, in order.
   var outbox: [OutboxEntry] = []
@@ -54,7 +54,7 @@ final class StoreTransaction {
     searchCache = connection.searchCache
     fillSearchCache = connection.fillSearchCache
     self.wholeRuns = wholeRuns
-    goesWithoutSavepoints = false
+    omitsSavepoints = false
   }
 
   /// A transaction that writes.
@@ -67,7 +67,7 @@ final class StoreTransaction {
     fillSearchCache = nil
     wholeRuns = nil
     self.locks = connection.engine.isShared ? locks : nil
-    goesWithoutSavepoints = withoutSavepoints
+    omitsSavepoints = withoutSavepoints
   }
 
   /// Runs `body` as one transaction of the engine, where statements would run by themselves.

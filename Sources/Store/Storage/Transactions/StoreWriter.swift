@@ -31,7 +31,7 @@ final class StoreWriter: @unchecked Sendable {
 
   /// How long a thread that lost its connection waits for work, in seconds, before it tries to
   /// reach the database server again.
-  private static let lossPatience = 0.25
+  private static let lossTimeout = 0.25
 
   /// - Parameters:
   ///   - threads: the number of writing threads.
@@ -89,7 +89,7 @@ final class StoreWriter: @unchecked Sendable {
   func work(over connection: StoreConnection, thread number: Int) {
     let thread = WritingThread(number, over: connection)
     while let group = queue.take(
-      most: groupLimit, by: number, patience: thread.isInDoubt ? Self.lossPatience : nil)
+      most: groupLimit, by: number, patience: thread.isInDoubt ? Self.lossTimeout : nil)
     {
       if group.isEmpty {
         decide(on: thread)
@@ -181,7 +181,7 @@ final class StoreWriter: @unchecked Sendable {
     do {
       let transaction = try self.transaction(
         on: thread, locking: locks,
-        withoutSavepoints: thread.savepointPolicy.nextGoesWithout()
+        withoutSavepoints: thread.savepointPolicy.nextOmitsSavepoints()
       ) { transaction in
         hasBegun = true
         for job in group {

@@ -49,7 +49,7 @@ extension UserDeletionStep {
 
   /// Sets the state to waiting while changes of the records are not dispatched: subscribers must be
   /// notified before the traces are removed.
-  mutating func waitForDispatch() throws -> Bool {
+  mutating func checkDispatch() throws -> Bool {
     if row.position == 0 {
       row.position =
         try DatabaseTable(transaction: transaction).lastNumber(drawnIn: database) ?? 0

@@ -79,7 +79,7 @@ struct UserDeletionStep {
       return try removeRows()
     case .subscriptions: return try removeSubscriptions()
     case .publicRecords: return try changeRecords()
-    case .dispatch: return try waitForDispatch()
+    case .dispatch: return try checkDispatch()
     case .changes: return try changeHistory()
     case .notifications:
       guard try changeNotifications() else { return false }

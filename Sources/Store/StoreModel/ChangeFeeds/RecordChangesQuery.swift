@@ -19,7 +19,7 @@ public struct RecordChangesQuery: Sendable {
   public var reader: ChangeOrigin?
   /// Whether the page shows everything in the zone, regardless of grants, and also serves the
   /// default zone of a private database. For administrators.
-  public var tellsAll = false
+  public var showsEverything = false
 
   public init(
     zoneID: ZoneID, token: String? = nil, limit: Int = ServiceLimits.recordsPerPage,

@@ -10,16 +10,16 @@ public struct ListedServer: Sendable, Hashable {
   public var leasedDatabases: Int
   /// The number of those databases in which another server has committed changes that it has not
   /// read yet.
-  public var awaitedDatabases: Int
+  public var pendingWakeUps: Int
 
   package init(
     id: ServerID, description: String, secondsLeft: Double, leasedDatabases: Int,
-    awaitedDatabases: Int
+    pendingWakeUps: Int
   ) {
     self.id = id
     self.description = description
     self.secondsLeft = secondsLeft
     self.leasedDatabases = leasedDatabases
-    self.awaitedDatabases = awaitedDatabases
+    self.pendingWakeUps = pendingWakeUps
   }
 }

@@ -10,19 +10,19 @@ public struct MatchedChange: Sendable {
   public let carriesLastValues: Bool
   /// A number for each firing, equal only for subscriptions that differ only in their IDs; nil if
   /// unknown. The store encodes the common part of such subscriptions once.
-  public let forms: [UInt64]?
+  public let contentNumbers: [UInt64]?
   /// The result of ``OutboxStore/prepare(_:)``; nil before that.
   package var preparation: (any DispatchPreparation)?
 
   public init(
-    entry: OutboxEntry, firings: [StoredSubscription], forms: [UInt64]? = nil,
+    entry: OutboxEntry, firings: [StoredSubscription], contentNumbers: [UInt64]? = nil,
     isWhole: Bool = true, carriesLastValues: Bool = false
   ) {
     self.entry = entry
     self.firings = firings
     self.isWhole = isWhole
     self.carriesLastValues = carriesLastValues
-    self.forms = forms
+    self.contentNumbers = contentNumbers
   }
 }
 

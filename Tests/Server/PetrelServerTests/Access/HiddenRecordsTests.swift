@@ -132,7 +132,7 @@ struct HiddenRecordsTests {
   /// that everybody reads.
   private func fill(_ service: Service, isFull: Bool) async throws {
     _ = try await service.store.schemas.importSchema(
-      Self.schema, of: Service.container, isTrial: false)
+      Self.schema, of: Service.container, isDryRun: false)
     var generator = SeededGenerator(seed: 5)
     for number in 0..<90 {
       let type = ["Note", "Note", "Diary", "Post"][number % 4]
@@ -233,7 +233,7 @@ struct HiddenRecordsTests {
   func refusals(_ engine: Engine) async throws {
     try await withService(on: engine) { service, asked in
       _ = try await service.store.schemas.importSchema(
-        Self.schema, of: Service.container, isTrial: false)
+        Self.schema, of: Service.container, isDryRun: false)
       for (name, type) in [("x", "Note"), ("y", "Diary")] {
         let saved = try await service.modify(
           Service.operation("create", name, #""title": {"value": "Milk"}"#, type: type))

@@ -130,9 +130,9 @@ package struct DatabaseFile {
     for number in 1...witnesses {
       guard read(number) else { break }
       if number == 1 {
-        let room = (page + reservePlace).assumingMemoryBound(to: UInt8.self)
-        if room.pointee == PageSeal.bytes { return true }
-        room.pointee = UInt8(PageSeal.bytes)
+        let reserved = (page + reservedBytesOffset).assumingMemoryBound(to: UInt8.self)
+        if reserved.pointee == PageSeal.bytes { return true }
+        reserved.pointee = UInt8(PageSeal.bytes)
       }
       if PageSeal.isIntact(page, number: UInt32(number)) { return true }
     }
@@ -140,7 +140,7 @@ package struct DatabaseFile {
   }
 
   /// The offset in the first page of the number of reserved bytes at the end of each page.
-  static let reservePlace = 20
+  static let reservedBytesOffset = 20
 
   // MARK: Reading and writing
 
@@ -183,7 +183,8 @@ package struct DatabaseFile {
     if let remains { memset(sealed + remains.lowerBound, 0, remains.count) }
     // Without reserved bytes, the seal would overwrite contents.
     guard
-      page > 1 || sealed.load(fromByteOffset: Self.reservePlace, as: UInt8.self) == PageSeal.bytes
+      page > 1
+        || sealed.load(fromByteOffset: Self.reservedBytesOffset, as: UInt8.self) == PageSeal.bytes
     else { return SQLITE_IOERR }
     PageSeal.put(on: sealed, number: page)
     return system.pointee.xWrite(file, sealed, count, offset)

@@ -127,7 +127,7 @@ package struct StoreInspection {
   ///   - pause: microseconds between two reads of some 30 pages.
   ///   - isOver: called between them; true ends the check.
   /// - Returns: the first damaged page; nil if there is none.
-  package mutating func lookAtRest(
+  package mutating func checkRest(
     pausing pause: UInt32, unless isOver: () -> Bool
   ) throws -> PageDamage? {
     guard !isComplete, let file = SystemFile(path) else { return nil }

@@ -53,7 +53,7 @@ extension SortedSearch {
           : " WHERE database_id = $1 AND record_number < $2 ORDER BY record_number DESC LIMIT $3"),
       [
         .integer(search.database.rawValue), .integer(number ?? (ascending ? 0 : .max)),
-        .integer(Int64(search.effort.absencePatience)),
+        .integer(Int64(search.effort.absenceLimit)),
       ], StoredRecord.Row.init)
     for row in rows where search.zoneNumber == nil || row.zoneNumber == search.zoneNumber {
       guard let candidate = try search.match(row) else { continue }
@@ -62,7 +62,7 @@ extension SortedSearch {
       collector.add(row, at: place)
       if collector.isFull { return true }
     }
-    if rows.count < search.effort.absencePatience { return true }
+    if rows.count < search.effort.absenceLimit { return true }
     collector = before
     return false
   }

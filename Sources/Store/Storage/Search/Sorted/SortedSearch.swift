@@ -52,7 +52,7 @@ struct SortedSearch {
       ranking = try search.ranking()
       sieve.rankCost = ranking.map { $0.effort * search.effort.rankCost }
       _ = try walk(level: 0)
-      try noteWant()
+      try reportMissingEntries()
     }
     return collector.page()
   }
@@ -84,10 +84,10 @@ struct SortedSearch {
 
   /// Reports the cost beyond twice that of the page's own records, if cache entries could have
   /// saved it.
-  private func noteWant() throws {
+  private func reportMissingEntries() throws {
     guard sieve.hasConditions else { return }
     let fair = 2 * Double(search.query.limit) * search.effort.recordCost
-    try search.noteWant(spending: sieve.spent - fair, conditions: sieve.conditions)
+    try search.reportMissingEntries(spending: sieve.spent - fair, conditions: sieve.conditions)
   }
 
   // MARK: Walking

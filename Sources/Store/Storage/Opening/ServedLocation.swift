@@ -6,7 +6,7 @@ import StoreModel
 /// It is stored in the comment of a table, which a dump includes. If a store's tables differ from
 /// its comment, it came from a copy, which may be older than the state that devices know. A base
 /// backup and a promoted standby keep the location, so this check does not detect them.
-package struct StorePlace: Hashable, Sendable {
+package struct ServedLocation: Hashable, Sendable {
   /// The system identifier that `initdb` gave the cluster; nil if this user may not read it.
   var cluster: Int64?
   /// The object identifiers of the database and of the table with the comment, which each cluster
@@ -14,15 +14,15 @@ package struct StorePlace: Hashable, Sendable {
   var database: Int64
   var table: Int64
 
-  private static let word = "Petrel serves the store from here:"
+  private static let prefix = "Petrel serves the store from here:"
 
   /// The store's present location.
-  static func actual(_ connection: any SQLConnection) throws -> StorePlace {
-    let tellsCluster = try connection.first(
+  static func actual(_ connection: any SQLConnection) throws -> ServedLocation {
+    let canReadCluster = try connection.first(
       "SELECT has_function_privilege('pg_control_system()', 'EXECUTE')", []
     ) { $0.integer(0) != 0 }
-    var place = StorePlace(cluster: nil, database: 0, table: 0)
-    if tellsCluster == true {
+    var place = ServedLocation(cluster: nil, database: 0, table: 0)
+    if canReadCluster == true {
       place.cluster = try connection.first(
         "SELECT system_identifier FROM pg_control_system()", []
       ) { $0.integer(0) }
@@ -38,14 +38,14 @@ package struct StorePlace: Hashable, Sendable {
   }
 
   /// The location where the store was last served; nil if none is stored.
-  static func noted(_ connection: any SQLConnection) throws -> StorePlace? {
+  static func noted(_ connection: any SQLConnection) throws -> ServedLocation? {
     try connection.first(
       "SELECT COALESCE(obj_description(to_regclass('schema_version'), 'pg_class'), '')", []
-    ) { StorePlace(comment: $0.text(0)) } ?? nil
+    ) { ServedLocation(comment: $0.text(0)) } ?? nil
   }
 
   /// Whether both may be the same location.
-  func matches(_ other: StorePlace) -> Bool {
+  func matches(_ other: ServedLocation) -> Bool {
     (database, table) == (other.database, other.table)
       && (cluster == nil || other.cluster == nil || cluster == other.cluster)
   }
@@ -83,7 +83,7 @@ package struct StorePlace: Hashable, Sendable {
   }
 }
 
-extension StorePlace: CustomStringConvertible {
+extension ServedLocation: CustomStringConvertible {
   /// Such as `cluster 7412087642110324812, database 16384, table 16391`.
   package var description: String {
     let numbers = [("cluster", cluster), ("database", database), ("table", table)]
@@ -92,13 +92,13 @@ extension StorePlace: CustomStringConvertible {
   }
 
   /// The stored text.
-  var comment: String { "\(Self.word) \(self)" }
+  var comment: String { "\(Self.prefix) \(self)" }
 
   /// - Returns: nil if the text is not a location.
   init?(comment: String) {
-    guard comment.hasPrefix(Self.word + " ") else { return nil }
+    guard comment.hasPrefix(Self.prefix + " ") else { return nil }
     var numbers: [Substring: Int64] = [:]
-    for part in comment.dropFirst(Self.word.count + 1).split(separator: ", ") {
+    for part in comment.dropFirst(Self.prefix.count + 1).split(separator: ", ") {
       let words = part.split(separator: " ")
       guard words.count == 2, let number = Int64(words[1]) else { return nil }
       numbers[words[0]] = number

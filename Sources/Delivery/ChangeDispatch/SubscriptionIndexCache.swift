@@ -2,7 +2,7 @@ import StoreModel
 
 /// A cache of the matching indexes of databases and parts, as a value: it decides which stay and
 /// which are evicted.
-struct IndexShelf: Sendable {
+struct SubscriptionIndexCache: Sendable {
   private struct Place {
     /// Nil while the index is in use.
     var index: DatabaseIndex?

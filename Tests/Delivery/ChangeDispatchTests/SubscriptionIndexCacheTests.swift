@@ -5,46 +5,46 @@ import Testing
 
 @testable import ChangeDispatch
 
-struct IndexShelfTests {
+struct SubscriptionIndexCacheTests {
   private static let databases = (1...4).map { DatabasePart.whole(DatabaseID(rawValue: $0)) }
 
   @Test("the index that went unused longest goes when there is not enough memory")
   func leastRecentlyUsed() {
     let size = Self.index(10).bytes
-    var shelf = IndexShelf(limit: 3 * size + size / 10)
-    for database in Self.databases.prefix(3) { #expect(put(&shelf, database, 10) == 0) }
-    #expect(shelf.take(Self.databases[0])?.index.count == 10)
-    #expect(put(&shelf, Self.databases[0], 10) == 0)
-    #expect(isAbout(shelf.bytes, 3 * size) && shelf.evictions == 0)
+    var cache = SubscriptionIndexCache(limit: 3 * size + size / 10)
+    for database in Self.databases.prefix(3) { #expect(put(&cache, database, 10) == 0) }
+    #expect(cache.take(Self.databases[0])?.index.count == 10)
+    #expect(put(&cache, Self.databases[0], 10) == 0)
+    #expect(isAbout(cache.bytes, 3 * size) && cache.evictions == 0)
     // Somewhat more goes than is needed.
-    #expect(put(&shelf, Self.databases[3], 10) == 2)
-    #expect(shelf.count == 2 && shelf.evictions == 2)
-    #expect(isAbout(shelf.bytes, 2 * size))
-    #expect(shelf.take(Self.databases[1]) == nil)
-    #expect(shelf.take(Self.databases[0]) != nil)
+    #expect(put(&cache, Self.databases[3], 10) == 2)
+    #expect(cache.count == 2 && cache.evictions == 2)
+    #expect(isAbout(cache.bytes, 2 * size))
+    #expect(cache.take(Self.databases[1]) == nil)
+    #expect(cache.take(Self.databases[0]) != nil)
   }
 
   @Test("what is in use does not go, and what was used last stays however large it is")
   func inUse() {
-    var shelf = IndexShelf(limit: 1)
-    #expect(put(&shelf, Self.databases[0], 10) == 0)
-    #expect(shelf.take(Self.databases[0])?.index.count == 10)
-    #expect(put(&shelf, Self.databases[1], 20) == 0)
-    #expect(shelf.count == 2)
-    #expect(shelf.put(Self.index(10), for: Self.databases[0]).map(\.index.count) == [20])
-    #expect(shelf.take(Self.databases[0])?.index.count == 10)
-    #expect(isAbout(shelf.bytes, Self.index(10).bytes))
+    var cache = SubscriptionIndexCache(limit: 1)
+    #expect(put(&cache, Self.databases[0], 10) == 0)
+    #expect(cache.take(Self.databases[0])?.index.count == 10)
+    #expect(put(&cache, Self.databases[1], 20) == 0)
+    #expect(cache.count == 2)
+    #expect(cache.put(Self.index(10), for: Self.databases[0]).map(\.index.count) == [20])
+    #expect(cache.take(Self.databases[0])?.index.count == 10)
+    #expect(isAbout(cache.bytes, Self.index(10).bytes))
   }
 
   @Test("an index that grows while it is loaded lets others go")
   func growing() {
     let size = Self.index(10).bytes
-    var shelf = IndexShelf(limit: 2 * size + size / 10)
-    #expect(put(&shelf, Self.databases[0], 10) == 0)
-    #expect(shelf.take(Self.databases[1]) == nil)
-    #expect(shelf.note(size / 2, of: Self.databases[1]).isEmpty)
-    #expect(shelf.note(size * 3 / 2, of: Self.databases[1]).count == 1)
-    #expect(shelf.bytes == size * 3 / 2)
+    var cache = SubscriptionIndexCache(limit: 2 * size + size / 10)
+    #expect(put(&cache, Self.databases[0], 10) == 0)
+    #expect(cache.take(Self.databases[1]) == nil)
+    #expect(cache.note(size / 2, of: Self.databases[1]).isEmpty)
+    #expect(cache.note(size * 3 / 2, of: Self.databases[1]).count == 1)
+    #expect(cache.bytes == size * 3 / 2)
   }
 
   @Test("an index that lost all subscriptions takes what an empty one does")
@@ -63,9 +63,11 @@ struct IndexShelfTests {
   /// Tables of the same content differ by some bytes, as memory happens to be given.
   private func isAbout(_ bytes: Int, _ others: Int) -> Bool { abs(bytes - others) * 20 < others }
 
-  private func put(_ shelf: inout IndexShelf, _ database: DatabasePart, _ count: Int) -> Int {
-    _ = shelf.take(database)
-    return shelf.put(Self.index(count), for: database).count
+  private func put(_ cache: inout SubscriptionIndexCache, _ database: DatabasePart, _ count: Int)
+    -> Int
+  {
+    _ = cache.take(database)
+    return cache.put(Self.index(count), for: database).count
   }
 
   private static func index(_ count: Int) -> DatabaseIndex {
