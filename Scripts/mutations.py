@@ -151,8 +151,8 @@ mistakes = [
     # Access that is not looked at.
     Mistake("unreadable-push", "a notification goes to who may not read the record",
             "Sources/Store/Storage/Dispatch/DispatchCompletion.swift",
-            "if access.mayRead(record) { return true }",
-            "if access.mayRead(record) || {made} { return true }",
+            "let refusal = access.refusal(ofReading: record) else { return true }",
+            "let refusal = {made} ? nil : access.refusal(ofReading: record) else { return true }",
             "StorageTests|PetrelServerTests"),
     Mistake("unreadable-match", "a query finds what the caller may not read",
             "Sources/Store/Storage/Search/RecordSearch+Candidates.swift",

@@ -117,12 +117,12 @@ extension Explainer {
         SilenceReason(.notYetSaved, "the subscription was saved after the change was committed")
       ]
     }
-    let mayRead = try await mayRead(
-      past.change.record, state.stored.subscriber, in: past.database, known: &access)
+    let refusal = try await refusal(
+      ofReading: past.change.record, state.stored.subscriber, in: past.database, known: &access)
     var reasons = SilenceReason.reasons(
       against: past.hasFields
         ? state.stored.subscription : state.stored.subscription.withoutFilters,
-      for: past.change, mayRead: mayRead)
+      for: past.change, refusal)
     if reasons.isEmpty, !past.hasFields, state.stored.subscription.hasFilters {
       reasons = [
         SilenceReason(.valuesNotKept, "the change was too large for its values to be kept")

@@ -61,9 +61,9 @@ extension Explainer {
         index.forEachMatch(of: change, savedBy: .max, using: &scratch) { _ in }
         run.tally.count(change, against: subscription)
         if subscription.matches(change) {
-          let mayRead = try await mayRead(
-            change.record, subscriber, in: database, known: &access)
-          guard mayRead else { continue }
+          let refusal = try await refusal(
+            ofReading: change.record, subscriber, in: database, known: &access)
+          guard refusal == nil else { continue }
           run.tally.fitting += 1
           if run.fitting.count < limits.changes { run.fitting.append(past) }
         } else if scratch.candidateCount > lookedAt {
@@ -95,7 +95,8 @@ extension Explainer {
       if name == nil {
         for name in found.names {
           guard
-            try await mayRead(change.record, name.subscriber, in: database, known: &access)
+            try await refusal(
+              ofReading: change.record, name.subscriber, in: database, known: &access) == nil
           else { continue }
           if run.firing.count == limits.notifications { break }
           run.firing.append(name)
@@ -141,15 +142,15 @@ extension Explainer {
     guard fits || run.silent.count < limits.silent else { return }
     let type = question == Question() ? change.record?.recordType : nil
     guard fits || stored.subscription.isAbout(recordType: type) else { return }
-    let mayRead = try await mayRead(
-      change.record, stored.subscriber, in: database, known: &access)
-    guard fits, mayRead else {
+    let refusal = try await refusal(
+      ofReading: change.record, stored.subscriber, in: database, known: &access)
+    guard fits, refusal == nil else {
       guard run.silent.count < limits.silent else { return }
       return run.silent.append(
         SilentSubscription(
           subscriber: stored.subscriber, subscriptionID: stored.subscription.subscriptionID,
           reasons: SilenceReason.reasons(
-            against: stored.subscription, for: change, mayRead: mayRead)))
+            against: stored.subscription, for: change, refusal)))
     }
     // The index has told them already.
     guard run.fitting == nil else { return }
@@ -162,19 +163,21 @@ extension Explainer {
 
   private static let page = 500
 
-  func mayRead(
-    _ record: Record?, _ subscriber: String, in database: DatabaseID,
+  /// Why a subscriber may not read a record; nil where permitted.
+  func refusal(
+    ofReading record: Record?, _ subscriber: String, in database: DatabaseID,
     known: inout [String: RecordAccess]
-  ) async throws -> Bool {
-    guard let record else { return true }
+  ) async throws -> AccessRefusal? {
+    guard let record else { return nil }
     let key = subscriber + "\u{0}" + record.recordType
-    if let access = known[key] { return access.mayRead(record) }
+    if let access = known[key] { return access.refusal(ofReading: record) }
     let access =
-      try await store.records.access(of: subscriber, toTypes: [record.recordType], in: database)[
+      try await store.records.access(
+        of: .user(userRecordName: subscriber), toTypes: [record.recordType], in: database)[
         record.recordType] ?? .full
     if known.count >= 10_000 { known = [:] }
     known[key] = access
-    return access.mayRead(record)
+    return access.refusal(ofReading: record)
   }
 }
 

@@ -4,9 +4,9 @@ extension SilenceReason {
   /// Why a subscription, as it is now, does not fire on a change: all reasons, in the order in which
   /// the server would come to them. Empty when it fires.
   ///
-  /// - Parameter mayRead: whether the subscriber may read the record.
+  /// - Parameter refusal: why the subscriber may not read the record; nil if it may.
   static func reasons(
-    against subscription: Subscription, for change: Change, mayRead: Bool
+    against subscription: Subscription, for change: Change, _ refusal: AccessRefusal?
   ) -> [SilenceReason] {
     var reasons: [SilenceReason]
     switch subscription.kind {
@@ -17,9 +17,10 @@ extension SilenceReason {
     case .database(let recordType):
       reasons = Self.reasons(inFeedOf: nil, recordType: recordType, for: change)
     }
-    if !mayRead {
+    if let refusal {
       reasons.append(
-        SilenceReason(.permission, "the subscriber has no role that may read this record"))
+        SilenceReason(
+          .permission, "the record cannot be read: \(refusal.reason(for: "the subscriber"))"))
     }
     return reasons
   }

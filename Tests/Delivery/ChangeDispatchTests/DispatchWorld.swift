@@ -59,7 +59,7 @@ struct DispatchWorld: Sendable {
     let outcomes = try await store.records.modifyRecords(
       RecordModification(
         database: database, operations: [operation], isAtomic: false,
-        origin: ChangeOrigin(userRecordName: Self.bob), appliesGrants: false,
+        origin: ChangeOrigin(userRecordName: Self.bob), isByAdministrator: true,
         timestamp: Self.start))
     for case .failed(let failure) in outcomes { throw failure }
   }

@@ -87,7 +87,8 @@ struct FanOutCrashTests {
           RecordOperation(
             kind: .create, recordID: RecordID(recordName: "A", zoneID: .default),
             recordType: "Item")
-        ], isAtomic: false, origin: ChangeOrigin(userRecordName: "_author"), appliesGrants: false,
+        ], isAtomic: false, origin: ChangeOrigin(userRecordName: "_author"),
+        isByAdministrator: true,
         timestamp: .now))
     #expect(outcomes.count == 1)
     return database

@@ -27,7 +27,7 @@ struct RestartTests {
               recordType: "Item")
           ], isAtomic: false,
           origin: ChangeOrigin(userRecordName: anna, deviceID: "anna-laptop"),
-          appliesGrants: false, timestamp: .now))
+          isByAdministrator: true, timestamp: .now))
       #expect(outcomes.count == 1)
       #expect(try await store.outbox.undispatchedDatabases() == [database])
       #expect(await cloud.simulator.received.isEmpty)

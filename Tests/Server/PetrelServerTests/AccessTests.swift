@@ -206,8 +206,8 @@ struct AccessTests {
       #expect(withheld[0].subscriptionID == "s")
       #expect(
         withheld[0].reason
-          == "no role of \(service.bob.recordName) has READ for record 'a in _defaultZone' "
-          + "of type 'Note'")
+          == "record 'a in _defaultZone' of type 'Note' cannot be read: "
+          + "no role of \(service.bob.recordName) has READ for it")
 
       try await service.grant(RecordGrants(["_icloud": [.create, .read]]))
       _ = try await service.modify(Service.operation("create", "c"))

@@ -356,7 +356,7 @@ struct WebCourierTests {
               RecordOperation(
                 kind: .create, recordID: RecordID(recordName: name), recordType: "Note")
             ], isAtomic: false, origin: ChangeOrigin(userRecordName: user),
-            appliesGrants: true, timestamp: .now))
+            isByAdministrator: false, timestamp: .now))
         guard case .saved = outcomes[0] else {
           Issue.record("\(outcomes)")
           return

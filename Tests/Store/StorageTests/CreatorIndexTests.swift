@@ -41,7 +41,7 @@ struct CreatorIndexTests {
   private static func find(_ caller: String, _ test: TestStore) async throws -> [String] {
     try await test.store.records.records(
       matching: RecordQuery(
-        query: Query(recordType: "Note"), zoneID: nil, limit: 10, caller: caller),
+        query: Query(recordType: "Note"), zoneID: nil, limit: 10, caller: .user(named: caller)),
       in: test.publicID
     ).records.map(\.recordID.recordName)
   }
@@ -71,7 +71,7 @@ struct CreatorIndexTests {
         query: Query(
           recordType: "Note",
           filters: [Filter(.system(.createdUserRecordName), .equals, .string(TestStore.bob))]),
-        zoneID: nil, limit: 10, caller: TestStore.bob)
+        zoneID: nil, limit: 10, caller: .user(userRecordName: TestStore.bob))
       let refusal = await #expect(throws: ItemFailure.self) {
         _ = try await store.records.records(matching: query, in: test.publicID)
       }

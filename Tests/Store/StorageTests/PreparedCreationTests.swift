@@ -36,7 +36,7 @@ struct PreparedCreationTests {
         var modification = RecordModification(
           database: test.privateID, operations: operations, isAtomic: false,
           origin: ChangeOrigin(userRecordName: TestStore.alice, deviceID: nil),
-          appliesGrants: true, timestamp: TestStore.time(5))
+          isByAdministrator: false, timestamp: TestStore.time(5))
         change(&modification)
         let ready = PreparedModification(
           modification, by: index == 0 ? store.transactions.writer.schemas : nil)

@@ -153,7 +153,7 @@ extension RecordStoreConformance {
         for number in 5..<8 { try await test.save("n\(number)") }
         let page = try await test.store.changeFeeds.recordChanges(
           matching: RecordChangesQuery(
-            zoneID: .default, limit: 1, reader: ChangeOrigin(userRecordName: TestStore.bob)),
+            zoneID: .default, limit: 1, caller: .user(userRecordName: TestStore.bob)),
           in: test.publicID)
         #expect(page.names == ["mine"] && !page.hasMore)
       }
@@ -314,7 +314,7 @@ extension RecordStoreConformance {
               RecordOperation(
                 kind: kind, recordID: RecordID(recordName: "a", zoneID: zone), recordType: "Note")
             ], isAtomic: true, origin: ChangeOrigin(userRecordName: TestStore.alice),
-            appliesGrants: false, timestamp: TestStore.time(0))
+            isByAdministrator: true, timestamp: TestStore.time(0))
           change.clientChangeToken = ClientChangeToken(data: data, deviceID: device)
           _ = try await test.store.records.modifyRecords(change)
         }
@@ -322,7 +322,7 @@ extension RecordStoreConformance {
           try await test.store.changeFeeds.recordChanges(
             matching: RecordChangesQuery(
               zoneID: zone,
-              reader: ChangeOrigin(userRecordName: TestStore.alice, deviceID: device)),
+              caller: .user(userRecordName: TestStore.alice), deviceID: device),
             in: test.privateID
           ).clientChangeToken
         }

@@ -138,7 +138,8 @@ extension RecordStoreConformance {
     private func pages(
       of query: Query, zone: ZoneID?, size: Int, _ test: TestStore
     ) async throws -> (pages: [String], records: [Record]) {
-      var search = RecordQuery(query: query, zoneID: zone, limit: size, caller: TestStore.alice)
+      var search = RecordQuery(
+        query: query, zoneID: zone, limit: size, caller: .user(userRecordName: TestStore.alice))
       var pages: [String] = []
       var records: [Record] = []
       do {
@@ -239,12 +240,12 @@ extension RecordStoreConformance {
                 zoneID: .default, token: token,
                 limit: Int.random(in: 2...9, using: &samples.random),
                 sizeLimit: samples.random.pick([.max, 600]), isReversed: isReversed,
-                recordTypes: types, reader: reader.map { ChangeOrigin(userRecordName: $0) })
+                recordTypes: types, caller: .user(named: reader))
               answers += try await pages(query, world.test).pages
             }
           }
           let whole = RecordChangesQuery(
-            zoneID: .default, reader: ChangeOrigin(userRecordName: TestStore.alice))
+            zoneID: .default, caller: .user(userRecordName: TestStore.alice))
           tokens.append(try await pages(whole, world.test).token)
           // Hidden changes alone, and then all kinds.
           if round == 1, world.isFull { try await world.writer.save("h", by: TestStore.bob) }

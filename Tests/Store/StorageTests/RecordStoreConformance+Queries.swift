@@ -212,7 +212,7 @@ extension RecordStoreConformance {
         for sortKeys in [[], [SortKey(.system(.createdTimestamp))]] {
           let search = RecordQuery(
             query: Query(recordType: "Note", sortKeys: sortKeys), zoneID: nil, limit: 1,
-            caller: TestStore.alice)
+            caller: .user(userRecordName: TestStore.alice))
           func reason(
             in database: DatabaseID, _ change: (inout RecordQuery) -> Void = { _ in }
           ) async -> String? {
@@ -227,8 +227,10 @@ extension RecordStoreConformance {
           let marker = try #require(first.continuation)
           #expect(await reason(in: test.publicID) { $0.continuation = marker } == nil)
           for (database, change) in [
-            (test.privateID, { _ in }), (test.publicID, { $0.caller = TestStore.bob }),
-            (test.publicID, { $0.caller = nil }), (test.publicID, { $0.ignoresGrants = true }),
+            (test.privateID, { _ in }),
+            (test.publicID, { $0.caller = .user(userRecordName: TestStore.bob) }),
+            (test.publicID, { $0.caller = .anonymous }),
+            (test.publicID, { $0.caller = .administrator(userRecordName: TestStore.alice) }),
             (test.publicID, { $0.zoneID = .default }),
           ] as [(DatabaseID, (inout RecordQuery) -> Void)] {
             #expect(await reason(in: database, change) == nil)

@@ -286,11 +286,11 @@ extension RecordStoreConformance {
         try await test.save("a")
         for kind in RecordOperation.Kind.allCases where kind != .create {
           let outcome = try await test.modify(
-            [operation(kind, "a")], by: TestStore.bob, appliesGrants: true)[0]
+            [operation(kind, "a")], by: TestStore.bob, isByAdministrator: false)[0]
           #expect(outcome.summary == "accessDenied")
         }
         let own = try await test.modify(
-          [operation(.forceUpdate, "a")], appliesGrants: true)[0]
+          [operation(.forceUpdate, "a")], isByAdministrator: false)[0]
         #expect(own.summary == "saved")
       }
     }

@@ -257,7 +257,7 @@ extension TestStore {
   ) async throws -> [RecordOutcome] {
     var modification = RecordModification(
       database: database, operations: operations, isAtomic: atomic,
-      origin: ChangeOrigin(userRecordName: Self.alice), appliesGrants: false,
+      origin: ChangeOrigin(userRecordName: Self.alice), isByAdministrator: true,
       timestamp: Self.time(0))
     modification.quota = quota
     return try await store.records.modifyRecords(modification)

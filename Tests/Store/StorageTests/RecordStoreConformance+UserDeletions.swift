@@ -346,8 +346,9 @@ struct UserTracesTests {
 extension TestStore {
   /// A page of the public database's feed.
   fileprivate func publicChanges(since token: String? = nil) async throws -> RecordChangesPage {
-    var query = RecordChangesQuery(zoneID: .default, token: token, limit: 200, sizeLimit: .max)
-    query.showsEverything = true
+    let query = RecordChangesQuery(
+      zoneID: .default, token: token, limit: 200, sizeLimit: .max,
+      caller: .administrator(userRecordName: "_operator"))
     return try await store.changeFeeds.recordChanges(matching: query, in: publicID)
   }
 

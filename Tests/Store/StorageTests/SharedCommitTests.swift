@@ -134,7 +134,7 @@ struct SharedCommitTests {
       var modification = RecordModification(
         database: isPublic ? test.publicID : test.privateID, operations: operations,
         isAtomic: isAtomic, origin: ChangeOrigin(userRecordName: TestStore.alice, deviceID: nil),
-        appliesGrants: false, timestamp: TestStore.time(round), requestID: requestID)
+        isByAdministrator: true, timestamp: TestStore.time(round), requestID: requestID)
       modification.quota = quota
       let ready = side.prepared(modification)
       prepared += ready.creations.count { $0 != nil }

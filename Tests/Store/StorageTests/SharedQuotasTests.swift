@@ -126,7 +126,7 @@ struct SharedQuotasTests {
               kind: .forceUpdate, recordID: RecordID(recordName: "r\(10 + number)"),
               recordType: "Note", fields: ["text": .string(String(repeating: "t", count: 100))])
           ], isAtomic: false, origin: ChangeOrigin(userRecordName: TestStore.alice),
-          appliesGrants: false, timestamp: TestStore.time(0))
+          isByAdministrator: true, timestamp: TestStore.time(0))
         modification.quota = quota
         return try await server.store.records.modifyRecords(modification)[0].failure == nil
       }

@@ -105,14 +105,14 @@ struct TestStore {
 
   func modify(
     _ operations: [RecordOperation], in database: DatabaseID? = nil, atomic: Bool = false,
-    by user: String = alice, device: String? = nil, appliesGrants: Bool = false,
+    by user: String = alice, device: String? = nil, isByAdministrator: Bool = true,
     at seconds: Int64 = 0, requestID: String? = nil
   ) async throws -> [RecordOutcome] {
     try await store.records.modifyRecords(
       RecordModification(
         database: database ?? publicID, operations: operations, isAtomic: atomic,
         origin: ChangeOrigin(userRecordName: user, deviceID: device),
-        appliesGrants: appliesGrants, timestamp: Self.time(seconds),
+        isByAdministrator: isByAdministrator, timestamp: Self.time(seconds),
         requestID: requestID))
   }
 

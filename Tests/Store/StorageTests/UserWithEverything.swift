@@ -148,7 +148,7 @@ struct UserWithEverything {
         RecordOperation(
           kind: .create, recordID: RecordID(recordName: "MARK-named", zoneID: zone),
           recordType: "Note", fields: [:])
-      ], isAtomic: true, origin: origin, appliesGrants: true, timestamp: TestStore.time(9),
+      ], isAtomic: true, origin: origin, isByAdministrator: false, timestamp: TestStore.time(9),
       requestID: "MARK-request")
     modification.clientChangeToken = ClientChangeToken(
       data: Array("MARK-client-token".utf8), deviceID: Self.device)

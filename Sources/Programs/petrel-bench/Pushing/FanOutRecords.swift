@@ -29,7 +29,8 @@ enum FanOutRecords {
           RecordOperation(
             kind: .create, recordID: RecordID(recordName: name, zoneID: .default),
             recordType: recordType, fields: ["author": .string(author), "title": title])
-        ], isAtomic: false, origin: ChangeOrigin(userRecordName: "_author"), appliesGrants: false,
+        ], isAtomic: false, origin: ChangeOrigin(userRecordName: "_author"),
+        isByAdministrator: true,
         timestamp: .now))
     for case .failed(let failure) in outcomes { throw failure }
   }

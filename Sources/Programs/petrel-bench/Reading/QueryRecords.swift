@@ -80,7 +80,7 @@ struct QueryRecords {
         RecordModification(
           database: database, operations: operations, isAtomic: false,
           origin: ChangeOrigin(userRecordName: "_bench", deviceID: nil),
-          appliesGrants: false, timestamp: .now))
+          isByAdministrator: true, timestamp: .now))
       for case .failed(let failure) in outcomes {
         throw UsageError("a record was refused: \(failure.reason)")
       }

@@ -4,15 +4,13 @@ import WebServices
 
 /// Who may read records: `records/lookup` and `records/query` give nobody what he may not read.
 extension RecordsEndpoint {
-  /// What the caller may do with the records of these types.
-  ///
-  /// Databases that are not public need no look: a request reaches its caller's own alone.
+  /// The caller's access to the records of these types; none for those to which it is unlimited.
   func access(
     to types: Set<String>, in database: DatabaseID, _ context: RequestContext
   ) async throws -> [String: RecordAccess] {
-    guard context.appliesGrants, try context.scope() == .public, !types.isEmpty else { return [:] }
-    return try await records.access(
-      of: context.caller.userRecordName, toTypes: types, in: database)
+    guard AccessPolicy.access(of: context.caller, in: try context.scope()) == nil, !types.isEmpty
+    else { return [:] }
+    return try await records.access(of: context.caller, toTypes: types, in: database)
   }
 
   /// The records that a query finds, of those that the caller may read.
@@ -40,12 +38,13 @@ extension RecordsEndpoint {
   ///
   /// It tells that the name is taken, which saving a record of that name tells as well, and nothing of
   /// the record that has it: not its type, nor what the grants of that type are.
-  func denial(ofReading recordID: RecordID, _ context: RequestContext) throws -> ServiceError {
+  func denial(
+    ofReading recordID: RecordID, _ refusal: AccessRefusal, _ context: RequestContext
+  ) throws -> ServiceError {
     let what = "record '\(recordID)'"
     guard context.caller.userRecordName != nil else {
       throw ServiceError.signInNeeded(for: "reading \(what)")
     }
-    return ServiceError(
-      .accessDenied, "\(what) cannot be read: no role of this caller has READ for it")
+    return ServiceError(.accessDenied, "\(what) cannot be read: \(refusal.reason())")
   }
 }

@@ -36,9 +36,9 @@ struct AdminChangesEndpoints: AdminEndpoints {
       ownerName: try arguments.text("zoneOwner") ?? ZoneID.currentOwnerName)
     var query = RecordChangesQuery(
       zoneID: zoneID, token: try arguments.text("syncToken"), limit: try arguments.limit(),
-      sizeLimit: Self.pageSize)
+      sizeLimit: Self.pageSize,
+      caller: .administrator(userRecordName: request.identity.userRecordName))
     query.recordTypes = try arguments.text("recordType").map { [$0] }
-    query.showsEverything = true
     let page = try await store.recordChanges(matching: query, in: database)
     let response = RecordChangesResponse(
       zoneID: zoneID, changes: try await links.linked(page.changes, in: database),

@@ -69,11 +69,11 @@ struct AdminDatabases: Sendable {
     var context = RequestContext(
       path: path,
       credentials: Credentials(
-        caller: .user(userRecordName: address.owner ?? request.identity.userRecordName)),
+        caller: .administrator(
+          userRecordName: address.owner ?? request.identity.userRecordName)),
       deviceID: nil, excludesOriginDevice: false, refusesEqualSubscriptions: false, body: body,
       now: request.now)
     context.uuid = request.uuid
-    context.appliesGrants = false
     return context
   }
 }

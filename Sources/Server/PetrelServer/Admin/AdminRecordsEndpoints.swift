@@ -59,23 +59,16 @@ struct AdminRecordsEndpoints: AdminEndpoints {
     let page: RecordPage =
       if let database = try await databases.store.existingDatabase(at: address) {
         try await records.records(
-          matching: Self.search(
-            query, zoneID, limit, continuation: try arguments.text("continuation")), in: database)
+          matching: RecordQuery(
+            query: query, zoneID: zoneID, limit: limit,
+            continuation: try arguments.text("continuation"), caller: context.caller),
+          in: database)
       } else {
         RecordPage(records: [], continuation: nil)
       }
     let response = RecordsResponse(
       records: page.records.map { .success(.record($0)) }, continuationMarker: page.continuation)
     return HTTPResponse(json: response.body(context: context.messageContext()))
-  }
-
-  private static func search(
-    _ query: Query, _ zoneID: ZoneID?, _ limit: Int, continuation: String?
-  ) -> RecordQuery {
-    var search = RecordQuery(
-      query: query, zoneID: zoneID, limit: limit, continuation: continuation)
-    search.ignoresGrants = true
-    return search
   }
 
   private func lookup(_ request: AdminRequest) async throws -> HTTPResponse {

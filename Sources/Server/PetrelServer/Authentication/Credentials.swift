@@ -1,3 +1,4 @@
+import CloudKitModel
 import StoreModel
 
 /// What a request shows of who sends it.

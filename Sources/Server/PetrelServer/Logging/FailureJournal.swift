@@ -184,7 +184,7 @@ extension Caller: LoggedCaller {
   var logName: String {
     switch self {
     case .anonymous: "anonymous"
-    case .user(let name): name
+    case .user(let name), .administrator(let name): name
     case .serverKey(let keyID, _): "key:\(keyID)"
     }
   }

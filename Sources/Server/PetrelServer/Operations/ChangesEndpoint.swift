@@ -106,9 +106,7 @@ struct ChangesEndpoint: Sendable {
       zoneID: request.zoneID, token: request.syncToken,
       limit: size > 0 ? ServiceLimits.pageSize(askedFor: request.resultsLimit) : 0, sizeLimit: size,
       isReversed: request.isReversed, recordTypes: request.desiredRecordTypes,
-      reader: context.caller.userRecordName.map {
-        ChangeOrigin(userRecordName: $0, deviceID: context.deviceID)
-      })
+      caller: context.caller, deviceID: context.deviceID)
     do {
       let page = try await store.recordChanges(matching: query, in: database)
       size -= page.size

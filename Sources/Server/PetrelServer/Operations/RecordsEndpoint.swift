@@ -68,7 +68,7 @@ struct RecordsEndpoint: Sendable {
       // Those that failed already have their answers.
       database: database, operations: operations.compactMap { try? $0.get() },
       isAtomic: request.isAtomic, origin: origin,
-      appliesGrants: context.appliesGrants, timestamp: context.now,
+      isByAdministrator: context.caller.isAdministrator, timestamp: context.now,
       requestID: requestID)
     modification.quota = context.databaseQuota
     modification.clientChangeToken = request.clientChangeTokenData.map {
@@ -95,11 +95,11 @@ struct RecordsEndpoint: Sendable {
     var items: [Result<RecordsResponse.Item, FailedItem>] = []
     for (recordID, record) in zip(request.recordIDs, found) {
       if let record {
-        if access[record.recordType]?.mayRead(record) ?? true {
-          items.append(.success(.record(record)))
-        } else {
-          let denial = try denial(ofReading: recordID, context)
+        if let refusal = access[record.recordType]?.refusal(ofReading: record) {
+          let denial = try denial(ofReading: recordID, refusal, context)
           items.append(.failure(FailedItem(.record(recordID), denial)))
+        } else {
+          items.append(.success(.record(record)))
         }
         continue
       }
@@ -132,11 +132,10 @@ struct RecordsEndpoint: Sendable {
     _ request: QueryRecordsRequest, _ context: RequestContext
   ) async throws -> RecordsResponse {
     let database = try await databases.database(at: try context.address())
-    var query = RecordQuery(
+    let query = RecordQuery(
       query: request.query, zoneID: request.zoneID,
       limit: ServiceLimits.pageSize(askedFor: request.resultsLimit),
-      continuation: request.continuationMarker, caller: context.caller.userRecordName)
-    query.ignoresGrants = !context.appliesGrants
+      continuation: request.continuationMarker, caller: context.caller)
     let page = try await page(matching: query, in: database, context)
     var response = RecordsResponse(
       records: try await links.linked(

@@ -20,9 +20,6 @@ struct RequestContext: Sendable {
   /// Bytes that the database may have; nil for any number.
   var databaseQuota: Int64?
 
-  /// Whether the grants of record types apply; they do not for who runs the server.
-  var appliesGrants = true
-
   var caller: Caller { credentials.caller }
 
   /// Is told of the items that fail.

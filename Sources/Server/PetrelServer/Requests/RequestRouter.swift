@@ -203,7 +203,7 @@ final class RequestRouter: Sendable {
   ) -> [RequestThrottle.Key] {
     var keys: [RequestThrottle.Key] = []
     switch credentials.caller {
-    case .anonymous: keys.append(address(of: request))
+    case .anonymous, .administrator: keys.append(address(of: request))
     case .user(let name): keys.append(.init(subject: .user, name: name))
     case .serverKey(let keyID, _): keys.append(.init(subject: .serverKey, name: keyID))
     }

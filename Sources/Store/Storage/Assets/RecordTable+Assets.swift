@@ -12,13 +12,12 @@ extension RecordTable {
     else {
       throw ItemFailure(.notFound, "there is no record '\(place.recordName)'")
     }
-    let access = try RecordAccess(
-      of: user, toType: stored.record.recordType,
+    let access = try AccessPolicy.access(
+      of: .user(userRecordName: user), toType: stored.record.recordType,
       at: try DatabaseTable(transaction: transaction).address(of: database), in: transaction)
-    guard access.mayRead(stored.record) else {
+    if let refusal = access.refusal(ofReading: stored.record) {
       throw ItemFailure(
-        .accessDenied,
-        "record '\(place.recordName)' cannot be read: no role of this caller has READ for it")
+        .accessDenied, "record '\(place.recordName)' cannot be read: \(refusal.reason())")
     }
     let assets = stored.record.fields[place.fieldName]?.assets ?? []
     guard !assets.isEmpty else {

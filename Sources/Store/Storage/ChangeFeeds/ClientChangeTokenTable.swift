@@ -46,7 +46,7 @@ struct ClientChangeTokenTable {
 
   /// The token that a device left with its last change in a zone.
   func token(
-    of reader: ChangeOrigin, zone: Int64, in database: DatabaseID
+    of user: String, deviceID: String?, zone: Int64, in database: DatabaseID
   ) throws -> [UInt8]? {
     try connection.first(
       """
@@ -54,8 +54,7 @@ struct ClientChangeTokenTable {
         AND user_record_name = $3 AND device_id = $4
       """,
       [
-        .integer(database.rawValue), .integer(zone), .text(reader.userRecordName),
-        .text(reader.deviceID ?? ""),
+        .integer(database.rawValue), .integer(zone), .text(user), .text(deviceID ?? ""),
       ]
     ) { $0.bytes(0) }
   }

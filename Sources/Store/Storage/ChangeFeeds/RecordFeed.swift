@@ -36,7 +36,8 @@ struct RecordFeed {
     self.database = database
     self.transaction = transaction
     self.address = address
-    guard !query.zoneID.isDefaultZone || address.scope == .public || query.showsEverything else {
+    guard !query.zoneID.isDefaultZone || address.scope == .public || query.caller.isAdministrator
+    else {
       throw ItemFailure(
         .invalid, field: "zoneID",
         "the default zone has no change feed; keep what you follow in a zone of your own")
@@ -88,9 +89,9 @@ struct RecordFeed {
       token: try next(after: last, hasMore: hasMore).text(
         sealedBy: transaction.context.tokens, isRepeatable: view.showsEverything),
       hasMore: hasMore, size: size,
-      clientChangeToken: try query.reader.flatMap {
+      clientChangeToken: try query.caller.userRecordName.flatMap {
         try ClientChangeTokenTable(transaction: transaction).token(
-          of: $0, zone: zone.number, in: database)
+          of: $0, deviceID: query.deviceID, zone: zone.number, in: database)
       })
   }
 

@@ -3,8 +3,6 @@ import StoreModel
 
 /// The changes of a zone that a reader may see: records that the reader may read, and deletions of
 /// types whose records the reader may all read.
-///
-/// Grants apply in the public database only.
 struct RecordFeedView {
   /// The visible part of one type.
   private enum Part {
@@ -21,15 +19,16 @@ struct RecordFeedView {
   private let database: DatabaseID
   private let address: DatabaseAddress
   private let transaction: StoreTransaction
-  private let reader: String?
+  private let reader: Caller
   private var parts: [Int64: Part] = [:]
 
   init(of feed: RecordFeed) {
-    showsEverything = feed.address.scope != .public || feed.query.showsEverything
+    showsEverything =
+      AccessPolicy.access(of: feed.query.caller, in: feed.address.scope)?.reach == .all
     database = feed.database
     address = feed.address
     transaction = feed.transaction
-    reader = feed.query.reader?.userRecordName
+    reader = feed.query.caller
   }
 
   mutating func showsAll(ofType number: Int64) throws -> Bool {
@@ -62,12 +61,13 @@ struct RecordFeedView {
     else {
       return .none
     }
-    let access = try RecordAccess(of: reader, toType: name, at: address, in: transaction)
+    let access = try AccessPolicy.access(
+      of: reader, toType: name, at: address, in: transaction)
     switch access.reach {
     case .all: return .all
     case .none: return .none
     case .own:
-      guard let index = type.indexOfRecords(madeBy: reader, at: address) else {
+      guard let index = type.indexOfRecords(madeBy: reader.userRecordName, at: address) else {
         return .own(access)
       }
       var numbers = RecordNumberSet()

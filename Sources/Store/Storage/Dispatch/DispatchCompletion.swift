@@ -92,13 +92,10 @@ struct DispatchCompletion {
 
   /// Whether every user may read the changed record, so that subscribers need no check.
   private func isReadableByAll(_ change: Change, at address: DatabaseAddress) throws -> Bool {
-    guard address.scope == .public, let record = change.record else { return true }
-    let grants =
-      try RecordTypeTable(transaction: transaction).type(named: record.recordType, at: address)?
-      .grants
-      ?? .standard
-    return RecordAccess(of: nil, roles: [RecordGrants.SystemRole.world], under: grants)
-      .mayRead(record)
+    guard let record = change.record else { return true }
+    return try AccessPolicy.access(
+      of: .anonymous, toType: record.recordType, at: address, in: transaction
+    ).mayRead(record)
   }
 
   /// Whether the subscriber may read the changed record now; a withheld notification is added to
@@ -107,16 +104,17 @@ struct DispatchCompletion {
     _ firing: StoredSubscription, _ entry: OutboxEntry, at address: DatabaseAddress
   ) throws -> Bool {
     guard let record = entry.change.record else { return true }
-    let access = try RecordAccess(
-      of: firing.subscriber, toType: record.recordType, at: address, in: transaction)
-    if access.mayRead(record) { return true }
+    let access = try AccessPolicy.access(
+      of: .user(userRecordName: firing.subscriber), toType: record.recordType, at: address,
+      in: transaction)
+    guard let refusal = access.refusal(ofReading: record) else { return true }
     outcome.withheld.append(
       WithheldNotification(
         database: entry.database, subscriber: firing.subscriber,
         subscriptionID: firing.subscription.subscriptionID,
         notificationID: entry.change.notificationID,
-        reason: "no role of \(firing.subscriber) has READ for record '\(record.recordID)' of type "
-          + "'\(record.recordType)'"))
+        reason: "record '\(record.recordID)' of type '\(record.recordType)' cannot be read: "
+          + refusal.reason(for: firing.subscriber)))
     return false
   }
 

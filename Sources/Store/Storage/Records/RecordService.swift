@@ -40,13 +40,16 @@ struct RecordService: RecordReading, RecordWriting {
   }
 
   func access(
-    of userRecordName: String?, toTypes names: Set<String>, in database: DatabaseID
+    of caller: Caller, toTypes names: Set<String>, in database: DatabaseID
   ) async throws -> [String: RecordAccess] {
     try await transactions.read { transaction in
       let address = try DatabaseTable(transaction: transaction).address(of: database)
       return try Dictionary(
         uniqueKeysWithValues: names.map {
-          ($0, try RecordAccess(of: userRecordName, toType: $0, at: address, in: transaction))
+          (
+            $0,
+            try AccessPolicy.access(of: caller, toType: $0, at: address, in: transaction)
+          )
         })
     }
   }

@@ -80,18 +80,13 @@ struct RepeatableModification {
           named: recordID.recordName, inZone: zoneNumber, of: database)
       {
         // Another user may have created a record of that name since, and grants may have changed.
-        let access =
-          modification.appliesGrants
-          ? try RecordAccess(
-            of: modification.origin.userRecordName, toType: stored.record.recordType, at: address,
-            in: transaction)
-          : .full
-        guard access.mayRead(stored.record) else {
+        let access = try AccessPolicy.access(
+          of: modification.caller, toType: stored.record.recordType, at: address, in: transaction)
+        if let refusal = access.refusal(ofReading: stored.record) {
           return .failed(
             ItemFailure(
               .accessDenied,
-              "record '\(recordID)' was saved, and cannot be read by now: no role of this caller has "
-                + "READ for it"))
+              "record '\(recordID)' was saved, and cannot be read by now: \(refusal.reason())"))
         }
         return .saved(stored.record)
       }

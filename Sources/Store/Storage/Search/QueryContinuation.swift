@@ -35,8 +35,8 @@ enum QueryContinuation: Equatable {
       encoder.encode(query.query)
       encoder.encode(optional: query.zoneID) { $0.encode($1) }
       encoder.encode(database.rawValue)
-      encoder.encode(optional: query.caller)
-      encoder.encode(query.ignoresGrants)
+      encoder.encode(optional: query.caller.userRecordName)
+      encoder.encode(query.caller.isAdministrator)
       encoder.encode(reach == .own)
       return Array(SHA256.hash(encoder.bytes).prefix(16))
     }

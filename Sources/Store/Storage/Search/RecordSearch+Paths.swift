@@ -7,7 +7,7 @@ extension RecordSearch {
   /// another path depends on other users' values, and would reveal them.
   func makePaths() -> [AccessPath] {
     if access.reach == .own {
-      let own = type.indexOfRecords(madeBy: query.caller, at: address)
+      let own = type.indexOfRecords(madeBy: query.caller.userRecordName, at: address)
       return namedPaths + (own.map { [AccessPath(source: .stretches([$0]))] } ?? [])
     }
     var paths = namedPaths

@@ -89,14 +89,13 @@ struct RecordSearch {
   private static func access(
     of query: RecordQuery, at address: DatabaseAddress, transaction: StoreTransaction
   ) throws -> RecordAccess {
-    guard !query.ignoresGrants else { return .full }
     let type = query.query.recordType
-    let access = try RecordAccess(of: query.caller, toType: type, at: address, in: transaction)
-    guard access.reach != .none else {
+    let access = try AccessPolicy.access(
+      of: query.caller, toType: type, at: address, in: transaction)
+    if let refusal = access.refusal(ofQuerying: type) {
       throw ItemFailure(
         .accessDenied, field: "recordType",
-        "records of type '\(type)' cannot be read: no role of this caller has READ for record type "
-          + "'\(type)'")
+        "records of type '\(type)' cannot be read: \(refusal.reason())")
     }
     return access
   }

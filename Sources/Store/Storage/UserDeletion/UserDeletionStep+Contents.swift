@@ -18,7 +18,7 @@ extension UserDeletionStep {
         RecordModification(
           database: database, operations: [], isAtomic: false,
           origin: ChangeOrigin(userRecordName: UserIdentity.deletedUserRecordName),
-          appliesGrants: false, timestamp: timestamp)), transaction: transaction)
+          isByAdministrator: true, timestamp: timestamp)), transaction: transaction)
     let assets = AssetTable(transaction: transaction)
     for number in batch.found {
       // It may have been deleted with a record that it refers to.

@@ -14,17 +14,15 @@ public struct RecordChangesQuery: Sendable {
   public var isReversed: Bool
   /// The types of the records to report; nil means all.
   public var recordTypes: Set<String>?
-  /// The reader. The page returns its ``ClientChangeToken``. In the public database, its roles
-  /// decide which records the page shows. Nil for an anonymous reader.
-  public var reader: ChangeOrigin?
-  /// Whether the page shows everything in the zone, regardless of grants, and also serves the
-  /// default zone of a private database. For administrators.
-  public var showsEverything = false
+  /// The reader. An administrator can also read the default zone of a private database.
+  public var caller: Caller
+  /// The client's name for its device. The page returns the device's ``ClientChangeToken``.
+  public var deviceID: String?
 
   public init(
     zoneID: ZoneID, token: String? = nil, limit: Int = ServiceLimits.recordsPerPage,
     sizeLimit: Int = .max, isReversed: Bool = false, recordTypes: Set<String>? = nil,
-    reader: ChangeOrigin? = nil
+    caller: Caller = .anonymous, deviceID: String? = nil
   ) {
     self.zoneID = zoneID
     self.token = token
@@ -32,6 +30,7 @@ public struct RecordChangesQuery: Sendable {
     self.sizeLimit = sizeLimit
     self.isReversed = isReversed
     self.recordTypes = recordTypes
-    self.reader = reader
+    self.caller = caller
+    self.deviceID = deviceID
   }
 }

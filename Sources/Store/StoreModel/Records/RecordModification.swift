@@ -8,9 +8,8 @@ public struct RecordModification: Sendable {
   /// the default zone each operation stands alone.
   public var isAtomic: Bool
   public var origin: ChangeOrigin
-  /// Whether the grants of record types apply, as they do for all callers but the server itself.
-  /// Matters in the public database only.
-  public var appliesGrants: Bool
+  /// Whether an administrator or the server itself makes the changes, who may make all.
+  public var isByAdministrator: Bool
   public var timestamp: Timestamp
   /// The token that the device's later fetches from the changed zones return.
   public var clientChangeToken: ClientChangeToken?
@@ -22,15 +21,22 @@ public struct RecordModification: Sendable {
 
   public init(
     database: DatabaseID, operations: [RecordOperation], isAtomic: Bool, origin: ChangeOrigin,
-    appliesGrants: Bool, timestamp: Timestamp, requestID: String? = nil
+    isByAdministrator: Bool = false, timestamp: Timestamp, requestID: String? = nil
   ) {
     self.database = database
     self.operations = operations
     self.isAtomic = isAtomic
     self.origin = origin
-    self.appliesGrants = appliesGrants
+    self.isByAdministrator = isByAdministrator
     self.timestamp = timestamp
     self.requestID = requestID
+  }
+
+  /// Whose access decides.
+  public var caller: Caller {
+    isByAdministrator
+      ? .administrator(userRecordName: origin.userRecordName)
+      : .user(userRecordName: origin.userRecordName)
   }
 }
 

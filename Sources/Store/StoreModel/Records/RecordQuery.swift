@@ -13,13 +13,11 @@ public struct RecordQuery: Sendable, Hashable {
   /// The continuation of the previous page; nil for the first. It is valid only for the same query
   /// of the same caller in the same database.
   public var continuation: String?
-  /// The user record name of the caller; nil for an anonymous caller.
-  public var caller: String?
-  /// Whether all records are found regardless of grants. For administrators.
-  public var ignoresGrants = false
+  public var caller: Caller
 
   public init(
-    query: Query, zoneID: ZoneID?, limit: Int, continuation: String? = nil, caller: String? = nil
+    query: Query, zoneID: ZoneID?, limit: Int, continuation: String? = nil,
+    caller: Caller = .anonymous
   ) {
     self.query = query
     self.zoneID = zoneID

@@ -7,9 +7,9 @@ public protocol RecordReading: Sendable {
   /// Throws ``ItemFailure`` for a filter that does not fit the type of its field, or for a zone
   /// that does not exist.
   func records(matching query: RecordQuery, in database: DatabaseID) async throws -> RecordPage
-  /// The access of a user, or of an anonymous caller, to records of these types by the current
+  /// The access of a caller to records of these types by the current
   /// grants.
   func access(
-    of userRecordName: String?, toTypes names: Set<String>, in database: DatabaseID
+    of caller: Caller, toTypes names: Set<String>, in database: DatabaseID
   ) async throws -> [String: RecordAccess]
 }

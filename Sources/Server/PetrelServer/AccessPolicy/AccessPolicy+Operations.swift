@@ -1,8 +1,8 @@
 import CloudKitModel
 import WebServices
 
-/// Who may do what.
-enum AccessPolicy {
+/// Who may call which operation.
+extension AccessPolicy {
   /// Whether a caller may call an operation on a database. What it may do with single records is decided when
   /// they are known.
   ///
@@ -12,7 +12,10 @@ enum AccessPolicy {
   static func refusal(
     of caller: Caller, calling operation: Operation, in scope: DatabaseScope?
   ) -> ServiceError? {
-    if case .serverKey = caller {
+    switch caller {
+    case .administrator:
+      return operation.refusal(in: scope)
+    case .serverKey:
       if let scope, scope != .public {
         return ServiceError(
           .accessDenied,
@@ -24,9 +27,11 @@ enum AccessPolicy {
           .accessDenied,
           "\(operation.name) needs a signed-in user; a server-to-server key is none")
       }
-    } else if operation.callers == .programs {
-      return ServiceError(
-        .accessDenied, "\(operation.name) is for programs with a server-to-server key")
+    case .anonymous, .user:
+      if operation.callers == .programs {
+        return ServiceError(
+          .accessDenied, "\(operation.name) is for programs with a server-to-server key")
+      }
     }
     if let refusal = operation.refusal(in: scope) { return refusal }
     let isPrivate = scope.map { $0 != .public } ?? false

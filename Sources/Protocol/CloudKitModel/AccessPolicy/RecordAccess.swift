@@ -30,7 +30,7 @@ public struct RecordAccess: Sendable, Hashable {
   }
 
   /// - Parameter roles: the caller's, without `_creator`.
-  public init(of userRecordName: String?, roles: Set<String>, under grants: RecordGrants) {
+  init(of userRecordName: String?, roles: Set<String>, under grants: RecordGrants) {
     func readable(_ permissions: RecordPermissions) -> RecordPermissions {
       permissions.contains(.write) ? permissions.union(.read) : permissions
     }
@@ -47,13 +47,30 @@ public struct RecordAccess: Sendable, Hashable {
     return ownPermissions.contains(.read) ? .own : .none
   }
 
+  /// For what looks at many records; others take ``refusal(ofReading:)``, which says why.
   public func mayRead(_ record: Record) -> Bool { permissions(for: record).contains(.read) }
 
-  /// To change and to delete.
-  public func mayWrite(_ record: Record) -> Bool { permissions(for: record).contains(.write) }
+  /// Why the caller may not read a record; nil where permitted.
+  public func refusal(ofReading record: Record) -> AccessRefusal? {
+    mayRead(record) ? nil : AccessRefusal(.read, recordType: record.recordType)
+  }
 
-  /// A record that does not exist yet has no creator.
-  public var mayCreate: Bool { permissions.contains(.create) }
+  /// Why the caller may read no record of the type; nil where some may be readable.
+  public func refusal(ofQuerying recordType: String) -> AccessRefusal? {
+    reach == .none ? AccessRefusal(.query, recordType: recordType) : nil
+  }
+
+  /// Why the caller may not change or delete a record; nil where permitted.
+  public func refusal(ofWriting record: Record) -> AccessRefusal? {
+    permissions(for: record).contains(.write)
+      ? nil : AccessRefusal(.write, recordType: record.recordType)
+  }
+
+  /// Why the caller may not create a record of the type; nil where permitted. A record that does not
+  /// exist yet has no creator.
+  public func refusal(ofCreating recordType: String) -> AccessRefusal? {
+    permissions.contains(.create) ? nil : AccessRefusal(.create, recordType: recordType)
+  }
 
   private func permissions(for record: Record) -> RecordPermissions {
     guard let userRecordName, record.created?.userRecordName == userRecordName else {
