@@ -6,7 +6,7 @@ import Testing
 struct ServiceLimitsTests {
   /// The names of the numbers that the source declares.
   private func declared() throws -> [String] {
-    try RepositoryFile.text("Sources/Protocol/CloudKitModel/ServiceLimits.swift")
+    try RepositoryFile.text("Sources/Protocol/CloudKitModel/Limits/ServiceLimits.swift")
       .matches(of: #/public static (?:let|var) (\w+)/#).map { String($0.output.1) }
   }
 
