@@ -210,7 +210,7 @@ mistakes = [
             "if let resourceTimeout, elapsed + delay >= resourceTimeout, !{made} {",
             "CloudKitTests|EndToEndTests"),
     Mistake("dead-token", "a device token that APNs calls bad is kept",
-            "Sources/Delivery/PushDelivery/DeliveryRule.swift",
+            "Sources/Delivery/PushDelivery/Outcomes/DeliveryRule.swift",
             'DeliveryRule(400, "BadDeviceToken", .dropDeviceToken)',
             'DeliveryRule(400, "BadDeviceToken", {made} ? .blameSender : .dropDeviceToken)',
             "PushDeliveryTests"),
