@@ -13,6 +13,7 @@ final class AttackedService: Sendable {
   static let container = "iCloud.com.example.app"
 
   let store: SQLStore
+  let operationNames: [String]
   private let service: CloudService
   /// What stands in an input for what is different each time.
   private let secrets: [(placeholder: String, text: String)]
@@ -34,6 +35,7 @@ final class AttackedService: Sendable {
         try WebPushKey($0, store: store.secrets)
       },
       route: { _ in nil })
+    operationNames = Self.names(of: service.operations)
     let anna = try await store.accounts.addUser(named: "anna", at: Self.now)
     secrets = [
       (
@@ -50,6 +52,24 @@ final class AttackedService: Sendable {
     ]
     service.start()
     for operation in Self.beginnings { _ = await answer("POST", operation.0, body: operation.1) }
+  }
+
+  /// All operations, each with a database that it is for. Those that kept inputs name come first, in
+  /// their order.
+  private static func names(of operations: OperationTable) -> [String] {
+    let listed = FuzzTarget.operationNames.map { name in
+      let parts = name.split(separator: "/", maxSplits: 1)
+      return DatabaseScope(pathComponent: parts[0]) == nil ? name : String(parts[1])
+    }
+    let others = operations.all.filter { !listed.contains($0.name) }.map { operation in
+      switch operation.place {
+      case .container: return operation.name
+      case .database(let scopes):
+        let scope = scopes.contains(.private) ? DatabaseScope.private : .public
+        return "\(scope.pathComponent)/\(operation.name)"
+      }
+    }
+    return FuzzTarget.operationNames + others
   }
 
   private static let now = Timestamp(milliseconds: 1_790_000_000_000)

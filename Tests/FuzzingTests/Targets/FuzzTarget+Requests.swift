@@ -29,7 +29,8 @@ extension FuzzTarget {
       "9223372036854775807", "-9223372036854775808", "1.7976931348623157e308", "[]", "{}", "null",
     ]
 
-  /// What the first byte of an input chooses among, from `A` on.
+  /// What the first byte of a kept input chooses among, from `A` on. The server's other operations
+  /// follow (``AttackedService/operationNames``).
   static let operationNames = [
     "private/records/modify", "public/records/modify", "private/records/lookup",
     "private/records/query", "public/records/query", "private/records/changes",
@@ -55,7 +56,7 @@ extension FuzzTarget {
     answering: { input in
       let service = try await AttackedServices.shared.service()
       let response = await service.answer(
-        "POST", choice(input.first, of: operationNames), body: input.dropFirst().text)
+        "POST", choice(input.first, of: service.operationNames), body: input.dropFirst().text)
       try response.check()
     })
 
