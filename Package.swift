@@ -17,7 +17,7 @@ let layers: [[Target]] = [
         name: "petrel",
         dependencies: [
           "CommandInterface", "ServerHosting", "APNsSimulation", "PetrelServer", "Explanation",
-          "WebDelivery", "PushDelivery", "StoreTools", "Storage", "SQLEngine",
+          "PushChannels", "StoreTools", "Storage", "SQLEngine",
           "StoreModel", "WebServices", "SchemaLanguage", "CloudKitModel",
           "HTTPService", "HTTP2Transport", "OutboundHTTP", "OpenIDConnect", "Cryptography",
           "JSONCoding", "CLinuxStatus",
@@ -28,7 +28,7 @@ let layers: [[Target]] = [
         name: "petrel-bench",
         dependencies: [
           "CommandInterface", "ScaleModel", "ServerHosting", "PetrelTesting", "APNsSimulation",
-          "PostgreSQLHosting", "PetrelServer", "ChangeDispatch", "PushDelivery", "Storage",
+          "PostgreSQLHosting", "PetrelServer", "ChangeDispatch", "PushChannels", "Storage",
           "SQLEngine", "StoreModel", "Matching", "WebServices", "CloudKitModel", "HTTP2Transport",
           "Cryptography", "JSONCoding", "CSQLite", "CPostgreSQL", "CLinuxEvents",
         ]),
@@ -46,7 +46,7 @@ let layers: [[Target]] = [
       .target(
         name: "PetrelTesting",
         dependencies: [
-          "CloudKit", "PetrelServer", "ChangeDispatch", "PushDelivery", "Storage", "StoreModel",
+          "CloudKit", "PetrelServer", "ChangeDispatch", "PushChannels", "Storage", "StoreModel",
           "HTTPService", "Cryptography", "WebServices", "CloudKitModel",
         ]),
       .target(
@@ -69,16 +69,16 @@ let layers: [[Target]] = [
       .target(
         name: "PetrelServer",
         dependencies: [
-          "Explanation", "ChangeDispatch", "PushDelivery", "Matching", "Storage", "SQLEngine",
+          "Explanation", "ChangeDispatch", "PushChannels", "Matching", "Storage", "SQLEngine",
           "StoreModel",
-          "HTTPService", "HTTP2Transport", "OpenIDConnect", "WebDelivery", "OutboundHTTP",
+          "HTTPService", "HTTP2Transport", "OpenIDConnect", "OutboundHTTP",
           "Cryptography",
           "WebServices", "SchemaLanguage", "PredicateLanguage", "StringTables", "CloudKitModel",
           "JSONCoding", "Measuring", "Spelling", "KillPoints", "CConsoleFiles",
         ]),
       .target(
         name: "Explanation",
-        dependencies: ["PushDelivery", "Matching", "StoreModel", "CloudKitModel", "JSONCoding"]),
+        dependencies: ["PushChannels", "Matching", "StoreModel", "CloudKitModel", "JSONCoding"]),
       .target(
         name: "OpenIDConnect",
         dependencies: ["OutboundHTTP", "Cryptography", "CloudKitModel", "JSONCoding"]),
@@ -90,18 +90,14 @@ let layers: [[Target]] = [
       .target(
         name: "ChangeDispatch",
         dependencies: [
-          "StoreModel", "Matching", "PushDelivery", "CloudKitModel", "Measuring", "KillPoints",
+          "StoreModel", "Matching", "PushChannels", "CloudKitModel", "Measuring", "KillPoints",
         ]),
+      // The ways to devices: a folder for each, and what they share.
       .target(
-        name: "WebDelivery",
+        name: "PushChannels",
         dependencies: [
-          "PushDelivery", "StringTables", "OutboundHTTP", "Cryptography", "CloudKitModel",
+          "StringTables", "HTTP2Transport", "OutboundHTTP", "Cryptography", "CloudKitModel",
           "JSONCoding",
-        ]),
-      .target(
-        name: "PushDelivery",
-        dependencies: [
-          "StringTables", "HTTP2Transport", "Cryptography", "CloudKitModel", "JSONCoding",
         ]),
     ]),
   layer(
@@ -218,7 +214,7 @@ let tests: [[Target]] = [
           "RepositoryFiles",
           "Waiting", "PropertyTesting", "PostgreSQLTesting", "ProxySimulation", "WebPushSimulation",
           "PythonPrograms", "CloudKit",
-          "PetrelServer", "ChangeDispatch", "PushDelivery", "Storage", "SQLEngine", "StoreModel",
+          "PetrelServer", "ChangeDispatch", "PushChannels", "Storage", "SQLEngine", "StoreModel",
           "APNsSimulation", "HTTPService", "HTTP2Transport", "OutboundHTTP", "Cryptography",
           "WebServices",
           "CloudKitModel", "JSONCoding",
@@ -253,7 +249,7 @@ let tests: [[Target]] = [
         dependencies: [
           "RepositoryFiles",
           "Waiting", "PropertyTesting", "PostgreSQLTesting", "PythonPrograms", "IssuerSimulation",
-          "WebPushSimulation", "PetrelServer", "Explanation", "PushDelivery", "Storage",
+          "WebPushSimulation", "PetrelServer", "Explanation", "PushChannels", "Storage",
           "SQLEngine",
           "StoreModel", "HTTP2Transport", "HTTPService",
           "Measuring",
@@ -274,21 +270,15 @@ let tests: [[Target]] = [
         name: "ChangeDispatchTests",
         dependencies: [
           "PropertyTesting", "Waiting", "PostgreSQLTesting", "ProtocolModels", "ChangeDispatch",
-          "Storage", "SQLEngine", "StoreModel", "PushDelivery", "CloudKitModel",
+          "Storage", "SQLEngine", "StoreModel", "PushChannels", "CloudKitModel",
         ]),
       .testTarget(
-        name: "WebDeliveryTests",
+        name: "PushChannelsTests",
         dependencies: [
-          "Waiting", "PropertyTesting", "PythonPrograms", "WebPushSimulation", "WebDelivery",
-          "PushDelivery", "StringTables", "OutboundHTTP", "Cryptography", "CloudKitModel",
+          "Waiting", "PropertyTesting", "PythonPrograms", "ProxySimulation", "HostilePeer",
+          "WebPushSimulation", "PushChannels", "APNsSimulation", "CloudKit", "StringTables",
+          "HTTP2Transport", "OutboundHTTP", "Cryptography", "WebServices", "CloudKitModel",
           "JSONCoding",
-        ]),
-      .testTarget(
-        name: "PushDeliveryTests",
-        dependencies: [
-          "Waiting", "PropertyTesting", "ProxySimulation", "HostilePeer",
-          "PushDelivery", "APNsSimulation", "CloudKit", "HTTP2Transport", "Cryptography",
-          "WebServices", "CloudKitModel", "JSONCoding",
         ]),
     ]),
   layer(
@@ -393,7 +383,7 @@ let tests: [[Target]] = [
       // A push service of browsers for tests.
       .target(
         name: "WebPushSimulation",
-        dependencies: ["Waiting", "WebDelivery", "HTTP2Transport", "Cryptography", "JSONCoding"]),
+        dependencies: ["Waiting", "PushChannels", "HTTP2Transport", "Cryptography", "JSONCoding"]),
       // An OpenID Connect issuer for tests.
       .target(
         name: "IssuerSimulation",
@@ -458,8 +448,8 @@ let package = Package(
 
 // Hostile input (docs/fuzzing.md): tests, or with a path to libFuzzer the program of `make fuzz`.
 let attacked: [Target.Dependency] = [
-  "PropertyTesting", "PetrelServer", "CloudKit", "CoreLocation", "APNsSimulation", "WebDelivery",
-  "PushDelivery", "OpenIDConnect", "OutboundHTTP", "HTTP2Transport", "HTTPService", "Storage",
+  "PropertyTesting", "PetrelServer", "CloudKit", "CoreLocation", "APNsSimulation", "PushChannels",
+  "OpenIDConnect", "OutboundHTTP", "HTTP2Transport", "HTTPService", "Storage",
   "StoreModel", "Cryptography", "WebServices", "SchemaLanguage", "PredicateLanguage",
   "CloudKitModel",
   "JSONCoding",

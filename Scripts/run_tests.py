@@ -177,7 +177,7 @@ class Run:
         # Trials wait more than they compute, so they stand between the long suites.
         parts = [part for pair in zip(trials, suites[:len(trials)]) for part in pair]
         # The longest of the others are of the store, and those about pushes wait most.
-        early = ("StorageTests", "PushDeliveryTests")
+        early = ("StorageTests", "PushChannelsTests")
         rest = sorted(suites[long:], key=lambda part: not part.name.startswith(early))
         parts += suites[len(trials):long] + others + rest
         if first:

@@ -1,5 +1,5 @@
 import CloudKitModel
-import PushDelivery
+import PushChannels
 import StoreModel
 
 // What became of a notification on its way to each device.

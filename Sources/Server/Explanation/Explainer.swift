@@ -1,5 +1,5 @@
 import CloudKitModel
-import PushDelivery
+import PushChannels
 import StoreModel
 
 /// Tells why a push came, or did not: from what the store keeps of the latest changes, of their

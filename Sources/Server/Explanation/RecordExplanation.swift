@@ -1,5 +1,5 @@
 import CloudKitModel
-import PushDelivery
+import PushChannels
 import StoreModel
 
 /// What became of a record's recent changes: the time line of each, from its commit to the devices.

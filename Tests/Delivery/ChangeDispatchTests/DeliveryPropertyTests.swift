@@ -1,7 +1,7 @@
 import CloudKitModel
 import Foundation
 import PropertyTesting
-import PushDelivery
+import PushChannels
 import Synchronization
 import Testing
 

@@ -1,6 +1,6 @@
 import CloudKitModel
 import Foundation
-import PushDelivery
+import PushChannels
 import StoreModel
 import Synchronization
 import Waiting

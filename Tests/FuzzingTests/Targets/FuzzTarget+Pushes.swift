@@ -6,8 +6,7 @@ import JSONCoding
 @testable import APNsSimulation
 @testable import CloudKit
 @testable import Cryptography
-@testable import PushDelivery
-@testable import WebDelivery
+@testable import PushChannels
 
 // Pushes on their ways: what an app receives, what APNs is sent, and what services answer.
 extension FuzzTarget {
@@ -98,7 +97,7 @@ extension FuzzTarget {
     let now = Timestamp(milliseconds: 1_790_000_000_000)
     if let seconds = RetryAfter.seconds(asked, at: now) {
       try checkDelay(
-        PushDelivery.RetryPolicy.service.delay(attempt: 1, random: 0.5, retryAfter: seconds))
+        PushChannels.RetryPolicy.service.delay(attempt: 1, random: 0.5, retryAfter: seconds))
     }
     let error = CKError(
       TransportResponse(status: status, headers: ["retry-after": asked], body: Data(body)))

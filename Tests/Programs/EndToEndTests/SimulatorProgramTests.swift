@@ -3,7 +3,7 @@ import CloudKit
 import CloudKitModel
 import Cryptography
 import HTTP2Transport
-import PushDelivery
+import PushChannels
 import Testing
 
 @Suite(.enabled(if: Program.isBuilt("petrel"), "the program petrel is not built"))

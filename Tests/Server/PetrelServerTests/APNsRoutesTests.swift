@@ -1,7 +1,7 @@
 import CloudKitModel
 import Cryptography
 import HTTP2Transport
-import PushDelivery
+import PushChannels
 import StoreModel
 import Testing
 

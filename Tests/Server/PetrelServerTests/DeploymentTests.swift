@@ -5,7 +5,7 @@ import RepositoryFiles
 import Testing
 
 @testable import PetrelServer
-@testable import PushDelivery
+@testable import PushChannels
 
 struct DeploymentTests {
   private static func text(_ path: String) throws -> String {

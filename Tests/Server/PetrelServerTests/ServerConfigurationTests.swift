@@ -1,7 +1,7 @@
 import Cryptography
 import Foundation
 import OpenIDConnect
-import PushDelivery
+import PushChannels
 import Testing
 
 @testable import PetrelServer

@@ -9,7 +9,7 @@ import WebPushSimulation
 
 /// From the saved record to the browser, over a push service of our own.
 @Suite(.serialized)
-struct WebPushDeliveryTests {
+struct WebPushChannelsTests {
   private func subscribe(
     _ service: Service, info: String = #""alertBody": "New note", "shouldBadge": true"#
   ) async throws {

@@ -1,5 +1,5 @@
 import Cryptography
-import WebDelivery
+import PushChannels
 
 /// What a browser has of a push subscription: the keys to read messages with.
 public struct BrowserSubscription: Sendable {

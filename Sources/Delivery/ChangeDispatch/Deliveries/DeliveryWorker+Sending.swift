@@ -1,6 +1,6 @@
 import CloudKitModel
 import KillPoints
-import PushDelivery
+import PushChannels
 import StoreModel
 
 extension DeliveryWorker {

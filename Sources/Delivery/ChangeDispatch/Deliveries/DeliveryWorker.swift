@@ -1,5 +1,5 @@
 import CloudKitModel
-import PushDelivery
+import PushChannels
 import StoreModel
 import Synchronization
 

@@ -1,6 +1,6 @@
 import CommandInterface
 import Foundation
-import PushDelivery
+import PushChannels
 import ServerHosting
 
 /// The baseline of the push benchmarks: `h2load`, nghttp2's own load generator, which sends the same

@@ -2,7 +2,7 @@ import CloudKitModel
 import CommandInterface
 import Foundation
 import HTTP2Transport
-import PushDelivery
+import PushChannels
 import Synchronization
 
 /// The sender of the push benchmark: a thread that makes payloads and hands pushes over, and the event

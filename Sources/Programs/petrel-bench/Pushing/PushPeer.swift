@@ -2,7 +2,7 @@ import CommandInterface
 import Cryptography
 import Foundation
 import HTTP2Transport
-import PushDelivery
+import PushChannels
 import ServerHosting
 
 /// What the push benchmarks send to: Debian's `nghttpd` in a process of its own. It speaks HTTP/2 over

@@ -3,7 +3,7 @@ import CloudKitModel
 import CommandInterface
 import Foundation
 import HTTP2Transport
-import PushDelivery
+import PushChannels
 import ServerHosting
 import Storage
 import StoreModel

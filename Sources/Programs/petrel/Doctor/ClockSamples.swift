@@ -1,7 +1,7 @@
 import CloudKitModel
 import Foundation
+import PushChannels
 import Synchronization
-import WebDelivery
 
 /// What answers of others said of the time, in their header field `Date`.
 final class ClockSamples: Sendable {

@@ -1,4 +1,4 @@
-import PushDelivery
+import PushChannels
 import Synchronization
 
 /// Counts what APNs answers to the pushes of a route.

@@ -1,7 +1,7 @@
 import Cryptography
 import Foundation
 import HTTP2Transport
-import PushDelivery
+import PushChannels
 
 extension APNsAuthentication {
   /// Reads key or certificate.

@@ -3,7 +3,7 @@ import CloudKitModel
 import Cryptography
 import Foundation
 import HTTP2Transport
-import PushDelivery
+import PushChannels
 import StoreModel
 import Synchronization
 

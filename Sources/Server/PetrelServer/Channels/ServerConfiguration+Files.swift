@@ -1,7 +1,7 @@
 import Cryptography
 import Foundation
 import HTTP2Transport
-import PushDelivery
+import PushChannels
 import StoreModel
 
 extension ServerConfiguration {

@@ -2,8 +2,8 @@ import CloudKitModel
 import Cryptography
 import Foundation
 import OutboundHTTP
+import PushChannels
 import StoreModel
-import WebDelivery
 import WebServices
 
 /// `webPush/key`, `webPush/register` and `webPush/unregister`: browsers as devices. Petrel's own.

@@ -2,11 +2,10 @@ import ChangeDispatch
 import CloudKitModel
 import Cryptography
 import OutboundHTTP
-import PushDelivery
+import PushChannels
 import StoreModel
 import StringTables
 import Synchronization
-import WebDelivery
 
 /// The ways to browsers and to webhooks, as far as the configuration sets them up. Each has a client
 /// of its own, so that neither waits for the other.

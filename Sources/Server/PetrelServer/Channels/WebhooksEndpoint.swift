@@ -2,8 +2,8 @@ import CloudKitModel
 import Cryptography
 import Foundation
 import OutboundHTTP
+import PushChannels
 import StoreModel
-import WebDelivery
 import WebServices
 
 /// `webhooks/register`, `webhooks/list` and `webhooks/delete`: where a program with a

@@ -1,7 +1,7 @@
 import ChangeDispatch
 import CloudKitModel
 import JSONCoding
-import PushDelivery
+import PushChannels
 import StoreModel
 
 // What becomes of changes after the request that made them, at the level `debug`: its UUID is in

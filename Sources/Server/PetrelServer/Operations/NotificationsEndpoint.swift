@@ -1,7 +1,7 @@
 import CloudKitModel
 import Foundation
 import JSONCoding
-import PushDelivery
+import PushChannels
 import StoreModel
 import WebServices
 

@@ -1,7 +1,7 @@
 internal import ChangeDispatch
 internal import CloudKitModel
 import Foundation
-internal import PushDelivery
+internal import PushChannels
 internal import StoreModel
 internal import Synchronization
 

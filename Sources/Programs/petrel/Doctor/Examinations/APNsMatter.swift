@@ -2,7 +2,7 @@ import CloudKitModel
 import Foundation
 import HTTP2Transport
 import PetrelServer
-import PushDelivery
+import PushChannels
 import StoreModel
 
 /// Whether APNs can be reached with what the configuration has, and believes the sender.

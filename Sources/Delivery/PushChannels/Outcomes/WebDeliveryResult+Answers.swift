@@ -1,0 +1,62 @@
+import CloudKitModel
+import OutboundHTTP
+
+extension WebDeliveryResult {
+  /// Interprets an answer, or its absence.
+  ///
+  /// - Parameters:
+  ///   - peer: the peer's name for people, such as `the push service https://push.example.com`.
+  ///   - attempt: how often the message was sent before.
+  ///   - random: a number in 0 ..< 1, for the delay's random part.
+  init(
+    _ result: Result<OutboundAnswer, OutboundError>, of peer: String, by rules: [WebAnswerRule],
+    attempt: Int, random: Double, now: Timestamp
+  ) {
+    switch result {
+    case .success(let answer):
+      self.init(answer, of: peer, by: rules, attempt: attempt, random: random, now: now)
+    case .failure(let error):
+      let policy: RetryPolicy =
+        switch error.code {
+        case .overloaded, .closed: .reconnect
+        default: .service
+        }
+      self.init(
+        .retry(after: policy.delay(attempt: attempt, random: random), .device), error.reason)
+    }
+  }
+
+  private init(
+    _ answer: OutboundAnswer, of peer: String, by rules: [WebAnswerRule], attempt: Int,
+    random: Double, now: Timestamp
+  ) {
+    var detail = "\(peer) answered \(answer.status)"
+    if answer.status >= 300, let words = Self.words(answer.body) { detail += " '\(words)'" }
+    func retry(_ policy: RetryPolicy) -> DeliveryOutcome {
+      let asked = answer.headers["retry-after"].flatMap { RetryAfter.seconds($0, at: now) }
+      return .retry(
+        after: policy.delay(attempt: attempt, random: random, retryAfter: asked), .device)
+    }
+    switch WebAnswerRule.action(for: answer.status, by: rules) {
+    case .accept: self.init(.delivered, detail)
+    case .drop: self.init(.dropDeviceToken(invalidSince: nil), detail)
+    case .retry(let policy): self.init(retry(policy), detail)
+    case .retryUntilMended(let advice): self.init(retry(.service), detail + ": " + advice)
+    case .giveUp(let why):
+      detail += ": " + why
+      self.init(.fault(message: detail), detail)
+    }
+  }
+
+  /// The beginning of a body, on one line and without terminal control characters; nil for an empty
+  /// body.
+  private static func words(_ body: [UInt8]) -> String? {
+    let text = String(decoding: body.prefix(400), as: UTF8.self)
+    let kept = text.unicodeScalars.map { scalar in
+      scalar.properties.generalCategory == .control || scalar.properties.generalCategory == .format
+        ? " " : Character(scalar)
+    }
+    let words = String(kept).split(separator: " ").joined(separator: " ").prefix(200)
+    return words.isEmpty ? nil : String(words)
+  }
+}

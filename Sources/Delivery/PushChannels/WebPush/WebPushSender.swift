@@ -1,0 +1,59 @@
+import CloudKitModel
+import Cryptography
+import OutboundHTTP
+import Synchronization
+
+/// Sends notifications to browsers through their push services (RFC 8030, 8291 and 8292).
+public final class WebPushSender: Sendable {
+  private let client: HTTPClient
+  private let issuer: Mutex<VAPIDTokenIssuer>
+  private let clock: @Sendable () -> Timestamp
+  /// The value that pages pass to `pushManager.subscribe` as `applicationServerKey`: the point of
+  /// the server's public key in base64url.
+  public let publicKey: String
+
+  /// - Parameters:
+  ///   - key: the server's key, for all containers. A browser's subscription is bound to it.
+  ///   - subject: a `mailto:` or `https:` URL at which push services can contact the administrator.
+  public init(
+    client: HTTPClient, key: ES256PrivateKey, subject: String,
+    clock: @escaping @Sendable () -> Timestamp = { .now }
+  ) throws(CryptographyError) {
+    let issuer = try VAPIDTokenIssuer(key: key, subject: subject)
+    self.client = client
+    publicKey = issuer.publicKey
+    self.issuer = Mutex(issuer)
+    self.clock = clock
+  }
+
+  /// Sends a message and calls back once, without blocking.
+  ///
+  /// - Parameters:
+  ///   - attempt: how often it was sent before.
+  ///   - random: a number in 0 ..< 1, for the random part of delays.
+  public func send(
+    _ message: WebPushMessage, attempt: Int, random: Double,
+    completion: @escaping @Sendable (WebDeliveryResult) -> Void
+  ) {
+    let now = clock()
+    let request: OutboundRequest
+    do {
+      let authorization = try issuer.withLock { (issuer) throws(CryptographyError) in
+        try issuer.authorization(for: message.endpoint.origin, at: now)
+      }
+      request = try message.request(authorization: authorization, at: now)
+    } catch {
+      let delay = RetryPolicy.service.delay(attempt: attempt, random: random)
+      return completion(
+        WebDeliveryResult(
+          .retry(after: delay, .push), "a message could not be encrypted or signed: \(error)"))
+    }
+    let peer = "the push service \(message.endpoint.origin)"
+    client.send(request) { [clock] result in
+      completion(
+        WebDeliveryResult(
+          result, of: peer, by: WebAnswerRule.webPush, attempt: attempt, random: random,
+          now: clock()))
+    }
+  }
+}

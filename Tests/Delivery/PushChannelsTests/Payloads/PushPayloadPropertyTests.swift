@@ -1,0 +1,69 @@
+import CloudKitModel
+import Foundation
+import JSONCoding
+import PropertyTesting
+import Testing
+
+@testable import PushChannels
+
+struct PushPayloadPropertyTests {
+  @Test("is valid JSON within the limit, has what must stay, and is right where it is not pruned")
+  func holds() throws {
+    var prunedCount = 0
+    for seed in Seeds.some(1_500) {
+      var random = RandomNotification(seed: seed)
+      let notification = random.next()
+      let payload = PushPayload(notification, badge: 7, reader: .apns)
+      let whole = PushPayload(notification, badge: 7, reader: .courier)
+      if !payload.prunedParts.isEmpty { prunedCount += 1 }
+      #expect(payload.bytes.count <= 4096, "seed \(seed)")
+      let json = try JSONValue(parsing: Data(payload.bytes))
+      let wholeJSON = try JSONValue(parsing: Data(whole.bytes))
+
+      let ck = try #require(json["ck"], "seed \(seed)")
+      #expect(ck["ce"] == 2, "seed \(seed)")
+      #expect(
+        ck["nid"]?.string == notification.change.notificationID.uuidString.lowercased(),
+        "seed \(seed)")
+      #expect((ck["p"] == 1) == payload.isPruned, "seed \(seed)")
+      let kinds = ["qry", "fet", "met"].compactMap { ck[$0] }
+      #expect(kinds.count == 1, "seed \(seed)")
+      #expect(kinds.first?["sid"]?.string == notification.subscription.subscriptionID)
+      #expect(
+        kinds.first?["dbs"]?.int == Int64(notification.database.scope.payloadNumber),
+        "seed \(seed)")
+
+      expectSubset(json, of: wholeJSON, at: "", seed: seed)
+      if payload.prunedParts.isEmpty, notification.subscription.notificationInfo != nil {
+        #expect(payload.bytes == whole.bytes, "seed \(seed)")
+      }
+      let aps = try #require(json["aps"], "seed \(seed)")
+      let isVisible = aps["alert"] != nil || aps["badge"] != nil || aps["sound"] != nil
+      let onlyWakes = aps.object.map { Set($0.keys) } == ["content-available"]
+      #expect(payload.kind == (onlyWakes ? .background : .alert), "seed \(seed)")
+      #expect(isVisible || aps["content-available"] == 1, "seed \(seed)")
+    }
+    #expect(prunedCount > 100)
+  }
+
+  /// What was pruned is gone; what is left says what the whole says. Marks, and what only makes
+  /// sense of a rest, may be new.
+  private func expectSubset(
+    _ part: JSONValue, of whole: JSONValue, at path: String, seed: Int
+  ) {
+    switch (part, whole) {
+    case (.object(let members), .object(let all)):
+      for (name, member) in members where !["p", "content-available"].contains(name) {
+        guard let other = all[name] else {
+          if path + name != "aps" { Issue.record("seed \(seed): \(path)\(name) is new") }
+          continue
+        }
+        expectSubset(member, of: other, at: path + name + ".", seed: seed)
+      }
+    case (.string, .object(let all)) where path == "aps.alert.":
+      #expect(part == all["body"], "seed \(seed)")
+    default:
+      #expect(part == whole, "seed \(seed): \(path)")
+    }
+  }
+}

@@ -1,0 +1,130 @@
+import CloudKitModel
+import Foundation
+import JSONCoding
+import Testing
+
+@testable import PushChannels
+
+struct PushPayloadPruningTests {
+  /// An info in which every part that can go has `size` bytes or more.
+  private func heavy(_ size: Int, change: (inout NotificationInfo) -> Void = { _ in })
+    -> SubscriptionNotification
+  {
+    let filler = String(repeating: "x", count: size)
+    let info = NotificationFixture.info {
+      $0.titleLocalizationKey = filler
+      $0.subtitle = filler
+      $0.alertLocalizationKey = filler
+      $0.alertLocalizationArgs = ["a"]
+      $0.alertActionLocalizationKey = filler
+      $0.alertLaunchImage = filler
+      $0.soundName = filler
+      $0.category = filler
+      $0.shouldBadge = true
+      $0.desiredKeys = ["a"]
+      change(&$0)
+    }
+    return NotificationFixture.query(info, fields: ["a": .string("value")])
+  }
+
+  @Test("what fits is whole")
+  func fits() {
+    let payload = PushPayload(heavy(100), badge: 1, reader: .apns)
+    #expect(!payload.isPruned)
+    #expect(payload.prunedParts.isEmpty)
+    #expect(!payload.text.contains(#""p":1"#))
+  }
+
+  @Test("a payload of exactly the limit is whole, one byte more prunes it")
+  func limit() {
+    func payload(_ count: Int) -> PushPayload {
+      let info = NotificationFixture.info {
+        $0.alertBody = String(repeating: "x", count: count)
+        $0.desiredKeys = ["a"]
+      }
+      return PushPayload(
+        NotificationFixture.query(info, fields: ["a": .int64(1)]), badge: nil, reader: .apns)
+    }
+    let rest = payload(0).bytes.count
+    let full = payload(4096 - rest)
+    #expect(full.bytes.count == 4096)
+    #expect(!full.isPruned)
+    let over = payload(4096 - rest + 1)
+    #expect(over.isPruned)
+    #expect(over.prunedParts.map(\.description) == ["values of desired keys"])
+    #expect(over.bytes.count < 4096)
+  }
+
+  @Test("parts go in the documented order and no sooner than they must")
+  func order() {
+    let order = PushPayloadPart.inPruningOrder
+    var counts: Set<Int> = []
+    for size in stride(from: 400, through: 4400, by: 20) {
+      let payload = PushPayload(heavy(size), badge: 1, reader: .apns)
+      #expect(payload.bytes.count <= 4096)
+      let expected = order.filter { payload.prunedParts.contains($0) }
+      #expect(payload.prunedParts == expected)
+      // The parts that this notification has, up to the last that went.
+      let absent = ["body", "subscriber"]
+      let present = order.filter { !absent.contains($0.description) }
+      #expect(payload.prunedParts == Array(present.prefix(payload.prunedParts.count)), "\(size)")
+      counts.insert(payload.prunedParts.count)
+    }
+    #expect(counts.count > 5)
+    #expect(
+      order.map(\.description) == [
+        "values of desired keys", "container identifier", "record ID or zone ID", "reason",
+        "sound", "launch image", "action key", "category", "subtitle", "title",
+        "localisation arguments", "localisation key", "body", "badge", "subscriber",
+      ])
+  }
+
+  @Test("what must stay is all that stays in the worst case, and it fits")
+  func worstCase() throws {
+    let control = String(repeating: "\u{1}", count: 255)
+    let info = NotificationFixture.info {
+      $0.category = String(repeating: "x", count: 5000)
+      $0.alertBody = String(repeating: "x", count: 5000)
+    }
+    let notification = NotificationFixture.query(info, subscriptionID: control)
+    let payload = PushPayload(notification, badge: nil, reader: .apns)
+    let ck = try #require(try JSONValue(parsing: payload.text)["ck"])
+    #expect(ck["qry"]?["sid"] == .string(control))
+    #expect(payload.bytes.count <= 4096)
+  }
+
+  @Test("a push that lost all it shows becomes a background push")
+  func becomesBackground() throws {
+    let info = NotificationFixture.info { $0.alertBody = String(repeating: "é", count: 3000) }
+    let notification = NotificationFixture.query(info)
+    let payload = PushPayload(notification, badge: nil, reader: .apns)
+    #expect(payload.kind == .background)
+    #expect(try JSONValue(parsing: payload.text)["aps"] == ["content-available": 1])
+    let push = Push(
+      notification, payload: payload, deviceToken: "AB", topic: "t", issued: .now)
+    #expect(push.kind == .background)
+  }
+
+  @Test("a zone push loses its zone after the container identifier")
+  func zone() throws {
+    let zoneID = ZoneID(zoneName: "Notes")
+    let info = NotificationFixture.info { $0.soundName = String(repeating: "s", count: 4090) }
+    let notification = NotificationFixture.notification(
+      kind: .recordZone(zoneID, recordType: nil), info, event: .recordCreated, scope: .private,
+      zoneID: zoneID, subscriptionID: "notes-zone")
+    let payload = PushPayload(notification, badge: nil, reader: .apns)
+    #expect(
+      payload.prunedParts.map(\.description) == [
+        "container identifier", "record ID or zone ID", "sound",
+      ])
+    #expect(
+      try JSONValue(parsing: payload.text)["ck"]?["fet"] == ["sid": "notes-zone", "dbs": 1])
+  }
+
+  @Test("the courier's object is never pruned")
+  func courier() {
+    let payload = PushPayload(heavy(5000), badge: 1, reader: .courier)
+    #expect(payload.bytes.count > 30_000)
+    #expect(!payload.isPruned)
+  }
+}
