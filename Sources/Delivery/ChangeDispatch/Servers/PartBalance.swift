@@ -33,7 +33,7 @@ struct PartBalance {
   /// The parts taken beyond this server's share, and the look at which each may be released.
   private var kept: [DatabasePart: Int] = [:]
   /// The number of looks for which each part was last kept.
-  private var holdLooks: [DatabasePart: Int] = [:]
+  private var lastHeldLooks: [DatabasePart: Int] = [:]
 
   /// - Parameters:
   ///   - leases: the leases of all divided databases.
@@ -47,7 +47,7 @@ struct PartBalance {
       self.servers = servers
       looks = 0
       kept = [:]
-      holdLooks = [:]
+      lastHeldLooks = [:]
     }
     looks += 1
     var free: [DatabasePart: Int] = [:]
@@ -93,9 +93,10 @@ struct PartBalance {
       guard !plan.taken.contains(lease.free) else { continue }
       plan.taken.append(lease.free)
       let heldLooks = min(
-        holdLooks[lease.part].map { $0 * 2 } ?? Self.heldLooks.lowerBound, Self.heldLooks.upperBound
+        lastHeldLooks[lease.part].map { $0 * 2 } ?? Self.heldLooks.lowerBound,
+        Self.heldLooks.upperBound
       )
-      holdLooks[lease.part] = heldLooks
+      lastHeldLooks[lease.part] = heldLooks
       kept[lease.part] = looks + heldLooks
     }
   }

@@ -85,7 +85,7 @@ struct ClusterBenchmark {
           defer { reader?.stop() }
           let outcome = try await measure(load, on: running, reader: reader, setup, probe)
           if !isPaced { most[isSubscribed] = outcome.result.rate }
-          tell(load, outcome, servers: count)
+          show(load, outcome, servers: count)
           if isSubscribed, !isPaced { try tellBaseline(outcome) }
         }
       }
@@ -208,7 +208,7 @@ struct ClusterBenchmark {
         + "\(publicShare) % of the saves; of the subscribed each record fires one subscription")
   }
 
-  private func tell(_ load: Load, _ outcome: Outcome, servers: Int) {
+  private func show(_ load: Load, _ outcome: Outcome, servers: Int) {
     let times = Percentiles(outcome.result.times)
     let counts = outcome.counts
     let figures = counts.figures

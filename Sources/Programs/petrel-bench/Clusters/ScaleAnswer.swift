@@ -69,11 +69,11 @@ struct ScaleAnswer {
       progress.end()
       let load = CapacityFormulas(scenario, costs).load(at: scenario.rate)
       curves.points.append((scenario.rate, result, load))
-      tell(scenario.rate, result, load)
+      show(scenario.rate, result, load)
     }
   }
 
-  private func tell(_ rate: Double, _ result: ScaleResult, _ load: CapacityFormulas.Load) {
+  private func show(_ rate: Double, _ result: ScaleResult, _ load: CapacityFormulas.Load) {
     func delay(_ delays: DelayHistogram, _ share: Double, _ width: Int) -> String {
       String(format: "%.1f ms", delays.quantile(share) * 1000).leftPadding(to: width)
     }

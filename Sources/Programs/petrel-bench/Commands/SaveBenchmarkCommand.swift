@@ -46,7 +46,7 @@ enum SaveBenchmarkCommand: Command {
     ) async throws {
       var contest = SaveContest(connections: connections, records: records)
       try await contest.run(targets, rounds: rounds, seconds: seconds)
-      contest.tell(report, baseline: baseline)
+      contest.show(report, baseline: baseline)
     }
     let rounds = rival == nil ? 1 : try arguments.int("rounds", in: 1...100) ?? 3
     for count in connections {

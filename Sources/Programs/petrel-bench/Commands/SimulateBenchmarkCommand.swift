@@ -47,7 +47,7 @@ enum SimulateBenchmarkCommand: Command {
     let report = BenchmarkReport("simulate", arguments)
     let counts = try arguments.string("counts").map { try ScaleCounts(file: $0) }
     let costs = try counts?.costs() ?? ScaleCosts()
-    if counts != nil { tell(costs, report) }
+    if counts != nil { show(costs, report) }
     let writers = try arguments.int("writers", in: 1...1_000)
     if arguments.flag("check") {
       guard let counts else { throw UsageError("--check needs --counts") }
@@ -110,7 +110,7 @@ enum SimulateBenchmarkCommand: Command {
   }
 
   /// The costs that were found, as they stand in `ScaleCosts`.
-  private static func tell(_ costs: ScaleCosts, _ report: BenchmarkReport) {
+  private static func show(_ costs: ScaleCosts, _ report: BenchmarkReport) {
     let micros = [
       ("request", costs.request), ("serverStatement", costs.serverStatement),
       ("change", costs.change), ("load", costs.load),

@@ -37,13 +37,13 @@ struct EventStreamBenchmark {
     var before = ProcessTime.seconds(of: server.identifier)
     let result = try await load.run(seconds: seconds)
     let busy = try await delays(of: result.answered, from: streams)
-    tell(
+    show(
       "\(connections)", rate: result.rate, busy,
       processor: ProcessTime.seconds(of: server.identifier) - before)
     before = ProcessTime.seconds(of: server.identifier)
     let saved = try await onThread { [port = server.port] in try feed(requests, port: port) }
     let idle = try await delays(of: saved, from: streams)
-    tell(
+    show(
       "paced", rate: Double(saved) / seconds, idle,
       processor: ProcessTime.seconds(of: server.identifier) - before)
   }
@@ -92,7 +92,7 @@ struct EventStreamBenchmark {
     return Percentiles(delays)
   }
 
-  private func tell(_ name: String, rate: Double, _ delays: Percentiles, processor: Double) {
+  private func show(_ name: String, rate: Double, _ delays: Percentiles, processor: Double) {
     let micros = processor * 1e6 / Double(max(1, delays.count))
     report.row(
       "measurements",

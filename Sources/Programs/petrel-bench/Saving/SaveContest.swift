@@ -45,7 +45,7 @@ struct SaveContest {
 
   /// Tells a line for each server, with the processor time that it and the load took for each
   /// record, and the ratios of the first to the others.
-  func tell(_ report: BenchmarkReport, baseline: Double) {
+  func show(_ report: BenchmarkReport, baseline: Double) {
     for line in results {
       let times = Percentiles(line.result.times)
       let rate = line.result.rate * Double(records)

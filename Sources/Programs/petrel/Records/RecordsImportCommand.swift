@@ -40,7 +40,7 @@ enum RecordsImportCommand: Command {
         makesZones: arguments.flag("make-zones"), folder: folder)
       var reader = BatchReader(file, zone: arguments.string("zone"), assets: assets)
       let failure = await run(&work, &reader)
-      tell(work, reader, failure, arguments)
+      show(work, reader, failure, arguments)
       return failure == nil ? 0 : 1
     }
   }
@@ -64,7 +64,7 @@ enum RecordsImportCommand: Command {
     }
   }
 
-  private static func tell(
+  private static func show(
     _ work: RecordImport, _ reader: BatchReader, _ failure: ImportFailure?, _ arguments: Arguments
   ) {
     if arguments.flag("json") {

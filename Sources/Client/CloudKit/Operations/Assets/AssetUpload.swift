@@ -139,7 +139,7 @@ final class AssetUpload: @unchecked Sendable {
     }
     let transfer = ServiceCall.Transfer(direction: .upload(from: turn.file.url), url: url) {
       [self] count in
-      tell(of: turn, count)
+      reportProgress(of: turn, count)
       return turn.file.change
     }
     return ServiceCall(transfer) { [self] result throws(CKError) in
@@ -159,7 +159,7 @@ final class AssetUpload: @unchecked Sendable {
     return false
   }
 
-  private func tell(of turn: Turn, _ count: Int64) {
+  private func reportProgress(of turn: Turn, _ count: Int64) {
     if let fraction = saves[turn.save].progress.moved(min(count, turn.file.stamp.size)) {
       progress(saves[turn.save].record, fraction)
     }

@@ -45,7 +45,7 @@ enum KeysAddAPITokenCommand: Command {
     let answer = try await AdminOptions.withAccess(arguments, makesStore: true) { [body] in
       try await $0.post("keys/add-api-token", body)
     }
-    KeysListCommand.tell(answer, "token", arguments)
+    KeysListCommand.show(answer, "token", arguments)
     return 0
   }
 

@@ -17,7 +17,7 @@ enum KeysAddAdminKeyCommand: Command {
     let answer = try await AdminOptions.withAccess(arguments, makesStore: true) {
       try await $0.post("keys/add-admin-key", ["label": .string(label)])
     }
-    KeysListCommand.tell(answer, "key", arguments)
+    KeysListCommand.show(answer, "key", arguments)
     return 0
   }
 }

@@ -44,7 +44,7 @@ enum KeysAddServerKeyCommand: Command {
       let answer = try await AdminOptions.withAccess(arguments, makesStore: true) {
         try await $0.post("keys/add-server-key", body)
       }
-      KeysListCommand.tell(answer, "keyID", arguments)
+      KeysListCommand.show(answer, "keyID", arguments)
     } catch {
       // A private key that belongs to nothing would only mislead.
       if let privateKeyFile { try? FileManager.default.removeItem(atPath: privateKeyFile) }

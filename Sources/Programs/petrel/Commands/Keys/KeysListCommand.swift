@@ -31,7 +31,7 @@ enum KeysListCommand: Command {
   }
 
   /// Prints what was made or revoked: this member of the answer, or all of it as JSON.
-  static func tell(_ answer: JSONValue, _ member: String, _ arguments: Arguments) {
+  static func show(_ answer: JSONValue, _ member: String, _ arguments: Arguments) {
     if arguments.flag("json") {
       Output.json(answer)
     } else {

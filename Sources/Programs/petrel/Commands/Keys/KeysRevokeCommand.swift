@@ -14,7 +14,7 @@ enum KeysRevokeCommand: Command {
     let answer = try await AdminOptions.withAccess(arguments) {
       try await $0.post("keys/revoke", ["identifier": .string(word)])
     }
-    KeysListCommand.tell(answer, "revoked", arguments)
+    KeysListCommand.show(answer, "revoked", arguments)
     return 0
   }
 }

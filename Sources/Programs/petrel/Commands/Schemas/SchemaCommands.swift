@@ -81,7 +81,7 @@ enum SchemaValidateCommand: Command {
           + "roles: \(count("roles"))")
       if container == nil { return 0 }
     }
-    return SchemaWork.tell(.object(report), isDryRun: true, arguments)
+    return SchemaWork.show(.object(report), isDryRun: true, arguments)
   }
 }
 

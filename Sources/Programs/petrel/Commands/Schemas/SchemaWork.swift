@@ -57,7 +57,7 @@ enum SchemaWork {
   /// Prints the changes and refusals.
   ///
   /// - Returns: the exit status.
-  static func tell(_ outcome: JSONValue, isDryRun: Bool, _ arguments: Arguments) -> Int32 {
+  static func show(_ outcome: JSONValue, isDryRun: Bool, _ arguments: Arguments) -> Int32 {
     let changes = (outcome["changes"]?.array ?? []).compactMap(\.string)
     let refusals = (outcome["refusals"]?.array ?? []).compactMap(\.string)
     if arguments.flag("json") {
@@ -78,7 +78,7 @@ enum SchemaWork {
   static func finish(
     _ outcome: JSONValue, isDryRun: Bool, _ arguments: Arguments, by access: any AdminAccess
   ) async throws -> Int32 {
-    let status = tell(outcome, isDryRun: isDryRun, arguments)
+    let status = show(outcome, isDryRun: isDryRun, arguments)
     // What an earlier command did not come to the end of is done, too.
     guard status == 0, !isDryRun,
       try await access.get("schema/index-work")["indexWork"]?.array?.isEmpty == false
