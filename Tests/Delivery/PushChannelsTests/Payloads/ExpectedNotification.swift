@@ -179,8 +179,10 @@ struct ExpectedNotification {
           (found as? NSNumber).map { ($0.doubleValue * 1000).rounded() }
             == Double(moment.milliseconds)
         case .location(let place):
-          (found as? CLLocation).map { [$0.coordinate.latitude, $0.coordinate.longitude] }
-            == [place.latitude, place.longitude]
+          (found as? CLLocation).map {
+            Self.areSame($0.coordinate.latitude, place.latitude)
+              && Self.areSame($0.coordinate.longitude, place.longitude)
+          } ?? false
         case .reference(let reference): isSame(found as? CKRecord.Reference, reference)
         case .bytes(let data): found as? Data == data
         case .list(_, let values): (found as? [Any])?.count == values.count
@@ -190,9 +192,14 @@ struct ExpectedNotification {
     }
   }
 
+  /// Whether two numbers are equal, or both none.
+  private static func areSame(_ read: Double, _ number: Double) -> Bool {
+    read == number || (read.isNaN && number.isNaN)
+  }
+
   private func isSame(_ read: NSNumber?, _ number: Double) -> Bool {
     guard let read = read?.doubleValue else { return false }
-    if readsDoublesExactly { return read == number }
+    if readsDoublesExactly || !number.isFinite { return Self.areSame(read, number) }
     return abs(read - number) <= abs(number) * 1e-14
   }
 
