@@ -57,14 +57,14 @@ extension DeliveryWorker {
       let wakesTaker = isPutOff || needsTaking || (isSettled && state.waitingCount > 0)
       return (again, wakesTaker, isSettled, state.backlogTransition())
     }
-    report(backlog)
+    reportBacklog(backlog)
     for delivery in again { send(delivery) }
     if wakesTaker { takerSignal.signal() }
     if isSettled { settlement.come() }
   }
 
-  private func report(_ backlog: Bool?) {
-    switch backlog {
+  private func reportBacklog(_ transition: Bool?) {
+    switch transition {
     case true?:
       report(
         WorkReport(
@@ -136,7 +136,7 @@ extension DeliveryWorker {
       state.count(owed)
       return state.backlogTransition()
     }
-    report(backlog)
+    reportBacklog(backlog)
   }
 
   private func takeDue(as holder: Int64) async throws {
@@ -181,7 +181,7 @@ extension DeliveryWorker {
       state.addOwed(-taken.mergedCount - taken.lostCount)
       return (state.isStopped ? [] : admitted, state.isSettled, state.backlogTransition())
     }
-    report(backlog)
+    reportBacklog(backlog)
     for delivery in admitted { send(delivery) }
     if isSettled { settlement.come() }
   }
