@@ -114,12 +114,16 @@ struct GrowthTests {
   @Test("a value that is stored, in every query and save that meets it")
   func stored() async throws {
     for shape in HostileShape.all where shape.isText && Self.tries(shape, oneIn: 8) {
-      let fault = try await ProcessorTime.fault(size: Self.storedSize) { size in
+      let fault = try await ProcessorTime.faultInTimes(size: Self.storedSize) { size in
         let service = try await AttackedService()
-        for request in GrowthCases.meetings(value: HostileShape.literal(shape.text(size: size))) {
-          _ = await service.answer("POST", request.operation, body: request.body)
+        let requests = GrowthCases.meetings(value: HostileShape.literal(shape.text(size: size)))
+        let milliseconds = await ProcessorTime.milliseconds {
+          for request in requests {
+            _ = await service.answer("POST", request.operation, body: request.body)
+          }
         }
         await service.stop()
+        return milliseconds
       }
       if let fault { Issue.record("a value of \(shape.name): \(fault)") }
     }

@@ -30,22 +30,30 @@ enum ProcessorTime {
   ///
   /// The work is done once. Only where it takes long it is done with a quarter of the size too, with
   /// a 64th, and again: what a 64th takes is taken off both, for most of that is the same for each size.
-  /// Four times the size may take 4 × log(size) / log(size / 4) as long, and half as long again for what a
-  /// measurement is off by; twice as long from a megabyte on, where the processor's caches hold the quarter and
-  /// not the whole. Work that grows with the square takes 16 times as long.
+  /// Four times the size may take 4 × log(size) / log(size / 4) as long, and twice as long for what a
+  /// measurement is off by: what else runs has a share of the processor's caches, and the whole of a large input
+  /// leaves them where its quarter does not. Work that grows with the square takes 16 times as long.
   static func fault(
     size: Int, _ work: (_ size: Int) async throws -> Void
   ) async rethrows -> String? {
-    guard try await milliseconds({ try await work(size) }) > floor else { return nil }
+    try await faultInTimes(size: size) { size in try await milliseconds { try await work(size) } }
+  }
+
+  /// The same of work that measures itself, so that what has to be done before it does not count.
+  ///
+  /// - Parameter measured: Does the work on an input of a size, and answers with the milliseconds that it took.
+  static func faultInTimes(
+    size: Int, _ measured: (_ size: Int) async throws -> Double
+  ) async rethrows -> String? {
+    guard try await measured(size) > floor else { return nil }
     let quarter = size / 4
-    let allowance = size < 1 << 20 ? 1.5 : 2
-    let permitted = 4 * log(Double(size)) / log(Double(quarter)) * allowance
+    let permitted = 2 * 4 * log(Double(size)) / log(Double(quarter))
     var least = (whole: Double.infinity, quarter: Double.infinity, little: Double.infinity)
     // What else runs on the machine has a share of the caches: the best of several counts.
     for _ in 0..<8 {
-      least.little = min(least.little, try await milliseconds { try await work(size / 64) })
-      least.quarter = min(least.quarter, try await milliseconds { try await work(quarter) })
-      least.whole = min(least.whole, try await milliseconds { try await work(size) })
+      least.little = min(least.little, try await measured(size / 64))
+      least.quarter = min(least.quarter, try await measured(quarter))
+      least.whole = min(least.whole, try await measured(size))
       let smaller = max(least.quarter - least.little, floor / 8)
       if least.whole - least.little <= max(floor, permitted * smaller) { return nil }
     }

@@ -46,7 +46,7 @@ enum HostileClients: String, CaseIterable {
     }
   }
 
-  /// Makes the connections, and goes on for some time.
+  /// Makes the connections, and goes on for some time after that.
   ///
   /// - Returns: how many could be made, and how many of them the server has closed by the end.
   func run(port: Int, seconds: Double) -> (made: Int, closed: Int) {
@@ -54,8 +54,7 @@ enum HostileClients: String, CaseIterable {
     var address = HTTPConnection.address(ofPort: port)
     let beginning = beginning
     let continuation = continuation
-    let began = TrialClock.now
-    while descriptors.count < connections, TrialClock.seconds(since: began) < seconds {
+    while descriptors.count < connections {
       let descriptor = socket(
         AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
       let isConnected = withUnsafePointer(to: &address) { pointer in
@@ -73,7 +72,8 @@ enum HostileClients: String, CaseIterable {
     }
     let made = descriptors.count
     var closed = 0
-    var round = TrialClock.now
+    let began = TrialClock.now
+    var round = began
     while TrialClock.seconds(since: began) < seconds, !descriptors.isEmpty {
       descriptors.removeAll { descriptor in
         var byte: UInt8 = 0
