@@ -20,7 +20,7 @@ let layers: [[Target]] = [
           "PushChannels", "StoreTools", "Storage", "SQLEngine",
           "StoreModel", "WebServices", "SchemaLanguage", "CloudKitModel",
           "HTTPService", "HTTP2Transport", "OutboundHTTP", "OpenIDConnect", "Cryptography",
-          "JSONCoding", "CLinuxStatus",
+          "JSONCoding", "Settings", "CLinuxStatus",
           "CMemoryAllocation",
         ]),
       // Benchmarks, with the load that they make.
@@ -74,7 +74,7 @@ let layers: [[Target]] = [
           "HTTPService", "HTTP2Transport", "OpenIDConnect", "OutboundHTTP",
           "Cryptography",
           "WebServices", "SchemaLanguage", "PredicateLanguage", "StringTables", "CloudKitModel",
-          "JSONCoding", "Measuring", "Spelling", "KillPoints", "CConsoleFiles",
+          "JSONCoding", "Measuring", "Settings", "Spelling", "KillPoints", "CConsoleFiles",
         ]),
       .target(
         name: "Explanation",
@@ -96,8 +96,8 @@ let layers: [[Target]] = [
       .target(
         name: "PushChannels",
         dependencies: [
-          "StringTables", "HTTP2Transport", "OutboundHTTP", "Cryptography", "CloudKitModel",
-          "JSONCoding",
+          "StoreModel", "StringTables", "HTTP2Transport", "OutboundHTTP", "Cryptography",
+          "CloudKitModel", "JSONCoding", "Settings",
         ]),
     ]),
   layer(
@@ -155,7 +155,7 @@ let layers: [[Target]] = [
       .target(name: "HTTPService", dependencies: ["CMicroHTTPD"]),
       // Transport and cryptography over C libraries.
       .target(name: "HTTP2Transport", dependencies: ["CNgHTTP2", "COpenSSL", "CLinuxEvents"]),
-      .target(name: "OutboundHTTP", dependencies: ["CCurl", "COpenSSL"]),
+      .target(name: "OutboundHTTP", dependencies: ["Settings", "CCurl", "COpenSSL"]),
     ]),
   layer(
     "Base",
@@ -165,6 +165,8 @@ let layers: [[Target]] = [
       .target(name: "StringTables"),
       .target(name: "Measuring"),
       .target(name: "Spelling"),
+      // How a program declares what its configuration may say.
+      .target(name: "Settings", dependencies: ["Spelling", "JSONCoding"]),
       // Where a server can be told to end as if it were killed; in debug builds alone.
       .target(
         name: "KillPoints",
@@ -203,9 +205,9 @@ let tests: [[Target]] = [
         name: "ProgramTests",
         dependencies: [
           "RepositoryFiles", "PropertyTesting", "petrel", "petrel-bench", "CommandInterface",
-          "PetrelServer",
+          "PetrelServer", "PushChannels",
           "Storage", "StoreTools", "StoreModel",
-          "Cryptography", "Spelling",
+          "Cryptography", "Settings", "Spelling",
           "CloudKitModel",
         ]),
       .testTarget(
@@ -224,6 +226,7 @@ let tests: [[Target]] = [
         dependencies: [
           "RepositoryFiles",
           "Waiting", "PythonPrograms", "IssuerSimulation", "WebPushSimulation", "PetrelServer",
+          "PushChannels",
           "StringTables", "Storage", "StoreModel", "HTTPService", "OpenIDConnect", "OutboundHTTP",
           "CloudKitModel", "JSONCoding",
         ]),
@@ -252,7 +255,7 @@ let tests: [[Target]] = [
           "WebPushSimulation", "PetrelServer", "Explanation", "PushChannels", "Storage",
           "SQLEngine",
           "StoreModel", "HTTP2Transport", "HTTPService",
-          "Measuring",
+          "Measuring", "Settings",
           "OpenIDConnect", "OutboundHTTP", "Cryptography", "WebServices", "CloudKitModel",
           "JSONCoding", "CSQLite",
         ]),
@@ -276,7 +279,8 @@ let tests: [[Target]] = [
         name: "PushChannelsTests",
         dependencies: [
           "Waiting", "PropertyTesting", "PythonPrograms", "ProxySimulation", "HostilePeer",
-          "WebPushSimulation", "PushChannels", "APNsSimulation", "CloudKit", "StringTables",
+          "WebPushSimulation", "PushChannels", "APNsSimulation", "CloudKit", "StoreModel",
+          "StringTables",
           "HTTP2Transport", "OutboundHTTP", "Cryptography", "WebServices", "CloudKitModel",
           "JSONCoding",
         ]),
@@ -449,7 +453,7 @@ let package = Package(
 // Hostile input (docs/fuzzing.md): tests, or with a path to libFuzzer the program of `make fuzz`.
 let attacked: [Target.Dependency] = [
   "PropertyTesting", "PetrelServer", "CloudKit", "CoreLocation", "APNsSimulation", "PushChannels",
-  "OpenIDConnect", "OutboundHTTP", "HTTP2Transport", "HTTPService", "Storage",
+  "Settings", "OpenIDConnect", "OutboundHTTP", "HTTP2Transport", "HTTPService", "Storage",
   "StoreModel", "Cryptography", "WebServices", "SchemaLanguage", "PredicateLanguage",
   "CloudKitModel",
   "JSONCoding",

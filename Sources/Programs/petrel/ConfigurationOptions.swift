@@ -1,6 +1,7 @@
 import CommandInterface
 import Foundation
 import PetrelServer
+import Settings
 
 /// The options by which a command is told the server's configuration.
 enum ConfigurationOptions {

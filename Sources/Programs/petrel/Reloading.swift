@@ -2,6 +2,7 @@ import Dispatch
 import Foundation
 import JSONCoding
 import PetrelServer
+import Settings
 import Synchronization
 
 /// Reads the configuration anew whenever SIGHUP comes.

@@ -2,6 +2,7 @@ import CloudKitModel
 import Foundation
 import HTTPService
 import JSONCoding
+import PushChannels
 import WebServices
 
 @testable import PetrelServer

@@ -3,6 +3,7 @@ import Foundation
 import JSONCoding
 import PredicateLanguage
 import SchemaLanguage
+import Settings
 
 @testable import APNsSimulation
 @testable import PetrelServer

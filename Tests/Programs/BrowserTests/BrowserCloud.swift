@@ -8,6 +8,7 @@ import Storage
 
 #if canImport(FoundationNetworking)
 import FoundationNetworking
+import PushChannels
 import StoreModel
 import Waiting
 #endif
@@ -23,7 +24,7 @@ struct BrowserCloud: Sendable {
   let browser: WebDriver
 
   static func run(
-    issuer: IssuerSettings? = nil, webPush: ServerConfiguration.WebPush? = nil,
+    issuer: IssuerSettings? = nil, webPush: WebPushSettings? = nil,
     languages: [String] = ["en-US"], _ body: (BrowserCloud) async throws -> Void
   ) async throws {
     let store = try await SQLStore.inMemory()

@@ -1,6 +1,7 @@
 import Foundation
 import JSONCoding
 import OutboundHTTP
+import PushChannels
 import StoreModel
 import Testing
 import Waiting
@@ -87,7 +88,7 @@ struct WebPushInBrowserTests {
     let push = try SimulatedPushService(folder: folder)
     let app = try DocumentedApp()
     for (path, text) in files { app.add(text, at: path) }
-    var webPush = ServerConfiguration.WebPush(subject: "mailto:ops@example.com")
+    var webPush = WebPushSettings(subject: "mailto:ops@example.com")
     webPush.outbound.allowedNetworks = ["127.0.0.0/8"].compactMap(IPNetwork.init)
     webPush.outbound.authorityFile = push.authorityFile
     do {

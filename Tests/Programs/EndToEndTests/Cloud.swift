@@ -5,6 +5,7 @@ import CloudKitModel
 import Cryptography
 import JSONCoding
 import PetrelServer
+import PushChannels
 import Storage
 import StoreModel
 import Waiting
@@ -67,7 +68,7 @@ actor Cloud {
     let keyFile = directory + "/AuthKey.p8"
     try providerKey.pem.write(toFile: keyFile, atomically: true, encoding: .utf8)
     var container = settings
-    container.apns = ServerConfiguration.APNs(
+    container.apns = APNsSettings(
       topic: Self.topic,
       credential: .key(file: keyFile, keyID: Self.keyID, teamID: Self.teamID),
       host: "127.0.0.1", port: simulator.port, authorityFile: directory + "/authority.pem")

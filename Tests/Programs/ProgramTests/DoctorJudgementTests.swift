@@ -2,6 +2,7 @@ import CloudKitModel
 import Cryptography
 import Foundation
 import PetrelServer
+import PushChannels
 import Storage
 import StoreTools
 import Testing
@@ -82,7 +83,7 @@ struct DoctorJudgementTests {
         "iCloud.a has 2 browsers, but webPush is not ",
         "iCloud.a has 3 webhooks, but webhooks is not",
       ])
-    let apns = ServerConfiguration.APNs(
+    let apns = APNsSettings(
       topic: "t", credential: .key(file: "k", keyID: "k", teamID: "t"))
     configuration.containers = ["iCloud.a": .init(apns: apns), "iCloud.b": .init(apns: nil)]
     configuration.webPush = .init(subject: "mailto:a@example.com")

@@ -2,6 +2,7 @@ import CommandInterface
 import Foundation
 import PetrelServer
 import RepositoryFiles
+import Settings
 import Testing
 
 @testable import petrel

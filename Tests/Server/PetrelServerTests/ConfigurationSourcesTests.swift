@@ -1,5 +1,6 @@
 import Foundation
 import JSONCoding
+import Settings
 import Testing
 
 @testable import PetrelServer
@@ -187,7 +188,7 @@ struct ConfigurationSourcesTests {
       case .boolean: try Self.set(variable, "true", path, .bool(true))
       case .whole: try Self.set(variable, "7", path, .int(7))
       case .number, .positive: try Self.set(variable, "0.5", path, .double(0.5))
-      case .texts, .networks: try Self.set(variable, "a,b", path, ["a", "b"])
+      case .list: try Self.set(variable, "a,b", path, ["a", "b"])
       case .text, .secret, .file, .folder, .choice, .object, .named:
         try Self.set(variable, "a,b", path, "a,b")
       }

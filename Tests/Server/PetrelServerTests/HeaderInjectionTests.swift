@@ -2,6 +2,7 @@ import Foundation
 import HTTPService
 import JSONCoding
 import OutboundHTTP
+import PushChannels
 import Synchronization
 import Testing
 import Waiting
@@ -209,7 +210,7 @@ struct HeaderInjectionTests {
     }
     try receiver.start()
     var settings = ServiceSettings()
-    var webhooks = ServerConfiguration.Webhooks()
+    var webhooks = WebhookSettings()
     webhooks.outbound.allowedNetworks = ["127.0.0.0/8"].compactMap(IPNetwork.init)
     webhooks.outbound.allowsHTTP = true
     settings.webhooks = webhooks

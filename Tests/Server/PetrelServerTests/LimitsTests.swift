@@ -3,6 +3,7 @@ import Cryptography
 import Explanation
 import Foundation
 import JSONCoding
+import PushChannels
 import Testing
 import Waiting
 
@@ -213,7 +214,7 @@ func withServiceOfUnreachableAPNs(_ body: (Service) async throws -> Void) async 
   try ES256PrivateKey().pem.write(toFile: folder + "/key.p8", atomically: true, encoding: .utf8)
   var settings = ServiceSettings()
   settings.containers[Service.container] = ServerConfiguration.Container(
-    apns: ServerConfiguration.APNs(
+    apns: APNsSettings(
       topic: "com.example.app",
       credential: .key(file: folder + "/key.p8", keyID: "KEY1234567", teamID: "TEAM123456"),
       host: "127.0.0.1", port: 1))

@@ -1,6 +1,8 @@
 import Cryptography
 import Foundation
 import OutboundHTTP
+import PushChannels
+import Settings
 import Testing
 
 @testable import PetrelServer
@@ -39,7 +41,7 @@ struct ReloadingTests {
   func keys() async throws {
     try await withKeys { folder in
       var settings = ServiceSettings()
-      let apns = ServerConfiguration.APNs(
+      let apns = APNsSettings(
         topic: "a", credential: .key(file: folder + "/key.p8", keyID: "K", teamID: "T"),
         host: "127.0.0.1", port: 1)
       settings.containers = [Service.container: .init(apns: apns)]

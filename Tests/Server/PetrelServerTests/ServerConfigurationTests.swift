@@ -2,6 +2,7 @@ import Cryptography
 import Foundation
 import OpenIDConnect
 import PushChannels
+import Settings
 import Testing
 
 @testable import PetrelServer
@@ -195,7 +196,7 @@ struct ServerConfigurationTests {
     try identity.write(certificateFile: path + "/c.pem", privateKeyFile: path + "/k.pem")
     try authority.writePrivateKey(toFile: path + "/other.pem")
     try "nothing".write(toFile: path + "/text", atomically: true, encoding: .utf8)
-    typealias Credential = ServerConfiguration.APNs.Credential
+    typealias Credential = APNsSettings.Credential
     let mistakes: [(Credential, String)] = [
       (.key(file: path + "/text", keyID: "k", teamID: "t"), "keyFile \(path)/text holds no usable"),
       (.key(file: path + "/none", keyID: "k", teamID: "t"), "keyFile \(path)/none cannot be read"),

@@ -3,6 +3,7 @@ import Foundation
 import JSONCoding
 import OutboundHTTP
 import PostgreSQLTesting
+import PushChannels
 import SQLEngine
 import Storage
 import Synchronization
@@ -27,8 +28,8 @@ struct ServiceSettings: Sendable {
   var containers: [String: ServerConfiguration.Container] = [:]
   var signIn = ServerConfiguration.SignIn()
   var limits = ServerConfiguration.Limits()
-  var webPush: ServerConfiguration.WebPush?
-  var webhooks: ServerConfiguration.Webhooks?
+  var webPush: WebPushSettings?
+  var webhooks: WebhookSettings?
   var admin = ServerConfiguration.Admin()
   var metrics = ServerConfiguration.Metrics()
   /// Where the server listens.
@@ -232,7 +233,7 @@ final class Service: Sendable {
   }
 }
 
-extension ServerConfiguration.WebPush {
+extension WebPushSettings {
   /// Settings under which push services on this machine are sent to.
   static func toThisMachine(trusting authorityFile: String) -> Self {
     var settings = Self(subject: "mailto:ops@example.com")

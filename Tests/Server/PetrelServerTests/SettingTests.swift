@@ -1,4 +1,5 @@
 import JSONCoding
+import Settings
 import Testing
 
 @testable import PetrelServer

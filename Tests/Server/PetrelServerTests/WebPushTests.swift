@@ -2,6 +2,7 @@ import CloudKitModel
 import Cryptography
 import Foundation
 import JSONCoding
+import PushChannels
 import Testing
 
 @testable import PetrelServer
@@ -9,7 +10,7 @@ import Testing
 struct WebPushTests {
   private static func settings(browsers: Int = 3) -> ServiceSettings {
     var settings = ServiceSettings()
-    var webPush = ServerConfiguration.WebPush(subject: "mailto:ops@example.com")
+    var webPush = WebPushSettings(subject: "mailto:ops@example.com")
     webPush.browsersPerUser = browsers
     settings.webPush = webPush
     return settings

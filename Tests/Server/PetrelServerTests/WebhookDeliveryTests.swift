@@ -1,7 +1,9 @@
 import Foundation
 import JSONCoding
 import OutboundHTTP
+import PushChannels
 import PythonPrograms
+import Settings
 import Testing
 import Waiting
 
@@ -11,14 +13,14 @@ import Waiting
 @Suite(.serialized, .enabled(if: Python.isInstalled))
 struct WebhookDeliveryTests {
   private func withReceiver(
-    _ statuses: [Int] = [], strings: ServerConfiguration.Strings? = nil,
+    _ statuses: [Int] = [], strings: AppStringsSettings? = nil,
     notificationInfo: String? = nil,
     _ body: (Service, ServerKeyClient, WebhookReceiver) async throws -> Void
   ) async throws {
     let receiver = try await WebhookReceiver(statuses: statuses)
     defer { receiver.stop() }
     var settings = ServiceSettings()
-    var webhooks = ServerConfiguration.Webhooks()
+    var webhooks = WebhookSettings()
     webhooks.outbound.allowedNetworks = ["127.0.0.0/8"].compactMap(IPNetwork.init)
     webhooks.outbound.allowsHTTP = true
     settings.webhooks = webhooks
@@ -103,7 +105,7 @@ struct WebhookDeliveryTests {
   @Test("the text of a localised alert stands beside its key, in the container's language")
   func localized() async throws {
     try await withStrings { folder in
-      let strings = ServerConfiguration.Strings(folder: folder, languages: ["de-AT"])
+      let strings = AppStringsSettings(folder: folder, languages: ["de-AT"])
       try await withReceiver(strings: strings, notificationInfo: Self.localizedInfo) {
         service, _, receiver in
         try await save("A", title: "Milch", at: service)
@@ -133,7 +135,7 @@ struct WebhookDeliveryTests {
   @Test("strings that changed count after a reload, and those that cannot be read change nothing")
   func reloaded() async throws {
     try await withStrings { folder in
-      let strings = ServerConfiguration.Strings(folder: folder)
+      let strings = AppStringsSettings(folder: folder)
       try await withReceiver(strings: strings, notificationInfo: Self.localizedInfo) {
         service, _, receiver in
         let file = folder.appendingPathComponent("en.lproj/Localizable.strings")

@@ -1,6 +1,7 @@
 import CloudKitModel
 import Foundation
 import JSONCoding
+import PushChannels
 import Testing
 
 @testable import PetrelServer
@@ -8,7 +9,7 @@ import Testing
 struct WebhooksTests {
   private static func settings(webhooks: Int = 2) -> ServiceSettings {
     var settings = ServiceSettings()
-    settings.webhooks = ServerConfiguration.Webhooks()
+    settings.webhooks = WebhookSettings()
     settings.webhooks?.webhooksPerKey = webhooks
     return settings
   }

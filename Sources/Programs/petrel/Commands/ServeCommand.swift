@@ -1,6 +1,7 @@
 import CommandInterface
 import Foundation
 import PetrelServer
+import Settings
 import Storage
 import StoreModel
 

@@ -1,6 +1,7 @@
 import CloudKitModel
 import Cryptography
 import Foundation
+import Settings
 import StoreModel
 
 /// Making of users and their tokens.

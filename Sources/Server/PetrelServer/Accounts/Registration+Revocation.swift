@@ -1,4 +1,5 @@
 import CloudKitModel
+import Settings
 import StoreModel
 
 extension Registration {

@@ -1,6 +1,7 @@
 import CloudKitModel
 import Cryptography
 import Foundation
+import Settings
 import StoreModel
 
 /// Makes API tokens and server-to-server keys known to a store.

@@ -1,5 +1,6 @@
 import Foundation
 import OutboundHTTP
+import Settings
 
 extension ServerConfiguration {
   /// What those who run the server may do over HTTP.

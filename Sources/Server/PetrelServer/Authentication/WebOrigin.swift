@@ -1,4 +1,5 @@
 import Foundation
+import Settings
 
 /// The origin of web pages, in the form that browsers send: `https://app.example.com:8443`.
 public struct WebOrigin: Sendable, Hashable, CustomStringConvertible {

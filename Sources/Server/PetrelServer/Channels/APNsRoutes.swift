@@ -4,6 +4,7 @@ import Cryptography
 import Foundation
 import HTTP2Transport
 import PushChannels
+import Settings
 import StoreModel
 import Synchronization
 
@@ -28,7 +29,7 @@ final class APNsRoutes: Sendable {
     var answers: [Name: APNsAnswerTally] = [:]
     var loop: EventLoop?
     // APNs counts how often a key makes tokens, so containers with the same key share them.
-    var authentications: [ServerConfiguration.APNs.Credential: APNsAuthentication] = [:]
+    var authentications: [APNsSettings.Credential: APNsAuthentication] = [:]
     for (container, settings) in configuration.containers {
       guard let apns = settings.apns else { continue }
       let authentication: APNsAuthentication
@@ -43,7 +44,7 @@ final class APNsRoutes: Sendable {
           let shared = try loop ?? EventLoop(name: "petrel-apns")
           loop = shared
           let client = APNsClient(
-            try Self.configuration(apns, environment, authentication), loop: shared, clock: clock)
+            try apns.client(to: environment, authentication), loop: shared, clock: clock)
           let name = Name(container: container, environment: environment)
           let tally = APNsAnswerTally()
           clients[name] = client
@@ -90,25 +91,5 @@ final class APNsRoutes: Sendable {
   func close() async {
     for client in clients.values { await client.close() }
     loop?.shutDown()
-  }
-
-  static func configuration(
-    _ apns: ServerConfiguration.APNs, _ environment: APNsEnvironment,
-    _ authentication: APNsAuthentication
-  ) throws(HTTP2Error) -> APNsClient.Configuration {
-    let host =
-      switch environment {
-      case .production: "api.push.apple.com"
-      case .development: "api.sandbox.push.apple.com"
-      }
-    var configuration = APNsClient.Configuration(
-      host: apns.host ?? host, port: apns.port ?? 443,
-      trust: apns.authorityFile.map { .certificateFile($0) } ?? .system,
-      authentication: authentication)
-    configuration.maximumConnections = apns.maximumConnections
-    configuration.proxy = try apns.proxy.map { text throws(HTTP2Error) in
-      try HTTPProxy(parsing: text)
-    }
-    return configuration
   }
 }

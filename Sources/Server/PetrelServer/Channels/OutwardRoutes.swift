@@ -2,6 +2,8 @@ import ChangeDispatch
 import CloudKitModel
 import Cryptography
 import Foundation
+import PushChannels
+import Settings
 import StoreModel
 import StringTables
 import Synchronization
@@ -18,10 +20,10 @@ final class OutwardRoutes: Sendable {
   }
 
   struct Origin: Sendable, Hashable {
-    var settings: [String: ServerConfiguration.APNs] = [:]
-    var webPush: ServerConfiguration.WebPush?
-    var webhooks: ServerConfiguration.Webhooks?
-    var strings: [String: ServerConfiguration.Strings] = [:]
+    var settings: [String: APNsSettings] = [:]
+    var webPush: WebPushSettings?
+    var webhooks: WebhookSettings?
+    var strings: [String: AppStringsSettings] = [:]
     var files: [String: [UInt8]] = [:]
   }
 

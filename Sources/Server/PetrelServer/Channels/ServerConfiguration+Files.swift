@@ -2,6 +2,7 @@ import Cryptography
 import Foundation
 import HTTP2Transport
 import PushChannels
+import Settings
 import StoreModel
 
 extension ServerConfiguration {
@@ -46,21 +47,5 @@ extension ServerConfiguration {
       }
     }
     return mistakes
-  }
-}
-
-extension ServerConfiguration.APNs {
-  /// How the server connects to APNs for the devices of one of its environments.
-  ///
-  /// - Throws: ``ConfigurationError`` naming the file or the proxy that cannot be used.
-  public func client(
-    to environment: APNsEnvironment, container: String
-  ) throws(ConfigurationError) -> APNsClient.Configuration {
-    let authentication = try APNsAuthentication(credential, container: container)
-    do throws(HTTP2Error) {
-      return try APNsRoutes.configuration(self, environment, authentication)
-    } catch {
-      throw ConfigurationError("containers: \(container): apns: \(error.reason)")
-    }
   }
 }

@@ -9,7 +9,7 @@ import WebServices
 /// `webPush/key`, `webPush/register` and `webPush/unregister`: browsers as devices. Petrel's own.
 struct WebPushEndpoint: Sendable {
   struct Offer: Sendable {
-    var settings: ServerConfiguration.WebPush
+    var settings: WebPushSettings
     var key: WebPushKey
   }
 

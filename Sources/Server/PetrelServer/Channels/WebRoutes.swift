@@ -3,6 +3,7 @@ import CloudKitModel
 import Cryptography
 import OutboundHTTP
 import PushChannels
+import Settings
 import StoreModel
 import StringTables
 import Synchronization
@@ -56,14 +57,14 @@ final class WebRoutes: Sendable {
 /// The way to browsers.
 private final class BrowserRoute: Sendable {
   let client: HTTPClient
-  private let settings: ServerConfiguration.WebPush
+  private let settings: WebPushSettings
   private let key: WebPushKey
   private let clock: @Sendable () -> Timestamp
   /// Nil until the key was read from the store.
   private let known = Mutex<WebPushSender?>(nil)
 
   init(
-    _ settings: ServerConfiguration.WebPush, key: WebPushKey,
+    _ settings: WebPushSettings, key: WebPushKey,
     clock: @escaping @Sendable () -> Timestamp
   ) throws(OutboundError) {
     self.settings = settings
@@ -128,13 +129,13 @@ private final class BrowserRoute: Sendable {
 /// The way to webhooks.
 private final class WebhookRoute: Sendable {
   let client: HTTPClient
-  private let settings: ServerConfiguration.Webhooks
+  private let settings: WebhookSettings
   private let sender: WebhookSender
   /// By container.
   private let strings: [String: PetrelStrings]
 
   init(
-    _ settings: ServerConfiguration.Webhooks, strings: [String: PetrelStrings],
+    _ settings: WebhookSettings, strings: [String: PetrelStrings],
     clock: @escaping @Sendable () -> Timestamp
   ) throws(OutboundError) {
     self.settings = settings

@@ -11,7 +11,7 @@ import WebServices
 struct WebhooksEndpoint: Sendable {
   let store: any DeviceStore
   /// Nil when there are no webhooks.
-  let settings: ServerConfiguration.Webhooks?
+  let settings: WebhookSettings?
 
   var operations: [Operation] {
     [
@@ -96,7 +96,7 @@ struct WebhooksEndpoint: Sendable {
     return request
   }
 
-  private func offered() throws(ServiceError) -> ServerConfiguration.Webhooks {
+  private func offered() throws(ServiceError) -> WebhookSettings {
     guard let settings else {
       throw ServiceError(
         .badRequest, "webhooks are not set up here; the configuration has no 'webhooks'")

@@ -1,3 +1,5 @@
+import Settings
+
 /// How one configuration differs from another.
 public struct ConfigurationChange: Sendable, Hashable {
   /// The keys whose values differ, such as `limits.waitingPushes`.

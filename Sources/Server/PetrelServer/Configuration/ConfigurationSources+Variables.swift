@@ -1,5 +1,6 @@
 import Foundation
 import JSONCoding
+import Settings
 import Spelling
 
 /// Environment variables stand for keys: `PETREL_` and the key in upper case, `__` where an object is

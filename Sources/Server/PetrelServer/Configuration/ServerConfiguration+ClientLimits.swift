@@ -1,6 +1,7 @@
 import CloudKitModel
 import HTTPService
 import JSONCoding
+import Settings
 
 extension ServerConfiguration {
   /// The limits that clients of this server have to keep to, as `server/limits` answers them: those of
@@ -38,9 +39,20 @@ extension ServerConfiguration {
       case .object(let keys): return limits(keys, value)
       case .whole(_, let unit), .number(_, let unit):
         guard let name = key.clientLimit, let number = value.double else { return [] }
-        return [.init(name, number, unit)]
+        return [.init(name, number, ServiceLimit.Unit(unit))]
       default: return []
       }
+    }
+  }
+}
+
+extension ServiceLimit.Unit {
+  fileprivate init(_ unit: SettingUnit) {
+    switch unit {
+    case .bytes: self = .bytes
+    case .seconds: self = .seconds
+    case .days: self = .days
+    case .count: self = .count
     }
   }
 }

@@ -2,6 +2,7 @@ import CloudKitModel
 import Foundation
 import HTTPService
 import OutboundHTTP
+import Settings
 import StoreModel
 
 extension ServerConfiguration {

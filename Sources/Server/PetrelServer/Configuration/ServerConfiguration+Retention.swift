@@ -1,3 +1,5 @@
+import Settings
+
 extension ServerConfiguration {
   /// How much is kept of users' notification logs.
   public struct NotificationLog: Sendable, Hashable {

@@ -1,7 +1,9 @@
 import CloudKitModel
 import Foundation
 import HTTPService
+import PushChannels
 import SQLEngine
+import Settings
 import Storage
 import StoreModel
 
@@ -40,9 +42,9 @@ public struct ServerConfiguration: Sendable, Hashable {
   public var containers: [String: Container] = [:]
   public var signIn = SignIn()
   /// Nil when browsers may not register for Web Push.
-  public var webPush: WebPush?
+  public var webPush: WebPushSettings?
   /// Nil when programs may not register webhooks.
-  public var webhooks: Webhooks?
+  public var webhooks: WebhookSettings?
   public var limits = Limits()
   public var notificationLog = NotificationLog()
   public var explain = Explain()
@@ -167,10 +169,10 @@ extension ServerConfiguration {
         "The containers that are served, by identifier."),
       .object("signIn", \.signIn, SignIn.settings, "How users [sign in](#signing-in)."),
       .object(
-        "webPush", \.webPush, WebPush.settings, default: "refused",
+        "webPush", \.webPush, WebPushSettings.table, default: "refused",
         "Pushes to browsers by [Web Push](#web-push-and-webhooks)."),
       .object(
-        "webhooks", \.webhooks, Webhooks.settings, default: "refused",
+        "webhooks", \.webhooks, WebhookSettings.table, default: "refused",
         "Posts to programs, [webhooks](#web-push-and-webhooks)."),
     ],
     rules: { reader, configuration throws(ConfigurationError) in

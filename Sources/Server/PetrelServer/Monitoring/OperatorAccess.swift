@@ -2,6 +2,7 @@ import Cryptography
 import Foundation
 import HTTPService
 import OutboundHTTP
+import Settings
 
 extension ServerConfiguration {
   /// Who may read the server's metrics besides programs on its own machine.

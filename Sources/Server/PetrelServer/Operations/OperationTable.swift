@@ -1,4 +1,5 @@
 import CloudKitModel
+import PushChannels
 import StoreModel
 import WebServices
 

@@ -1,6 +1,7 @@
 import CloudKitModel
 import Foundation
 import HTTPService
+import PushChannels
 import StoreModel
 import WebServices
 

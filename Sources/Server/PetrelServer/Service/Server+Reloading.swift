@@ -1,3 +1,5 @@
+import Settings
+
 extension Server {
   /// Goes on with another configuration, without closing a connection of a client: keys and certificates,
   /// issuers and their secrets, containers, limits for requests and quotas, who may read the metrics and

@@ -4,6 +4,7 @@ import Foundation
 import HTTPService
 import KillPoints
 import OutboundHTTP
+import Settings
 import StoreModel
 import Synchronization
 import WebServices

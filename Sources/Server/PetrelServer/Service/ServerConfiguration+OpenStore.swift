@@ -1,4 +1,5 @@
 import Foundation
+import Settings
 import Storage
 import StoreModel
 

@@ -1,5 +1,6 @@
 import Cryptography
 import OpenIDConnect
+import Settings
 
 extension ServerConfiguration {
   /// How users sign in at the server's own page.

@@ -2,6 +2,7 @@ import CloudKitModel
 import Cryptography
 import Foundation
 import JSONCoding
+import Settings
 import Synchronization
 import Testing
 

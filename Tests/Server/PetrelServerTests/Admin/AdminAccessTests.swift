@@ -3,6 +3,7 @@ import Foundation
 import HTTPService
 import JSONCoding
 import OutboundHTTP
+import Settings
 import Testing
 
 @testable import PetrelServer

@@ -2,6 +2,7 @@ import CommandInterface
 import Foundation
 import JSONCoding
 import PetrelServer
+import Settings
 
 /// `petrel keys add-api-token`
 enum KeysAddAPITokenCommand: Command {

@@ -14,7 +14,7 @@ struct APNsMatter: Sendable {
   private struct Way: Sendable {
     var containers: [String]
     var environments: [APNsEnvironment]
-    var settings: ServerConfiguration.APNs
+    var settings: APNsSettings
 
     var name: String { containers.joined(separator: ", ") }
   }

@@ -1,6 +1,7 @@
 import CommandInterface
 import Foundation
 import PetrelServer
+import Settings
 
 /// The configuration as `petrel serve` would read it.
 struct ConfigurationMatter: Sendable {

@@ -2,6 +2,8 @@ import CommandInterface
 import Cryptography
 import Foundation
 import PetrelServer
+import PushChannels
+import Settings
 
 /// Keys, certificates and secrets in files: whether they can be used, by whom, and for how long.
 struct KeyMatter: Sendable {
@@ -14,7 +16,7 @@ struct KeyMatter: Sendable {
   private struct NamedFile {
     var key: String
     var path: String
-    var contents: ConfigurationListing.FileContents
+    var contents: SettingKind.FileContents
     var isSecret: Bool
   }
 
@@ -76,7 +78,7 @@ struct KeyMatter: Sendable {
   }
 
   private static func credential(
-    of apns: ServerConfiguration.APNs, container: String, at now: Date
+    of apns: APNsSettings, container: String, at now: Date
   ) -> [Finding] {
     switch apns.credential {
     case .key(let file, let keyID, _):

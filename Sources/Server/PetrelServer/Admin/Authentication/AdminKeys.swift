@@ -1,5 +1,6 @@
 import CloudKitModel
 import Cryptography
+import Settings
 import StoreModel
 
 /// Makes the keys of those who run a server, and says whether a text is one.

@@ -2,6 +2,7 @@ import CloudKitModel
 import Cryptography
 import HTTPService
 import JSONCoding
+import Settings
 import StoreModel
 import WebServices
 

@@ -2,6 +2,7 @@ import CloudKitModel
 import Foundation
 import HTTPService
 import JSONCoding
+import Settings
 import StoreModel
 import WebServices
 

@@ -29,7 +29,7 @@ public struct ConfigurationSources: Sendable {
   }
 
   /// All values, as they would stand in one file.
-  private(set) var json = JSONValue.object([:])
+  package private(set) var json = JSONValue.object([:])
   private var origins: [[String]: Origin] = [:]
   /// Where relative file names begin.
   public let directory: String
@@ -85,7 +85,7 @@ public struct ConfigurationSources: Sendable {
   }
 
   /// Takes a key away.
-  mutating func remove(_ path: [String]) {
+  package mutating func remove(_ path: [String]) {
     json = Self.removing(path[...], from: json)
     for known in origins.keys where known.starts(with: path) { origins[known] = nil }
   }
@@ -97,12 +97,12 @@ public struct ConfigurationSources: Sendable {
     return .object(members)
   }
 
-  func value(at path: [String]) -> JSONValue? {
+  package func value(at path: [String]) -> JSONValue? {
     path.reduce(json) { json, name in json?[name] }
   }
 
   /// Where the value of a key, or of what it is in, came from; nil for a default.
-  func origin(of path: [String]) -> Origin? {
+  package func origin(of path: [String]) -> Origin? {
     for count in stride(from: path.count, to: 0, by: -1) {
       if let origin = origins[Array(path.prefix(count))] { return origin }
     }
@@ -110,29 +110,12 @@ public struct ConfigurationSources: Sendable {
   }
 
   /// What messages about a key begin with.
-  func place(of path: [String]) -> String {
+  package func place(of path: [String]) -> String {
     (origin(of: path).map { "\($0)" } ?? file ?? "the configuration") + ": "
   }
 
   /// The file of this name, from the configuration's directory unless it is absolute.
   public func file(_ name: String) -> String {
     name.hasPrefix("/") ? name : directory + "/" + name
-  }
-
-  /// Sets a configuration up.
-  ///
-  /// - Throws: ``ConfigurationError`` naming the place, the key and what would be right. Unknown keys
-  ///   are errors.
-  public func apply(to configuration: inout ServerConfiguration) throws(ConfigurationError) {
-    try ConfigurationReader(self, path: []).apply(ServerConfiguration.settings, to: &configuration)
-  }
-}
-
-extension ServerConfiguration {
-  /// Reads a configuration file. Relative file names are taken from its directory.
-  ///
-  /// - Throws: ``ConfigurationError`` naming the file, the key and what would be right.
-  public mutating func apply(fileAt path: String) throws(ConfigurationError) {
-    try ConfigurationSources(fileAt: path).apply(to: &self)
   }
 }

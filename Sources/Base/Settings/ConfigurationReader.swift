@@ -3,21 +3,21 @@ import JSONCoding
 import Spelling
 
 /// An object of a configuration, with its place.
-struct ConfigurationReader {
+package struct ConfigurationReader {
   let json: JSONValue
   private let sources: ConfigurationSources
   private let path: [String]
 
-  init(_ sources: ConfigurationSources, path: [String]) {
+  package init(_ sources: ConfigurationSources, path: [String]) {
     self.sources = sources
     self.path = path
     json = sources.value(at: path) ?? .null
   }
 
-  var keys: [String] { (json.object ?? [:]).keys.sorted() }
+  package var keys: [String] { (json.object ?? [:]).keys.sorted() }
 
   /// - Parameter key: the one of the object's keys that it is about; nil for the object.
-  func mistake(_ key: String?, _ text: String) -> ConfigurationError {
+  package func mistake(_ key: String?, _ text: String) -> ConfigurationError {
     let full = path + (key.map { [$0] } ?? [])
     return ConfigurationError(
       sources.place(of: full) + path.map { $0 + ": " }.joined() + text, at: .key(full))
@@ -26,7 +26,7 @@ struct ConfigurationReader {
   /// Reads all settings of a table.
   ///
   /// - Throws: ``ConfigurationError`` about the first mistake. Unknown keys are mistakes.
-  func apply<Root>(
+  package func apply<Root>(
     _ table: SettingTable<Root>, to root: inout Root
   ) throws(ConfigurationError) {
     guard json.object != nil else {
@@ -45,7 +45,7 @@ struct ConfigurationReader {
   /// The value of a key, if it is there; of a path, from where it begins.
   ///
   /// - Throws: ``ConfigurationError`` when it is not allowed, or missing.
-  func value(of key: ConfigurationKey) throws(ConfigurationError) -> JSONValue? {
+  package func value(of key: ConfigurationKey) throws(ConfigurationError) -> JSONValue? {
     guard let value = json[key.name], !(key.isRequired && value.string == "") else {
       if key.isRequired { throw mistake(key.name, "'\(key.name)' is missing") }
       return nil
@@ -56,7 +56,7 @@ struct ConfigurationReader {
     return key.kind.isPath ? value.string.map { .string(sources.file($0)) } : value
   }
 
-  func object(_ key: String) throws(ConfigurationError) -> ConfigurationReader? {
+  package func object(_ key: String) throws(ConfigurationError) -> ConfigurationReader? {
     guard let value = json[key] else { return nil }
     guard value.object != nil else {
       throw mistake(key, "'\(key)' must be an object, not \(value.kind)")
@@ -67,22 +67,22 @@ struct ConfigurationReader {
 
 /// What rules ask for. The kinds of the settings have been checked before.
 extension ConfigurationReader {
-  func has(_ key: String) -> Bool { json[key] != nil }
+  package func has(_ key: String) -> Bool { json[key] != nil }
 
-  func text(_ key: String) -> String? { json[key]?.string }
+  package func text(_ key: String) -> String? { json[key]?.string }
 
-  func required(_ key: String) throws(ConfigurationError) -> String {
+  package func required(_ key: String) throws(ConfigurationError) -> String {
     guard let text = text(key), !text.isEmpty else { throw mistake(key, "'\(key)' is missing") }
     return text
   }
 
   /// The file that a key names.
-  func file(_ key: String) -> String? { text(key).map(sources.file) }
+  package func file(_ key: String) -> String? { text(key).map(sources.file) }
 
   /// What the file has that a key names.
   ///
   /// - Throws: ``ConfigurationError`` when it cannot be read.
-  func contents(_ key: String) throws(ConfigurationError) -> String? {
+  package func contents(_ key: String) throws(ConfigurationError) -> String? {
     guard let file = file(key) else { return nil }
     guard let data = FileManager.default.contents(atPath: file) else {
       throw mistake(key, "'\(key)': \(file) cannot be read")
@@ -91,14 +91,14 @@ extension ConfigurationReader {
   }
 
   /// The same without spaces and line breaks around it.
-  func trimmedContents(_ key: String) throws(ConfigurationError) -> String? {
+  package func trimmedContents(_ key: String) throws(ConfigurationError) -> String? {
     try contents(key)?.trimmingCharacters(in: .whitespacesAndNewlines)
   }
 
   /// The value of a key or, instead of it, of a file, with the key that it comes from.
   ///
   /// - Throws: ``ConfigurationError`` when there are both, or the file cannot be read.
-  func text(
+  package func text(
     _ key: String, orIn fileKey: String
   ) throws(ConfigurationError) -> (text: String, key: String)? {
     guard has(fileKey) else { return text(key).map { ($0, key) } }

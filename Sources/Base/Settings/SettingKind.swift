@@ -1,37 +1,44 @@
-import CloudKitModel
 import Foundation
 import JSONCoding
-import OutboundHTTP
 
 /// How the value of a setting is written, and which values are allowed.
-enum SettingKind: Sendable {
+package enum SettingKind: Sendable {
+  /// What is in a file that a configuration names.
+  package enum FileContents: Sendable, Hashable {
+    case secret
+    case certificates
+  }
+
   case text
   /// Text that is not shown.
   case secret
   /// The name of a file, from the configuration's directory unless it is absolute.
-  case file(ConfigurationListing.FileContents)
+  case file(FileContents)
   /// The name of a folder, from the same directory.
   case folder
-  case whole(ClosedRange<Int64>, ServiceLimit.Unit = .count)
-  case number(ClosedRange<Double>, ServiceLimit.Unit = .count)
+  case whole(ClosedRange<Int64>, SettingUnit = .count)
+  case number(ClosedRange<Double>, SettingUnit = .count)
   /// A number above 0.
   case positive(upTo: Double)
   case boolean
   case choice([String])
-  case texts
-  /// Ranges of addresses.
-  case networks
+  /// Texts of one kind.
+  case list(SettingElements)
   case object([ConfigurationKey])
   /// Objects by names of the operator's own.
   case named([ConfigurationKey])
 
-  static func choice<Choice: RawRepresentable<String> & CaseIterable>(
+  /// Any texts.
+  package static let texts = SettingKind.list(
+    SettingElements("list of texts", rule: "must be a list of strings") { _ in true })
+
+  package static func choice<Choice: RawRepresentable<String> & CaseIterable>(
     _ type: Choice.Type
   ) -> SettingKind {
     .choice(Choice.allCases.map(\.rawValue))
   }
 
-  var isPath: Bool {
+  package var isPath: Bool {
     switch self {
     case .file, .folder: true
     default: false
@@ -39,7 +46,7 @@ enum SettingKind: Sendable {
   }
 
   /// The keys of an object.
-  var keys: [ConfigurationKey]? {
+  package var keys: [ConfigurationKey]? {
     switch self {
     case .object(let keys), .named(let keys): keys
     default: nil
@@ -47,7 +54,7 @@ enum SettingKind: Sendable {
   }
 
   /// What a value must be.
-  var rule: String {
+  package var rule: String {
     switch self {
     case .text, .secret, .file, .folder: "must be a string"
     case .whole(let range, _):
@@ -61,13 +68,12 @@ enum SettingKind: Sendable {
       "must be "
         + (words.count == 2
           ? words.joined(separator: " or ") : "one of " + words.joined(separator: ", "))
-    case .texts: "must be a list of strings"
-    case .networks: "must have ranges such as 10.0.0.0/8 or fd00::/8"
+    case .list(let elements): elements.rule
     case .object, .named: "must be an object"
     }
   }
 
-  func allows(_ value: JSONValue) -> Bool {
+  package func allows(_ value: JSONValue) -> Bool {
     switch self {
     case .text, .secret, .file, .folder: value.string != nil
     case .whole(let range, _): value.int.map(range.contains) ?? false
@@ -75,32 +81,27 @@ enum SettingKind: Sendable {
     case .positive(let most): value.double.map { $0 > 0 && $0 <= most } ?? false
     case .boolean: value.bool != nil
     case .choice(let words): value.string.map(words.contains) ?? false
-    case .texts: value.array?.allSatisfy { $0.string != nil } ?? false
-    case .networks: value.array?.allSatisfy(Self.isNetwork) ?? false
+    case .list(let elements): value.array?.allSatisfy(elements.allows) ?? false
     case .object, .named: value.object != nil
     }
   }
 
   /// What is wrong with a value, after the key's name; nil when it is allowed.
-  func complaint(about value: JSONValue) -> String? {
+  package func complaint(about value: JSONValue) -> String? {
     if allows(value) { return nil }
     let wrong =
       switch (self, value) {
       case (.choice, .string(let word)): "'\(word)'"
       case (.whole, .int), (.whole, .double), (.number, _), (.positive, _): value.text
-      case (.networks, .array(let elements)):
-        elements.first { !Self.isNetwork($0) }?.text ?? value.kind
+      case (.list(let kind), .array(let elements)):
+        elements.first { !kind.allows($0) }?.text ?? value.kind
       default: value.kind
       }
     return "\(rule), not \(wrong)"
   }
 
-  private static func isNetwork(_ value: JSONValue) -> Bool {
-    value.string.flatMap(IPNetwork.init) != nil
-  }
-
   /// The value that a text stands for in a variable or an option; nil when it cannot be one of this kind.
-  func value(ofText text: String) -> JSONValue? {
+  package func value(ofText text: String) -> JSONValue? {
     // What is no JSON is a text.
     let json = try? JSONValue(parsing: text)
     return switch self {
@@ -109,7 +110,7 @@ enum SettingKind: Sendable {
     case .number, .positive: json?.double == nil ? nil : json
     case .boolean: json?.bool == nil ? nil : json
     case .object, .named: json?.object == nil ? nil : json
-    case .texts, .networks:
+    case .list:
       json?.array == nil
         ? .array(
           text.split(separator: ",").map { .string($0.trimmingCharacters(in: .whitespaces)) })

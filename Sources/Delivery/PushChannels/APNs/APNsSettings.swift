@@ -1,45 +1,44 @@
 import HTTP2Transport
+import Settings
 
-extension ServerConfiguration {
-  /// The key or certificate and the place that the pushes of one container go through.
-  public struct APNs: Sendable, Hashable {
-    /// What shows APNs who sends.
-    public enum Credential: Sendable, Hashable {
-      /// The team's key, a `.p8` file, with which provider tokens are signed. Key ID and team ID
-      /// have ten characters each.
-      case key(file: String, keyID: String, teamID: String)
-      /// The app's certificate and its private key, PEM files; they may be the same one.
-      case certificate(file: String, keyFile: String)
-    }
+/// The key or certificate and the place that the pushes of one container go through.
+public struct APNsSettings: Sendable, Hashable {
+  /// What shows APNs who sends.
+  public enum Credential: Sendable, Hashable {
+    /// The team's key, a `.p8` file, with which provider tokens are signed. Key ID and team ID
+    /// have ten characters each.
+    case key(file: String, keyID: String, teamID: String)
+    /// The app's certificate and its private key, PEM files; they may be the same one.
+    case certificate(file: String, keyFile: String)
+  }
 
-    /// `apns-topic`.
-    public var topic: String
-    public var credential: Credential
-    /// Nil for Apple's hosts.
-    public var host: String?
-    /// 443 without a value.
-    public var port: Int?
-    public var authorityFile: String?
-    /// `http://USER:PASSWORD@HOST:PORT`.
-    public var proxy: String?
-    public var maximumConnections = 4
+  /// `apns-topic`.
+  public var topic: String
+  public var credential: Credential
+  /// Nil for Apple's hosts.
+  public var host: String?
+  /// 443 without a value.
+  public var port: Int?
+  public var authorityFile: String?
+  /// `http://USER:PASSWORD@HOST:PORT`.
+  public var proxy: String?
+  public var maximumConnections = 4
 
-    public init(
-      topic: String, credential: Credential, host: String? = nil, port: Int? = nil,
-      authorityFile: String? = nil
-    ) {
-      self.topic = topic
-      self.credential = credential
-      self.host = host
-      self.port = port
-      self.authorityFile = authorityFile
-    }
+  public init(
+    topic: String, credential: Credential, host: String? = nil, port: Int? = nil,
+    authorityFile: String? = nil
+  ) {
+    self.topic = topic
+    self.credential = credential
+    self.host = host
+    self.port = port
+    self.authorityFile = authorityFile
   }
 }
 
-extension ServerConfiguration.APNs {
-  static let settings = SettingTable(
-    ServerConfiguration.APNs(topic: "", credential: .certificate(file: "", keyFile: "")),
+extension APNsSettings {
+  package static let table = SettingTable(
+    APNsSettings(topic: "", credential: .certificate(file: "", keyFile: "")),
     [
       .init("topic", \.topic, .text, required: true, "The app's bundle ID."),
       .part(
@@ -102,7 +101,7 @@ extension ServerConfiguration.APNs {
   }
 }
 
-extension ServerConfiguration.APNs.Credential {
+extension APNsSettings.Credential {
   /// Either a key or a certificate, never both.
   fileprivate init(_ reader: ConfigurationReader) throws(ConfigurationError) {
     guard let certificate = reader.file("certificateFile") else {

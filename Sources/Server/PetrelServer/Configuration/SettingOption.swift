@@ -1,4 +1,5 @@
 import Foundation
+import Settings
 
 /// An option of commands that sets a setting, over file and variables.
 package struct SettingOption: Sendable {

@@ -1,4 +1,5 @@
 import JSONCoding
+import Settings
 
 /// All keys of a configuration that have a value, with where each came from.
 public struct ConfigurationListing: Sendable {
@@ -10,13 +11,7 @@ public struct ConfigurationListing: Sendable {
     /// Nil for a default.
     public var origin: ConfigurationSources.Origin?
     /// What the file holds that the value names, if it names one.
-    public var file: FileContents?
-  }
-
-  /// What is in a file that a configuration names.
-  public enum FileContents: Sendable, Hashable {
-    case secret
-    case certificates
+    package var file: SettingKind.FileContents?
   }
 
   public private(set) var rows: [Row] = []

@@ -1,14 +1,14 @@
 import Cryptography
 import Foundation
 import HTTP2Transport
-import PushChannels
+import Settings
 
 extension APNsAuthentication {
   /// Reads key or certificate.
   ///
   /// - Throws: ``ConfigurationError`` naming the container and the file that cannot be used.
-  init(
-    _ credential: ServerConfiguration.APNs.Credential, container: String
+  package init(
+    _ credential: APNsSettings.Credential, container: String
   ) throws(ConfigurationError) {
     let place = "containers: \(container): apns:"
     switch credential {

@@ -1,12 +1,11 @@
-import PushChannels
 import Synchronization
 
 /// Counts what APNs answers to the pushes of a route.
-final class APNsAnswerTally: Sendable {
-  struct Answer: Hashable {
-    var status: Int
+package final class APNsAnswerTally: Sendable {
+  package struct Answer: Hashable {
+    package var status: Int
     /// Empty when the answer has none, as when the push was accepted.
-    var reason: String
+    package var reason: String
   }
 
   /// Different answers that are counted apart: APNs documents some thirty.
@@ -14,9 +13,11 @@ final class APNsAnswerTally: Sendable {
 
   private let tally = Mutex<[Answer: Int]>([:])
 
-  var counts: [Answer: Int] { tally.withLock { $0 } }
+  package init() {}
 
-  func note(_ result: APNsResult) {
+  package var counts: [Answer: Int] { tally.withLock { $0 } }
+
+  package func note(_ result: APNsResult) {
     guard case .answered(let status, let reason, _, _, _) = result else { return }
     tally.withLock { tally in
       var answer = Answer(status: status, reason: reason ?? "")

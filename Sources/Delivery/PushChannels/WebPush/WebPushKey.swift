@@ -1,5 +1,6 @@
 import Cryptography
 import Foundation
+import Settings
 import StoreModel
 import Synchronization
 
@@ -7,13 +8,13 @@ import Synchronization
 ///
 /// It is the one of the configuration, or one that the server makes when it is first needed and keeps
 /// in the store: there it is where the subscriptions are that are worth nothing without it.
-final class WebPushKey: Sendable {
+package final class WebPushKey: Sendable {
   private let store: any SecretStore
   private let known: Mutex<ES256PrivateKey?>
 
   /// - Throws: ``ConfigurationError`` when the file holds no usable key.
-  init(
-    _ settings: ServerConfiguration.WebPush, store: any SecretStore
+  package init(
+    _ settings: WebPushSettings, store: any SecretStore
   ) throws(ConfigurationError) {
     self.store = store
     var key: ES256PrivateKey?
@@ -22,7 +23,7 @@ final class WebPushKey: Sendable {
   }
 
   /// - Throws: ``ConfigurationError`` when the file holds no usable key.
-  static func key(inFile file: String) throws(ConfigurationError) -> ES256PrivateKey {
+  package static func key(inFile file: String) throws(ConfigurationError) -> ES256PrivateKey {
     guard let data = FileManager.default.contents(atPath: file) else {
       throw ConfigurationError("webPush: keyFile \(file) cannot be read")
     }
@@ -33,7 +34,7 @@ final class WebPushKey: Sendable {
     }
   }
 
-  func key() async throws -> ES256PrivateKey {
+  package func key() async throws -> ES256PrivateKey {
     if let key = known.withLock({ $0 }) { return key }
     let stored = try await store.secret(
       named: "web-push-key", proposing: Array(ES256PrivateKey().pem.utf8))

@@ -5,17 +5,15 @@ import PushChannels
 import StoreModel
 import Testing
 
-@testable import PetrelServer
-
-struct APNsRoutesTests {
+struct APNsSettingsTests {
   private func configuration(
-    _ environment: APNsEnvironment, _ change: (inout ServerConfiguration.APNs) -> Void = { _ in }
+    _ environment: APNsEnvironment, _ change: (inout APNsSettings) -> Void = { _ in }
   ) throws -> APNsClient.Configuration {
-    var apns = ServerConfiguration.APNs(
+    var apns = APNsSettings(
       topic: "com.example.app", credential: .key(file: "k", keyID: "KEY1234567", teamID: "TEAM"))
     change(&apns)
     let tokens = ProviderTokenSource(key: try ES256PrivateKey(), keyID: "KEY1234567", teamID: "T")
-    return try APNsRoutes.configuration(apns, environment, .tokens(tokens))
+    return try apns.client(to: environment, .tokens(tokens))
   }
 
   @Test("each environment has Apple's host for it, with the system's trust and no proxy")

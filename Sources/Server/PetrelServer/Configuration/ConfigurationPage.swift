@@ -1,6 +1,6 @@
-import CloudKitModel
 import Foundation
 import JSONCoding
+import Settings
 
 /// The tables of settings in `docs/configuration.md`, made from what the settings declare.
 ///
@@ -91,18 +91,17 @@ extension SettingKind {
     case .number(let range, let unit):
       "\(unit.text(Int64(range.lowerBound))) to \(unit.text(Int64(range.upperBound)))\(unit.name), a fraction too"
     case .positive(let most):
-      "above 0, at most \(ServiceLimit.Unit.count.text(Int64(most))), a fraction too"
+      "above 0, at most \(SettingUnit.count.text(Int64(most))), a fraction too"
     case .boolean: "`true`, `false`"
     case .choice(let words): words.map { "`\($0)`" }.joined(separator: ", ")
-    case .texts: "list of texts"
-    case .networks: "list of address ranges"
+    case .list(let elements): elements.name
     case .object: "object"
     case .named: "objects by name"
     }
   }
 }
 
-extension ServiceLimit.Unit {
+extension SettingUnit {
   private static let sizes: [(Int64, String)] = [
     (1 << 60, "EiB"), (1 << 40, "TiB"), (1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB"),
   ]

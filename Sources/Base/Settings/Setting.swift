@@ -1,28 +1,5 @@
 import JSONCoding
 
-/// What a setting declares of its key, whatever type its value has.
-struct ConfigurationKey: Sendable {
-  let name: String
-  let kind: SettingKind
-  /// Whether the object that it is in cannot be without it.
-  var isRequired = false
-  /// Whether a change counts only after a restart.
-  var needsRestart = false
-  /// What the help calls the value of the option that goes over it; nil where there is no option.
-  var option: String?
-  /// The name by which `server/limits` answers it; nil where clients do not learn it.
-  var clientLimit: String?
-  /// The default as the manual has it, where it is no constant.
-  var defaultText: String?
-  /// The default. ``SettingTable`` sets it.
-  var defaultValue: JSONValue?
-  /// What the manual says of it, in Markdown.
-  let meaning: String
-
-  /// The keys at the top.
-  static var all: [ConfigurationKey] { ServerConfiguration.settings.keys }
-}
-
 /// A setting of the server, declared once: its name, what is allowed, where its value goes, and what the manual says.
 ///
 /// Parsing, environment variables, options, `petrel config`, reloading, `server/limits` and `docs/configuration.md`
@@ -31,19 +8,19 @@ struct ConfigurationKey: Sendable {
 /// ```swift
 /// .init("drainSeconds", \.drainTime, .whole(0...300, .seconds), "The time that a server drains.")
 /// ```
-struct Setting<Root: Sendable>: Sendable {
-  typealias Path<Value> = WritableKeyPath<Root, Value> & Sendable
-  typealias Read =
+package struct Setting<Root: Sendable>: Sendable {
+  package typealias Path<Value> = WritableKeyPath<Root, Value> & Sendable
+  package typealias Read =
     @Sendable (ConfigurationReader, inout Root) throws(ConfigurationError) -> Void
 
-  let key: ConfigurationKey
+  package let key: ConfigurationKey
   /// Reads the value from the object that the key is in, if it is there.
-  let read: Read
+  package let read: Read
   /// The value in force; nil where only the file or variable can say it.
-  let shown: @Sendable (Root) -> JSONValue?
+  package let shown: @Sendable (Root) -> JSONValue?
 
   /// A setting with one value, which goes to a property.
-  init<Value: SettingValue>(
+  package init<Value: SettingValue>(
     _ name: String, _ path: Path<Value>, _ kind: SettingKind, required: Bool = false,
     restart: Bool = false, option: String? = nil,
     clientLimit: String? = nil, default defaultText: String? = nil,
@@ -71,7 +48,7 @@ struct Setting<Root: Sendable>: Sendable {
   }
 
   /// A setting that is checked here, and that the rules of its table read.
-  static func part(
+  package static func part(
     _ name: String, _ kind: SettingKind, restart: Bool = false, option: String? = nil,
     default defaultText: String? = nil,
     shown: @escaping @Sendable (Root) -> JSONValue? = { _ in nil }, _ meaning: String
@@ -85,7 +62,7 @@ struct Setting<Root: Sendable>: Sendable {
   }
 
   /// An object of settings that is always there.
-  static func object<Part>(
+  package static func object<Part>(
     _ name: String, _ path: Path<Part>, _ table: SettingTable<Part>, _ meaning: String
   ) -> Setting {
     Setting(
@@ -97,7 +74,7 @@ struct Setting<Root: Sendable>: Sendable {
   }
 
   /// An object of settings without which something is turned off.
-  static func object<Part>(
+  package static func object<Part>(
     _ name: String, _ path: Path<Part?>, _ table: SettingTable<Part>, default defaultText: String,
     _ meaning: String
   ) -> Setting {
@@ -116,7 +93,7 @@ struct Setting<Root: Sendable>: Sendable {
   /// Objects of settings by names of the operator's own.
   ///
   /// - Parameter complaint: what is wrong with a name; nil when it is allowed.
-  static func named<Part>(
+  package static func named<Part>(
     _ name: String, _ path: Path<[String: Part]>, _ table: SettingTable<Part>,
     default defaultText: String, complaint: @escaping @Sendable (String) -> String?,
     _ meaning: String
@@ -136,7 +113,7 @@ struct Setting<Root: Sendable>: Sendable {
   }
 
   /// The same setting of what a part belongs to.
-  func within<Whole>(_ path: WritableKeyPath<Whole, Root> & Sendable) -> Setting<Whole> {
+  package func within<Whole>(_ path: WritableKeyPath<Whole, Root> & Sendable) -> Setting<Whole> {
     let (read, shown) = (read, shown)
     return Setting<Whole>(
       key,
@@ -144,36 +121,5 @@ struct Setting<Root: Sendable>: Sendable {
         try read(reader, &whole[keyPath: path])
       },
       shown: { shown($0[keyPath: path]) })
-  }
-}
-
-/// The settings of one object of the configuration.
-struct SettingTable<Root: Sendable>: Sendable {
-  /// What is in force when the object is empty.
-  let blank: Root
-  let settings: [Setting<Root>]
-  let keys: [ConfigurationKey]
-  /// What concerns several settings, or is more than a kind can say. Runs after all were read.
-  let rules: Setting<Root>.Read
-
-  init(
-    _ blank: Root, _ settings: [Setting<Root>],
-    rules: @escaping Setting<Root>.Read = { _, _ in }
-  ) {
-    (self.blank, self.settings, self.rules) = (blank, settings, rules)
-    keys = settings.map { setting in
-      var key = setting.key
-      key.defaultValue = setting.shown(blank)
-      return key
-    }
-  }
-
-  /// The values in force, as an object.
-  func shown(_ root: Root) -> JSONValue {
-    .object(
-      Dictionary(
-        uniqueKeysWithValues: settings.compactMap { setting in
-          setting.shown(root).map { (setting.key.name, $0) }
-        }))
   }
 }

@@ -1,0 +1,59 @@
+import Foundation
+import Settings
+
+/// Which servers of others may be posted to. Those that register a URL choose the server.
+public struct OutboundSettings: Sendable, Hashable {
+  public var allowedNetworks: [IPNetwork] = []
+  public var allowsHTTP = false
+  public var authorityFile: String?
+  public var connections = 256
+  public var timeout = 30.0
+
+  public init() {}
+
+  package var rules: AddressRules { AddressRules(allowed: allowedNetworks) }
+
+  /// What a client for these servers may do.
+  package func client(waitingPerOrigin: Int) -> HTTPClient.Configuration {
+    var client = HTTPClient.Configuration()
+    client.waitingPerOrigin = waitingPerOrigin
+    client.connections = connections
+    client.time = timeout
+    client.connectTime = min(client.connectTime, timeout)
+    client.rules = rules
+    client.allowsHTTP = allowsHTTP
+    client.authorityFile = authorityFile
+    return client
+  }
+}
+
+extension OutboundSettings {
+  package static let settings: [Setting<Self>] = [
+    .init(
+      "allowedNetworks", \.allowedNetworks, .networks,
+      "Addresses that are allowed although they are not public, such as `[\"10.0.0.0/8\"]`."),
+    .init("allowsHTTP", \.allowsHTTP, .boolean, "Whether URLs without TLS are allowed."),
+    .init(
+      "authorityFile", \.authorityFile, .file(.certificates), default: "the system's",
+      "The certificates to trust, in PEM format."),
+    .init(
+      "connections", \.connections, .whole(1...10_000), "The connections that may be open at once."),
+    .init(
+      "timeoutSeconds", \.timeout, .whole(1...300, .seconds), "The time to the end of an answer."),
+  ]
+
+  package func check(_ reader: ConfigurationReader) throws(ConfigurationError) {
+    guard let authorityFile, !FileManager.default.isReadableFile(atPath: authorityFile) else {
+      return
+    }
+    throw reader.mistake("authorityFile", "'authorityFile' \(authorityFile) cannot be read")
+  }
+}
+
+extension SettingKind {
+  /// Ranges of addresses.
+  package static let networks = SettingKind.list(
+    SettingElements(
+      "list of address ranges", rule: "must have ranges such as 10.0.0.0/8 or fd00::/8"
+    ) { IPNetwork($0) != nil })
+}
