@@ -97,6 +97,7 @@ let layers: [[Target]] = [
         name: "PushChannels",
         dependencies: [
           "StoreModel", "StringTables", "HTTP2Transport", "OutboundHTTP", "Cryptography",
+          "Measuring",
           "CloudKitModel", "JSONCoding", "Settings",
         ]),
     ]),

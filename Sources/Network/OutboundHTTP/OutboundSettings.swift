@@ -12,18 +12,29 @@ public struct OutboundSettings: Sendable, Hashable {
   public init() {}
 
   package var rules: AddressRules { AddressRules(allowed: allowedNetworks) }
+}
 
-  /// What a client for these servers may do.
-  package func client(waitingPerOrigin: Int) -> HTTPClient.Configuration {
-    var client = HTTPClient.Configuration()
-    client.waitingPerOrigin = waitingPerOrigin
-    client.connections = connections
-    client.time = timeout
-    client.connectTime = min(client.connectTime, timeout)
-    client.rules = rules
-    client.allowsHTTP = allowsHTTP
-    client.authorityFile = authorityFile
-    return client
+extension HTTPClient {
+  /// - Parameters:
+  ///   - waitingPerOrigin: the most requests that wait for one server.
+  ///   - name: of the client's thread.
+  /// - Throws: ``ConfigurationError`` when no requests can be sent.
+  package convenience init(
+    _ settings: OutboundSettings, waitingPerOrigin: Int, name: String
+  ) throws(ConfigurationError) {
+    var configuration = Configuration()
+    configuration.waitingPerOrigin = waitingPerOrigin
+    configuration.connections = settings.connections
+    configuration.time = settings.timeout
+    configuration.connectTime = min(configuration.connectTime, settings.timeout)
+    configuration.rules = settings.rules
+    configuration.allowsHTTP = settings.allowsHTTP
+    configuration.authorityFile = settings.authorityFile
+    do {
+      try self.init(configuration, name: name)
+    } catch {
+      throw ConfigurationError("nothing can be sent to servers of others: \(error)")
+    }
   }
 }
 

@@ -81,28 +81,24 @@ extension Explainer {
       return SilenceReason(
         .courier, "a reader of the web courier comes for what is logged", device: device.token)
     }
-    return past.unsent.reason(against: device)
+    return past.unsent.reason(against: device, in: notification.database.container)
   }
 }
 
 extension UnsentDeliveries {
   /// Why nothing was written for a device; nil where it is not for a limit or want of a way.
-  fileprivate func reason(against device: DevicePeriod) -> SilenceReason? {
+  fileprivate func reason(
+    against device: DevicePeriod, in container: String
+  ) -> SilenceReason? {
     let token = device.token
-    if device.kind != .courier,
+    if let channel = PushChannelRegistry.channel(of: device.kind),
       contains(UnsentDeliveries(noWayTo: device.kind, device.apnsEnvironment))
     {
-      let (channel, key) =
-        switch device.kind {
-        case .apns: ("APNs (\(device.apnsEnvironment.rawValue))", "the container's 'apns'")
-        case .webPush: ("Web Push", "'webPush'")
-        case .webhook: ("webhooks", "'webhooks'")
-        case .courier: ("", "")
-        }
       return SilenceReason(
         .notSetUp,
-        "\(channel) was not set up when the notification was logged, so nothing was queued for the "
-          + "device; name \(key) in the configuration of each server", device: token)
+        "the configuration had no '\(channel.key(container: container))' when the notification was logged, so "
+          + "nothing was queued for the \(channel.deviceName); add it on each server", device: token
+      )
     }
     if contains(.userLimit) {
       return SilenceReason(

@@ -27,12 +27,12 @@ final class AttackedService: Sendable {
     configuration.courierPollTime = 0
     // Hashing passwords takes as long as a thousand other inputs.
     configuration.signIn.acceptsPasswords = false
-    configuration.webPush = .init(subject: "mailto:ops@example.com")
-    configuration.webhooks = .init()
+    configuration.channels.webPush = .init(subject: "mailto:ops@example.com")
+    configuration.channels.webhooks = .init()
     service = CloudService(
       configuration: configuration, store: store, log: .silent, clock: Self.clock, executor: nil,
       publicURL: { "https://petrel.example" },
-      webPushKey: try configuration.webPush.map { [store] in
+      webPushKey: try configuration.channels.webPush.map { [store] in
         try WebPushKey($0, store: store.secrets)
       },
       route: { _ in nil })

@@ -28,8 +28,9 @@ enum ProcessorTime {
   /// What is wrong with how work on an input of `size` bytes grows; nil where it grows no faster than
   /// the size times its logarithm.
   ///
-  /// The work is done once. Only where it takes long it is done with a quarter of the size too, with
-  /// a 64th, and again: what a 64th takes is taken off both, for most of that is the same for each size.
+  /// The work is done once. Only where it takes long it is done with a quarter of the size too, with a 16th and
+  /// a 64th, and again. What the quicker of these two takes is taken off the others, for most of that is the same for
+  /// each size. (The 64th alone may take longer than the quarter: a password that is short enough is hashed.)
   /// Four times the size may take 4 × log(size) / log(size / 4) as long, and twice as long for what a
   /// measurement is off by: what else runs has a share of the processor's caches, and the whole of a large input
   /// leaves them where its quarter does not. Work that grows with the square takes 16 times as long.
@@ -51,7 +52,7 @@ enum ProcessorTime {
     var least = (whole: Double.infinity, quarter: Double.infinity, little: Double.infinity)
     // What else runs on the machine has a share of the caches: the best of several counts.
     for _ in 0..<8 {
-      least.little = min(least.little, try await measured(size / 64))
+      for part in [64, 16] { least.little = min(least.little, try await measured(size / part)) }
       least.quarter = min(least.quarter, try await measured(quarter))
       least.whole = min(least.whole, try await measured(size))
       let smaller = max(least.quarter - least.little, floor / 8)

@@ -30,7 +30,7 @@ struct BrowserCloud: Sendable {
     let store = try await SQLStore.inMemory()
     var configuration = ServerConfiguration(dataDirectory: "")
     configuration.port = 0
-    configuration.webPush = webPush
+    configuration.channels.webPush = webPush
     if let issuer { configuration.signIn.issuers["test"] = issuer }
     let server = try Server(configuration: configuration, store: store, log: .silent)
     try server.start()

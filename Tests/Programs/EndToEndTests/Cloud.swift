@@ -68,7 +68,7 @@ actor Cloud {
     let keyFile = directory + "/AuthKey.p8"
     try providerKey.pem.write(toFile: keyFile, atomically: true, encoding: .utf8)
     var container = settings
-    container.apns = APNsSettings(
+    container.channels.apns = APNsSettings(
       topic: Self.topic,
       credential: .key(file: keyFile, keyID: Self.keyID, teamID: Self.teamID),
       host: "127.0.0.1", port: simulator.port, authorityFile: directory + "/authority.pem")

@@ -1,4 +1,5 @@
 import CloudKit
+import PushChannels
 import Storage
 import Synchronization
 import Testing
@@ -26,12 +27,12 @@ struct StoppedServerTests {
       try await writer.save(CKRecord(recordType: "Note"))
       try await cloud.pushes()
       let server = await cloud.server
-      let loop = try #require(server.routes.current.apns.loop)
+      let loop = try #require(server.channels.channel(APNsChannel.self)).loop
       let store = try #require(await cloud.store as? SQLStore)
       parts.withLock {
         $0 = [
           Part(name: "server", object: server), Part(name: "service", object: server.service),
-          Part(name: "routes", object: server.routes),
+          Part(name: "channels", object: server.channels),
           Part(name: "loop", object: loop),
           Part(name: "store", object: store),
         ]

@@ -85,13 +85,14 @@ struct DoctorJudgementTests {
       ])
     let apns = APNsSettings(
       topic: "t", credential: .key(file: "k", keyID: "k", teamID: "t"))
-    configuration.containers = ["iCloud.a": .init(apns: apns), "iCloud.b": .init(apns: nil)]
-    configuration.webPush = .init(subject: "mailto:a@example.com")
-    configuration.webhooks = .init()
+    let channels = ChannelSettings { $0.apns = apns }
+    configuration.containers = ["iCloud.a": .init(channels: channels), "iCloud.b": .init()]
+    configuration.channels.webPush = .init(subject: "mailto:a@example.com")
+    configuration.channels.webhooks = .init()
     let left = DevicesMatter.judge(census, for: configuration)
     #expect(marks(left) == [.warning])
     #expect(left[0].text.contains("iCloud.b") && left[0].advice?.contains(".apns") == true)
-    configuration.containers["iCloud.b"] = .init(apns: apns)
+    configuration.containers["iCloud.b"] = .init(channels: channels)
     #expect(marks(DevicesMatter.judge(census, for: configuration)) == [.ok])
   }
 

@@ -61,7 +61,8 @@ struct ConfigurationSourcesTests {
     #expect(!configuration.signIn.acceptsPasswords)
     #expect(configuration.metrics.networks.map { "\($0)" } == ["10.0.0.0/8", "fd00::/8"])
     guard
-      case .key(_, "OTHER12345", "TEAM123456") = configuration.containers[Self.container]?.apns?
+      case .key(_, "OTHER12345", "TEAM123456") = configuration.containers[Self.container]?.channels
+        .apns?
         .credential
     else {
       Issue.record("\(configuration.containers)")

@@ -62,11 +62,9 @@ struct DeploymentTests {
       text = await service.server.metricsPage().text
     }
     var page = MetricsPage()
-    page.add([
-      APNsRoutes.Figures(
-        container: "iCloud.a", environment: .production, client: .init(),
-        answers: [.init(status: 200, reason: ""): 1])
-    ])
+    let figures = APNsChannel.Figures(
+      labels: [], client: .init(), answers: [.init(status: 200, reason: ""): 1])
+    APNsChannel.write([figures], to: &page)
     return Set((text + page.text).matches(of: /# TYPE (\S+)/).map { String($0.1) })
   }
 }

@@ -178,8 +178,8 @@ struct LimitsTests {
       #expect(silent.code == .notSetUp)
       #expect(
         silent.text
-          == "APNs (development) was not set up when the notification was logged, so nothing "
-          + "was queued for the device; name the container's 'apns' in the configuration of each server"
+          == "the configuration had no 'containers.\(Service.container).apns' when the notification was "
+          + "logged, so nothing was queued for the APNs device; add it on each server"
       )
       let page = try await service.metrics()
       #expect(page.contains("petrel_deliveries_unwritten_total{reason=\"not_set_up\"} 100000\n"))
@@ -213,10 +213,12 @@ func withServiceOfUnreachableAPNs(_ body: (Service) async throws -> Void) async 
   defer { try? FileManager.default.removeItem(atPath: folder) }
   try ES256PrivateKey().pem.write(toFile: folder + "/key.p8", atomically: true, encoding: .utf8)
   var settings = ServiceSettings()
-  settings.containers[Service.container] = ServerConfiguration.Container(
-    apns: APNsSettings(
-      topic: "com.example.app",
-      credential: .key(file: folder + "/key.p8", keyID: "KEY1234567", teamID: "TEAM123456"),
-      host: "127.0.0.1", port: 1))
+  settings.containers[Service.container] = .init(
+    channels: ChannelSettings {
+      $0.apns = APNsSettings(
+        topic: "com.example.app",
+        credential: .key(file: folder + "/key.p8", keyID: "KEY1234567", teamID: "TEAM123456"),
+        host: "127.0.0.1", port: 1)
+    })
   try await withService(settings, body)
 }

@@ -219,7 +219,7 @@ private struct DeviceHistory {
     try await service.restart(configure: { [mode] configuration in
       switch mode {
       case .usual: break
-      case .withoutWebPush: configuration.webPush = nil
+      case .withoutWebPush: configuration.channels.webPush = nil
       case .fullForUsers: configuration.limits.undeliveredPushesPerUser = 0
       case .full: configuration.limits.undeliveredPushes = 0
       }

@@ -44,18 +44,18 @@ struct ReloadingTests {
       let apns = APNsSettings(
         topic: "a", credential: .key(file: folder + "/key.p8", keyID: "K", teamID: "T"),
         host: "127.0.0.1", port: 1)
-      settings.containers = [Service.container: .init(apns: apns)]
+      settings.containers = [Service.container: .init(channels: ChannelSettings { $0.apns = apns })]
       try await withService(settings) { service in
         var configuration = service.configuration
         #expect(try service.server.reload(configuration) == [])
-        let before = service.server.routes.current.apns
+        let before = service.server.channels.channel(APNsChannel.self)
         try "nonsense".write(toFile: folder + "/key.p8", atomically: true, encoding: .utf8)
         configuration.limits.requestRates = [.user: .init(perSecond: 0.001, burst: 1)]
         let error = #expect(throws: ConfigurationError.self) {
           _ = try service.server.reload(configuration)
         }
         #expect(error?.description.contains("holds no usable key") == true)
-        #expect(service.server.routes.current.apns === before)
+        #expect(service.server.channels.channel(APNsChannel.self) === before)
         for _ in 0..<3 {
           _ = try await service.lookup("n")
         }
@@ -64,7 +64,7 @@ struct ReloadingTests {
         try ES256PrivateKey().pem.write(
           toFile: folder + "/key.p8", atomically: true, encoding: .utf8)
         #expect(try service.server.reload(configuration) == ["connections to APNs"])
-        #expect(service.server.routes.current.apns !== before)
+        #expect(service.server.channels.channel(APNsChannel.self) !== before)
       }
     }
   }

@@ -59,12 +59,12 @@ struct ServerConfigurationTests {
           label: "Example", scopes: ["email"]))
     #expect(configuration.publicURL == "https://cloud.example.com")
     #expect(configuration.containers["iCloud.b"] == ServerConfiguration.Container())
-    let strings = try #require(configuration.containers["iCloud.c"]?.strings)
+    let strings = try #require(configuration.containers["iCloud.c"]?.channels.strings)
     #expect(strings.folder.path.hasSuffix("/app") && strings.folder.path.hasPrefix("/"))
     #expect(strings.languages == ["de"])
     let container = try #require(configuration.containers["iCloud.a"])
     #expect(!container.excludesOriginDevice)
-    let apns = try #require(container.apns)
+    let apns = try #require(container.channels.apns)
     #expect(apns.topic == "a")
     #expect(apns.host == "localhost")
     #expect(apns.port == 2197)
@@ -175,12 +175,12 @@ struct ServerConfigurationTests {
         "iCloud.b": {"apns": {"topic": "b", "certificateFile": "/b.pem",
           "certificateKeyFile": "/b.key"}}}}
       """)
-    let first = try #require(configuration.containers["iCloud.a"]?.apns)
+    let first = try #require(configuration.containers["iCloud.a"]?.channels.apns)
     #expect(first.credential == .certificate(file: "/a.pem", keyFile: "/a.pem"))
     #expect(first.maximumConnections == 7)
     #expect(first.proxy == "http://anna:s%20t@proxy.example.com:3128")
     #expect(
-      configuration.containers["iCloud.b"]?.apns?.credential
+      configuration.containers["iCloud.b"]?.channels.apns?.credential
         == .certificate(file: "/b.pem", keyFile: "/b.key"))
   }
 

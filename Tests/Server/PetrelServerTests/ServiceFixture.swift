@@ -74,8 +74,8 @@ final class Service: Sendable {
     configuration.containers = settings.containers
     configuration.signIn = settings.signIn
     configuration.limits = settings.limits
-    configuration.webPush = settings.webPush
-    configuration.webhooks = settings.webhooks
+    configuration.channels.webPush = settings.webPush
+    configuration.channels.webhooks = settings.webhooks
     configuration.admin = settings.admin
     configuration.metrics = settings.metrics
     configuration.address = settings.address

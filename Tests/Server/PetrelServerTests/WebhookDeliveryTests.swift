@@ -24,7 +24,11 @@ struct WebhookDeliveryTests {
     webhooks.outbound.allowedNetworks = ["127.0.0.0/8"].compactMap(IPNetwork.init)
     webhooks.outbound.allowsHTTP = true
     settings.webhooks = webhooks
-    if let strings { settings.containers = [Service.container: .init(strings: strings)] }
+    if let strings {
+      settings.containers = [
+        Service.container: .init(channels: ChannelSettings { $0.strings = strings })
+      ]
+    }
     try await withService(settings) { service in
       let program = try await ServerKeyClient(service)
       let made = try await program.post(
@@ -153,9 +157,7 @@ struct WebhookDeliveryTests {
 
         try Data("\"NEW_%@\" = \"Fresh: %@\";".utf8).write(to: file)
         #expect(
-          try service.server.reload(service.configuration) == [
-            "connections to push services of browsers and to webhooks"
-          ])
+          try service.server.reload(service.configuration) == ["connections to webhooks"])
         #expect(try service.server.reload(service.configuration) == [])
         try await save("B", title: "bread", at: service)
         let after = try await wait(2, at: receiver)[1]["value"]?["aps"]?["alert"]

@@ -4,24 +4,20 @@ import Settings
 extension ServerConfiguration {
   /// What is special about one container.
   public struct Container: Sendable, Hashable {
-    /// Nil when no pushes leave the server for this container; the web courier works all the same.
-    public var apns: APNsSettings?
+    /// How its notifications go to devices.
+    public var channels: ChannelSettings
     public var excludesOriginDevice: Bool
     public var refusesEqualSubscriptions: Bool
     public var deletionsCarryLastValues: Bool
-    /// Nil when the server does not have the app's strings.
-    public var strings: AppStringsSettings?
 
     public init(
-      apns: APNsSettings? = nil, excludesOriginDevice: Bool = true,
-      refusesEqualSubscriptions: Bool = false, deletionsCarryLastValues: Bool = false,
-      strings: AppStringsSettings? = nil
+      channels: ChannelSettings = ChannelSettings(), excludesOriginDevice: Bool = true,
+      refusesEqualSubscriptions: Bool = false, deletionsCarryLastValues: Bool = false
     ) {
-      self.apns = apns
+      self.channels = channels
       self.excludesOriginDevice = excludesOriginDevice
       self.refusesEqualSubscriptions = refusesEqualSubscriptions
       self.deletionsCarryLastValues = deletionsCarryLastValues
-      self.strings = strings
     }
 
     static let settings = SettingTable(
@@ -36,12 +32,6 @@ extension ServerConfiguration {
         .init(
           "deletionsCarryLastValues", \.deletionsCarryLastValues, .boolean,
           "Whether notifications of deletions carry the record's last values and type."),
-        .object(
-          "strings", \.strings, AppStringsSettings.table, default: "webhooks get the keys alone",
-          "The app's strings, for [localised alerts](webhooks.md#localised-alerts) in webhooks."),
-        .object(
-          "apns", \.apns, APNsSettings.table, default: "no pushes; the web courier works",
-          "The key and the app that pushes go to."),
-      ])
+      ] + PushChannelRegistry.containerSettings.map { $0.within(\.channels) })
   }
 }

@@ -2,6 +2,7 @@ import CloudKitModel
 import Foundation
 import HTTPService
 import OutboundHTTP
+import PushChannels
 import Settings
 import StoreModel
 
@@ -169,8 +170,10 @@ extension ServerConfiguration {
     ]
     quotas[.privateDatabaseBytes] = limits.privateDatabaseBytes.map { Int($0) }
     quotas[.publicDatabaseBytes] = limits.publicDatabaseBytes.map { Int($0) }
-    quotas[.browsersPerUser] = webPush?.browsersPerUser
-    quotas[.webhooksPerKey] = webhooks?.webhooksPerKey
+    for channel in PushChannelRegistry.all {
+      guard let limit = channel.deviceLimit(of: channelSettings) else { continue }
+      quotas[channel.kind.quota] = limit
+    }
     return quotas
   }
 }

@@ -41,10 +41,8 @@ public struct ServerConfiguration: Sendable, Hashable {
   /// By identifier. When empty every container is served, without APNs; otherwise only these.
   public var containers: [String: Container] = [:]
   public var signIn = SignIn()
-  /// Nil when browsers may not register for Web Push.
-  public var webPush: WebPushSettings?
-  /// Nil when programs may not register webhooks.
-  public var webhooks: WebhookSettings?
+  /// How notifications go to devices, as far as it is not said of each container.
+  public var channels = ChannelSettings()
   public var limits = Limits()
   public var notificationLog = NotificationLog()
   public var explain = Explain()
@@ -75,6 +73,11 @@ public struct ServerConfiguration: Sendable, Hashable {
   public var socketFile: SocketFile {
     let directory = URL(fileURLWithPath: dataDirectory).standardizedFileURL.path
     return SocketFile(path: directory + "/\(Self.socketName)")
+  }
+
+  /// All settings of the channels to devices.
+  package var channelSettings: PushChannelSettings {
+    PushChannelSettings(server: channels, containers: containers.mapValues(\.channels))
   }
 
   /// The name of the socket in each data directory.
@@ -168,13 +171,7 @@ extension ServerConfiguration {
         },
         "The containers that are served, by identifier."),
       .object("signIn", \.signIn, SignIn.settings, "How users [sign in](#signing-in)."),
-      .object(
-        "webPush", \.webPush, WebPushSettings.table, default: "refused",
-        "Pushes to browsers by [Web Push](#web-push-and-webhooks)."),
-      .object(
-        "webhooks", \.webhooks, WebhookSettings.table, default: "refused",
-        "Posts to programs, [webhooks](#web-push-and-webhooks)."),
-    ],
+    ] + PushChannelRegistry.settings.map { $0.within(\.channels) },
     rules: { reader, configuration throws(ConfigurationError) in
       guard let store = try reader.text("store", orIn: "storeFile") else { return }
       do {

@@ -1,6 +1,7 @@
 import ChangeDispatch
 import Measuring
 import OutboundHTTP
+import PushChannels
 
 extension MetricsPage {
   mutating func add(_ delivery: DeliveryWorker.Metrics, _ times: DeliveryTimes) {
@@ -40,41 +41,14 @@ extension MetricsPage {
       times.savedToAccepted)
   }
 
-  mutating func add(_ routes: [APNsRoutes.Figures]) {
-    func each(_ value: (APNsRoutes.Figures) -> Int) -> [Sample] {
-      routes.map { Sample($0.labels, value($0)) }
+  /// What the channels to devices say of themselves.
+  mutating func add(_ channels: [any PushChannel]) {
+    for channel in channels { channel.addMetrics(to: &self) }
+    let clients = channels.compactMap { channel in
+      channel.requestMetrics.map { (channel: type(of: channel).kind.rawValue, metrics: $0) }
     }
-    counter(
-      "petrel_apns_answers_total", "Answers of APNs by their status and reason.",
-      routes.flatMap { route in
-        route.answers.sorted { ($0.key.status, $0.key.reason) < ($1.key.status, $1.key.reason) }
-          .map { answer, count in
-            Sample(
-              route.labels + [("status", String(answer.status)), ("reason", answer.reason)], count)
-          }
-      })
-    counter(
-      "petrel_apns_unsent_total", "Pushes that APNs certainly did not get.",
-      each { $0.client.notSent })
-    counter(
-      "petrel_apns_unanswered_total", "Pushes whose answer never came.", each { $0.client.unknown })
-    counter(
-      "petrel_apns_connects_total", "Attempts to connect to APNs.", each { $0.client.connections })
-    gauge(
-      "petrel_apns_connections", "Connections to APNs, open or being opened.",
-      each { $0.client.openConnections })
-    gauge(
-      "petrel_apns_waiting", "Pushes that wait for a connection or a stream.",
-      each { $0.client.waiting })
-    gauge(
-      "petrel_apns_in_flight", "Pushes that were sent and have no answer yet.",
-      each { $0.client.inFlight })
-  }
-
-  /// What is posted to the servers of others.
-  mutating func add(posting clients: [(kind: String, metrics: HTTPClient.Metrics)]) {
     func each(_ value: (HTTPClient.Metrics) -> Int) -> [Sample] {
-      clients.map { Sample([("kind", $0.kind)], value($0.metrics)) }
+      clients.map { Sample([("kind", $0.channel)], value($0.metrics)) }
     }
     counter(
       "petrel_posts_answered_total", "Posts that were answered, whatever the status.",
@@ -99,11 +73,5 @@ extension MetricsPage {
     gauge(
       "process_start_time_seconds", "When the process was started, since 1970-01-01 UTC.",
       process.startSeconds)
-  }
-}
-
-extension APNsRoutes.Figures {
-  fileprivate var labels: [(name: String, value: String)] {
-    [("container", container), ("environment", environment.rawValue)]
   }
 }

@@ -16,8 +16,7 @@ extension Server {
     page.add(dispatchMetrics)
     page.add(deliveryMetrics, service.deliveryTimes)
     if let presence = service.membershipMetrics { page.add(presence) }
-    page.add(routes.current.apns.figures)
-    page.add(posting: [("web_push", webPushMetrics), ("webhook", webhookMetrics)])
+    page.add(channels.all)
     page.add(process)
     return page
   }

@@ -31,7 +31,7 @@ struct OperationTable: Sendable {
     publicURL: @escaping @Sendable () -> String, webPushKey: WebPushKey?
   ) {
     let databases = DatabaseDirectory(store: store.databases)
-    let offer = configuration.webPush.flatMap { settings in
+    let offer = configuration.channels.webPush.flatMap { settings in
       webPushKey.map { WebPushEndpoint.Offer(settings: settings, key: $0) }
     }
     self.init(
@@ -44,7 +44,8 @@ struct OperationTable: Sendable {
         ).operations
         + NotificationsEndpoint(store: store.notificationLog).operations
         + WebPushEndpoint(store: store.devices, offer: offer).operations
-        + WebhooksEndpoint(store: store.devices, settings: configuration.webhooks).operations
+        + WebhooksEndpoint(store: store.devices, settings: configuration.channels.webhooks)
+        .operations
         + UsersEndpoint(store: store.accounts).operations
         + AssetsEndpoint(store: store.assets, databases: databases, links: links).operations
         + SharesEndpoint().operations

@@ -1,3 +1,4 @@
+import PushChannels
 import Settings
 
 extension Server {
@@ -13,9 +14,9 @@ extension Server {
     // What is reached is still where the server listens: who may run it depends on that.
     configuration.address = self.configuration.address
     configuration.publicURL = self.configuration.publicURL
-    let next = try routes.prepare(configuration)
-    service.reload(configuration, webPushKey: next.webPushKey)
+    let next = try channels.prepare(configuration.channelSettings)
+    service.reload(configuration, webPushKey: next.channel(WebPushChannel.self)?.key)
     pages.reload(OperatorAccess(configuration))
-    return routes.use(next)
+    return channels.use(next)
   }
 }

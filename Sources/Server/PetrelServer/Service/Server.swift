@@ -3,7 +3,7 @@ import CloudKitModel
 import Foundation
 import HTTPService
 import KillPoints
-import OutboundHTTP
+import PushChannels
 import Settings
 import StoreModel
 import Synchronization
@@ -27,7 +27,7 @@ public final class Server: Sendable {
   let store: any Store
   private let http: HTTPServer
   let service: CloudService
-  let routes: OutwardRoutes
+  let channels: OpenPushChannels
   let pages: OperationPages
   let requestTimes = RequestTimes()
   private let health: ServerHealth
@@ -57,12 +57,14 @@ public final class Server: Sendable {
     self.log = log
     let address = Address()
     self.address = address
-    let routes = try OutwardRoutes(configuration: configuration, store: store.secrets, clock: clock)
-    self.routes = routes
+    let channels = try OpenPushChannels(
+      configuration.channelSettings, secrets: store.secrets, clock: clock)
+    self.channels = channels
     let service = CloudService(
       configuration: configuration, store: store, log: log, clock: clock, executor: nil,
       publicURL: { address.url.withLock { $0 } },
-      webPushKey: routes.current.webPushKey, route: { routes.route(to: $0) })
+      webPushKey: channels.channel(WebPushChannel.self)?.key,
+      route: { channels.route(to: $0) })
     self.service = service
     var settings = HTTPServer.Configuration()
     settings.address = configuration.address
@@ -121,9 +123,6 @@ public final class Server: Sendable {
   public var deliveryMetrics: DeliveryWorker.Metrics { service.deliveryMetrics }
   /// This server among those that share the store; nil when it has it alone.
   public var membershipMetrics: ServerMembership.Metrics? { service.membershipMetrics }
-  /// What is sent to the push services of browsers, and to webhooks.
-  public var webPushMetrics: HTTPClient.Metrics { routes.current.web.webPushMetrics }
-  public var webhookMetrics: HTTPClient.Metrics { routes.current.web.webhookMetrics }
   public var httpMetrics: HTTPServer.Metrics { http.metrics }
   public var requestMetrics: RequestMetrics { service.requestMetrics }
 
@@ -159,7 +158,7 @@ public final class Server: Sendable {
   public func stop() async {
     await http.stop(within: .seconds(10))
     await service.stop()
-    await routes.close()
+    await channels.close()
   }
 }
 

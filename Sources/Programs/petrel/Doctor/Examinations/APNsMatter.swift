@@ -48,7 +48,7 @@ struct APNsMatter: Sendable {
 
   /// Containers with the same settings, and environments behind the same host, are one way.
   private var ways: [Way] {
-    let containers = configuration.containers.compactMapValues(\.apns)
+    let containers = configuration.containers.compactMapValues(\.channels.apns)
     let grouped = Dictionary(grouping: containers.keys.sorted()) { containers[$0] }
     return grouped.compactMap { settings, names in
       settings.map { (names, $0) }

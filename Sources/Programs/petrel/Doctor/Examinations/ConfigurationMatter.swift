@@ -51,7 +51,8 @@ struct ConfigurationMatter: Sendable {
           "name those that may use them in admin.networks"))
     }
     for (name, outbound) in [
-      ("webPush", configuration.webPush?.outbound), ("webhooks", configuration.webhooks?.outbound),
+      ("webPush", configuration.channels.webPush?.outbound),
+      ("webhooks", configuration.channels.webhooks?.outbound),
     ] where outbound?.allowsHTTP == true {
       findings.append(
         .warning(

@@ -1,5 +1,6 @@
 import CommandInterface
 import PetrelServer
+import PushChannels
 import Storage
 import StoreModel
 
@@ -16,14 +17,17 @@ struct DevicesMatter: Sendable {
   }
 
   static func judge(_ census: DeviceCensus, for configuration: ServerConfiguration) -> [Finding] {
-    let warnings = census.groups.compactMap { group in
-      missingSetting(for: group, in: configuration).map { setting in
-        let least = group.count < DeviceCensus.limit ? "" : "at least "
-        return Finding.warning(
-          "\(group.container) has \(least)\(group.count.counting(name(of: group.kind))), but "
-            + "\(setting) is not set up: notifications are logged and not pushed there",
-          "set up \(setting), on all servers of the store alike (docs/configuration.md)")
-      }
+    let settings = configuration.channelSettings
+    let warnings = census.groups.compactMap { group -> Finding? in
+      guard let channel = PushChannelRegistry.channel(of: group.kind),
+        !channel.reaches(group.container, with: settings)
+      else { return nil }
+      let least = group.count < DeviceCensus.limit ? "" : "at least "
+      let key = channel.key(container: group.container)
+      return .warning(
+        "\(group.container) has \(least)\(group.count.counting(channel.deviceName)), but "
+          + "\(key) is not set up: notifications are logged and not pushed there",
+        "set up \(key), on all servers of the store alike (docs/configuration.md)")
     }
     guard warnings.isEmpty else { return warnings }
     return [
@@ -32,29 +36,5 @@ struct DevicesMatter: Sendable {
           ? "no device that pushes go to is registered"
           : "there is a way to all devices that pushes go to")
     ]
-  }
-
-  private static func name(of kind: DeviceToken.Kind) -> String {
-    switch kind {
-    case .apns: "APNs device"
-    case .courier: "reader"
-    case .webPush: "browser"
-    case .webhook: "webhook"
-    }
-  }
-
-  /// The setting that makes the way to devices; nil where the configuration has it.
-  private static func missingSetting(
-    for group: DeviceCensus.Group, in configuration: ServerConfiguration
-  ) -> String? {
-    switch group.kind {
-    case .apns:
-      configuration.containers[group.container]?.apns == nil
-        ? "containers.\(group.container).apns" : nil
-    // Its readers fetch.
-    case .courier: nil
-    case .webPush: configuration.webPush == nil ? "webPush" : nil
-    case .webhook: configuration.webhooks == nil ? "webhooks" : nil
-    }
   }
 }

@@ -32,13 +32,13 @@ struct KeyMatter: Sendable {
       findings += Self.exposure(of: file, as: "the configuration, which has secrets in it,")
     }
     for (container, settings) in configuration.containers.sorted(by: { $0.key < $1.key }) {
-      guard let apns = settings.apns else { continue }
+      guard let apns = settings.channels.apns else { continue }
       findings += Self.credential(of: apns, container: container, at: now)
     }
     for file in files where file.contents == .certificates {
       findings += Self.authorities(file.path, as: file.key, at: now)
     }
-    if let webPush = configuration.webPush, findings.allSatisfy({ $0.mark == .ok }) {
+    if let webPush = configuration.channels.webPush, findings.allSatisfy({ $0.mark == .ok }) {
       findings.append(
         .ok("webPush: the key \(webPush.keyFile ?? "in the store") can be used"))
     }

@@ -1,0 +1,27 @@
+import CloudKitModel
+import PushChannels
+import StoreModel
+
+extension Delivery {
+  /// When the delivery expires and is not sent any more.
+  var expiration: Timestamp {
+    let isHighPriority = notification.subscription.notificationInfo?.isHighPriority == true
+    // A webhook gets no later wake-up for a missed notification, so a late one is better than none.
+    let kind = isHighPriority || device.kind == .webhook ? Push.Kind.alert : .background
+    return logged.advanced(bySeconds: kind.lifetime)
+  }
+
+  var mergeKey: DeliveryMergeKey? {
+    device.kind.mergesDeliveries ? DeliveryMergeKey(notification.subscription) : nil
+  }
+}
+
+extension DeviceToken {
+  /// Why nothing is sent to the device, for people.
+  var lackOfRoute: String {
+    guard let channel = PushChannelRegistry.channel(of: kind) else {
+      return "a reader of the web courier is sent nothing"
+    }
+    return channel.lackOfRoute(to: self)
+  }
+}

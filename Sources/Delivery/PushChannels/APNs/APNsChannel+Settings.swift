@@ -1,0 +1,63 @@
+import Foundation
+import Settings
+
+extension ChannelSettings {
+  /// Of a container: how it sends pushes to APNs; nil when none leave the server for it. The web courier works all the same.
+  public var apns: APNsSettings? {
+    get { self[APNsSettings.self] }
+    set { self[APNsSettings.self] = newValue }
+  }
+}
+
+extension APNsChannel {
+  package static var containerSettings: [Setting<ChannelSettings>] {
+    [
+      .object(
+        "apns", \.apns, APNsSettings.table, default: "no pushes; the web courier works",
+        "The key and the app that pushes go to.")
+    ]
+  }
+
+  package static func configuration(of settings: PushChannelSettings) -> Configuration? {
+    let all = settings.containers.compactMapValues(\.apns)
+    return all.isEmpty ? nil : all
+  }
+
+  package static func reaches(_ container: String, with configuration: Configuration) -> Bool {
+    configuration[container] != nil
+  }
+
+  package static func files(of configuration: Configuration) -> [String] {
+    configuration.values.flatMap { settings in
+      let files =
+        switch settings.credential {
+        case .key(let file, _, _): [file]
+        case .certificate(let file, let keyFile): [file, keyFile]
+        }
+      return files + [settings.authorityFile].compactMap(\.self)
+    }
+  }
+
+  package static func fileChecks(of settings: PushChannelSettings) -> [FileCheck] {
+    settings.containers.sorted { $0.key < $1.key }.flatMap { container, settings -> [FileCheck] in
+      guard let apns = settings.apns else { return [] }
+      let path = ["containers", container, "apns"]
+      let key =
+        switch apns.credential {
+        case .key: "keyFile"
+        case .certificate: "certificateFile"
+        }
+      return [
+        FileCheck(path + [key]) { () throws(ConfigurationError) in
+          _ = try APNsAuthentication(apns.credential, container: container)
+        },
+        FileCheck(path + ["authorityFile"]) { () throws(ConfigurationError) in
+          guard let file = apns.authorityFile, !FileManager.default.isReadableFile(atPath: file)
+          else { return }
+          throw ConfigurationError(
+            "containers: \(container): apns: authorityFile \(file) cannot be read")
+        },
+      ]
+    }
+  }
+}

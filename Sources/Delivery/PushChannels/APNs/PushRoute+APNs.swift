@@ -1,0 +1,51 @@
+import StoreModel
+
+extension PushRoute {
+  /// The route to the devices of one app through APNs. A push that APNs reports as too large is
+  /// pruned to half the size and sent once more; the same bytes are never repeated.
+  ///
+  /// - Parameters:
+  ///   - topic: `apns-topic`, normally the app's bundle ID.
+  ///   - send: sends a push and calls back once with the result; must not block.
+  public init(
+    topic: String,
+    send: @escaping @Sendable (Push, @escaping @Sendable (APNsResult) -> Void) -> Void
+  ) {
+    self.init { delivery, attempt, completion in
+      @Sendable func sendOnce(_ payload: PushPayload, isPrunedForAPNs: Bool) {
+        let push = Push(
+          delivery.notification, payload: payload, deviceToken: delivery.device.token,
+          topic: topic, issued: delivery.logged)
+        send(push) { result in
+          if result.saysTooLarge, !isPrunedForAPNs {
+            let smaller = PushPayload(
+              delivery.notification, badge: delivery.badge, reader: .apns,
+              sizeLimit: payload.bytes.count / 2)
+            if smaller != payload { return sendOnce(smaller, isPrunedForAPNs: true) }
+          }
+          completion(
+            Report(
+              outcome: DeliveryOutcome.of(result, attempt: attempt),
+              text: "\(result)", reach: result.reach, payload: payload.bytes))
+        }
+      }
+      sendOnce(
+        PushPayload(delivery.notification, badge: delivery.badge, reader: .apns),
+        isPrunedForAPNs: false)
+    }
+  }
+}
+
+extension APNsResult {
+  fileprivate var saysTooLarge: Bool {
+    if case .answered(413, _, _, _, _) = self { true } else { false }
+  }
+
+  fileprivate var reach: PushRoute.Report.Reach {
+    switch self {
+    case .answered: .answered
+    case .unknown: .unanswered
+    case .notSent: .notSent
+    }
+  }
+}

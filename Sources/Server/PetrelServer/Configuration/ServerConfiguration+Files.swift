@@ -1,0 +1,20 @@
+import PushChannels
+import Settings
+
+extension ServerConfiguration {
+  /// What is wrong with the files that the configuration names, which are read as the server does
+  /// when it starts.
+  ///
+  /// - Parameter sources: tell where each is named.
+  public func fileMistakes(from sources: ConfigurationSources) -> [ConfigurationError] {
+    PushChannelRegistry.all.flatMap { $0.fileChecks(of: channelSettings) }.compactMap { file in
+      do throws(ConfigurationError) {
+        try file.check()
+        return nil
+      } catch {
+        return ConfigurationError(
+          sources.place(of: file.key) + error.description, at: .key(file.key))
+      }
+    }
+  }
+}
