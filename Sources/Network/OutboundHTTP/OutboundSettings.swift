@@ -61,6 +61,18 @@ extension OutboundSettings {
   }
 }
 
+extension OutboundSettings {
+  /// What there is to say of the settings of an object of the configuration.
+  package func findings(in key: String) -> [Finding] {
+    guard allowsHTTP else { return [] }
+    return [
+      .warning(
+        "\(key).allowsHTTP: what is posted may be read on its way",
+        "take it out unless all of these servers are on this machine")
+    ]
+  }
+}
+
 extension SettingKind {
   /// Ranges of addresses.
   package static let networks = SettingKind.list(

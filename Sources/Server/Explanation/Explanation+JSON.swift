@@ -1,5 +1,6 @@
 import CloudKitModel
 import JSONCoding
+import PushChannels
 
 // Explanations as JSON. Times are milliseconds since 1970.
 
@@ -61,6 +62,7 @@ extension DeliveryExplanation {
   public var json: JSONValue {
     .object([
       "number": .int(delivery.id.number), "kind": .text(delivery.kind?.rawValue),
+      "channel": .text(delivery.kind.flatMap { PushChannelRegistry.channel(of: $0)?.name }),
       "device": .string(delivery.token), "state": .string(delivery.state.rawValue),
       "attempts": .int(Int64(delivery.attempts)), "reason": .text(delivery.reason),
       "updated": .time(delivery.updated),

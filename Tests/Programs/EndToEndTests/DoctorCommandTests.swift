@@ -26,7 +26,8 @@ struct DoctorCommandTests {
       let matters = Set((report.json["findings"]?.array ?? []).compactMap { $0["matter"]?.string })
       #expect(
         matters == [
-          "configuration", "keys", "data directory", "disk", "store", "devices", "open files",
+          "configuration", "keys", "push channels", "data directory", "disk", "store", "devices",
+          "open files",
           "server", "APNs", "clock",
         ])
       #expect(report.findings("ok", in: "APNs").contains { $0.contains("takes pushes") })
@@ -103,17 +104,18 @@ struct DoctorCommandTests {
       let expired = try await setup.report("--offline")
       #expect(expired.status == 1)
       #expect(
-        expired.findings("problem", in: "keys").first?.contains("expired on") == true,
+        expired.findings("problem", in: "push channels").first?.contains("expired on") == true,
         "\(expired.text)")
       try useCertificate(topic: "org.example.Doctor", days: 30, since: 20)
       let soon = try await setup.report("--offline")
       #expect(soon.status == 0)
       #expect(
-        soon.findings("warning", in: "keys").first?.contains("expires in") == true, "\(soon.text)")
+        soon.findings("warning", in: "push channels").first?.contains("expires in") == true,
+        "\(soon.text)")
       try useCertificate(topic: "org.example.Other", days: 365, since: 20)
       let other = try await setup.report("--offline")
       #expect(
-        other.findings("problem", in: "keys").first?.contains("org.example.Other") == true,
+        other.findings("problem", in: "push channels").first?.contains("org.example.Other") == true,
         "\(other.text)")
     }
   }

@@ -3,6 +3,7 @@ import Cryptography
 import Foundation
 import PetrelServer
 import PushChannels
+import Settings
 import Storage
 import StoreTools
 import Testing
@@ -181,7 +182,8 @@ struct DoctorJudgementTests {
     let certificate = CertificateSummary(
       commonName: "n", start: now.addingTimeInterval(-864_000),
       end: now.addingTimeInterval(days * 86_400))
-    let finding = KeyMatter.validity(of: certificate, "it", at: now, renewal: "renew it")
+    let finding = Finding.validity(
+      of: certificate, "it", at: Timestamp(milliseconds: 1_800_000_000_000), renewal: "renew it")
     #expect(finding.mark == expected)
     #expect((finding.advice == nil) == (expected == .ok))
   }

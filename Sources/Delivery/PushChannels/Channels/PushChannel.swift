@@ -33,6 +33,15 @@ package protocol PushChannel: AnyObject, Sendable {
   static func files(of configuration: Configuration) -> [String]
   /// What is looked at in the files that the settings name, also of a channel that is not set up.
   static func fileChecks(of settings: PushChannelSettings) -> [FileCheck]
+  /// What `petrel doctor` finds in the configuration and its files, without asking anybody.
+  static func findings(in configuration: Configuration, at now: Timestamp) -> [Finding]
+  /// What it finds when it asks the channel's service whether the sender is believed.
+  ///
+  /// - Parameter noting: takes the header field `Date` of an answer, and who gave it.
+  static func findings(
+    askingWith configuration: Configuration,
+    noting date: @escaping @Sendable (String?, String) -> Void
+  ) async -> [Finding]
   /// Whether the devices of a container are reached.
   static func reaches(_ container: String, with configuration: Configuration) -> Bool
   /// The most devices that a user may have; nil where the limits say it.
@@ -61,6 +70,10 @@ extension PushChannel {
   package static var settings: [Setting<ChannelSettings>] { [] }
   package static var containerSettings: [Setting<ChannelSettings>] { [] }
   package static func fileChecks(of settings: PushChannelSettings) -> [FileCheck] { [] }
+  package static func findings(
+    askingWith configuration: Configuration,
+    noting date: @escaping @Sendable (String?, String) -> Void
+  ) async -> [Finding] { [] }
   package static func reaches(_ container: String, with configuration: Configuration) -> Bool {
     true
   }
@@ -77,6 +90,20 @@ extension PushChannel {
   /// Whether a configuration sets the channel up for the devices of a container.
   package static func reaches(_ container: String, with settings: PushChannelSettings) -> Bool {
     configuration(of: settings).map { reaches(container, with: $0) } ?? false
+  }
+
+  /// What is found in the configuration; nothing where it does not set the channel up.
+  package static func findings(in settings: PushChannelSettings, at now: Timestamp) -> [Finding] {
+    configuration(of: settings).map { findings(in: $0, at: now) } ?? []
+  }
+
+  /// What is found by asking the service; nothing where the channel is not set up.
+  package static func findings(
+    askingWith settings: PushChannelSettings,
+    noting date: @escaping @Sendable (String?, String) -> Void
+  ) async -> [Finding] {
+    guard let configuration = configuration(of: settings) else { return [] }
+    return await findings(askingWith: configuration, noting: date)
   }
 
   /// The most devices that a user may have; nil where the channel is not set up, or the limits say it.

@@ -129,4 +129,13 @@ extension WebPushChannel {
       }
     ]
   }
+
+  package static func findings(in settings: WebPushSettings, at now: Timestamp) -> [Finding] {
+    var findings = settings.outbound.findings(in: "webPush")
+    // The check of the files reports a key that cannot be used.
+    if settings.keyFile.map({ (try? WebPushKey.key(inFile: $0)) != nil }) ?? true {
+      findings.append(.ok("webPush: the key \(settings.keyFile ?? "in the store") can be used"))
+    }
+    return findings
+  }
 }

@@ -124,4 +124,8 @@ extension WebhookChannel {
       }
     }
   }
+
+  package static func findings(in configuration: Configuration, at now: Timestamp) -> [Finding] {
+    configuration.webhooks.outbound.findings(in: "webhooks")
+  }
 }

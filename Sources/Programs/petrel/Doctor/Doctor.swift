@@ -1,4 +1,5 @@
 import PetrelServer
+import PushChannels
 
 /// Looks at all that a server depends on. Nothing is changed.
 struct Doctor: Sendable {
@@ -45,6 +46,12 @@ struct Doctor: Sendable {
       Examination(asking: "keys") {
         KeyMatter(configuration: settings, sources: matter.sources).findings()
       },
+      Examination(asking: "push channels") {
+        let findings = PushChannelRegistry.all.flatMap {
+          $0.findings(in: settings.channelSettings, at: .now)
+        }
+        return findings.isEmpty ? [.ok("none is set up, so no pushes leave")] : findings
+      },
       Examination(asking: "data directory") { DirectoryMatter(settings).findings() },
       Examination(asking: "disk") {
         DiskMatter(directory: settings.dataDirectory).findings()
@@ -67,10 +74,13 @@ struct Doctor: Sendable {
       },
     ]
     guard !isOffline else { return examinations }
-    examinations.append(
-      Examination("APNs") {
-        await APNsMatter(configuration: settings, samples: samples).findings()
-      })
+    examinations += PushChannelRegistry.all.map { channel in
+      Examination(channel.name) {
+        await channel.findings(askingWith: settings.channelSettings) {
+          samples.note($0, from: $1)
+        }
+      }
+    }
     examinations.append(
       Examination("sign-in") {
         await IssuersMatter(configuration: settings, samples: samples).findings()

@@ -1,5 +1,6 @@
 import CommandInterface
 import JSONCoding
+import Settings
 
 /// What the doctor found.
 struct DoctorReport: Sendable {

@@ -1,4 +1,5 @@
 import Foundation
+import Settings
 import Synchronization
 
 /// One matter to look at, within a limit of time.

@@ -1,4 +1,5 @@
 import CommandInterface
+import Settings
 
 extension TextStyle {
   /// A text in the colour of a mark.

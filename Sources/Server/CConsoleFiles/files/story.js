@@ -13,7 +13,6 @@ const titles = {
   recordCreated: 'Created', recordUpdated: 'Updated', recordDeleted: 'Deleted',
   zoneCreated: 'Zone made', zoneDeleted: 'Zone deleted',
 };
-const ways = { apns: 'APNs', webPush: 'Web Push', webhook: 'Webhook', courier: 'Web courier' };
 
 /** The address of a subscription's explanation. */
 export function subscriptionLink(item, query = {}) {
@@ -33,7 +32,7 @@ function token(text) { return h('code', { class: 'clipped', title: text }, text)
 
 function delivery(item, start) {
   return h('li', {},
-    badge(item.state, stateKinds[item.state]), ' ', h('strong', {}, ways[item.kind] ?? 'A device'), ' ', token(item.device),
+    badge(item.state, stateKinds[item.state]), ' ', h('strong', {}, item.channel ?? 'A device'), ' ', token(item.device),
     h('div', { class: 'quiet small' }, `${later(item.updated - start)}, ${count(item.attempts, 'attempt')}`,
       item.due ? [', next not before ', time(item.due)] : null),
     item.reason ? h('div', { class: 'small' }, item.reason) : null,

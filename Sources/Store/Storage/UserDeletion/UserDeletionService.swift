@@ -133,7 +133,7 @@ extension User {
   ) throws {
     _ = try WebAuthTokenTable(transaction: transaction)
       .endSessions(of: userRecordName, everywhere: true, at: timestamp, ordering: &orders)
-    for kind in [DeviceToken.Kind.apns, .webhook] {
+    for kind in DeviceToken.Kind.allCases where kind != .courier {
       try DeviceTable(transaction: transaction)
         .removeAll(of: userRecordName, kind: kind, at: timestamp, ordering: &orders)
     }

@@ -1,5 +1,6 @@
 import CommandInterface
 import JSONCoding
+import PushChannels
 
 /// `petrel devices list`
 enum DevicesListCommand: Command {
@@ -41,17 +42,17 @@ enum DevicesRemoveCommand: Command {
   static let options: [Arguments.Option] =
     [
       .init(
-        "kind", "KIND", "apns, webPush or webhook (default whichever has the token)",
+        "kind", "KIND", kinds.joined(separator: ", ") + " (default whichever has the token)",
         words: kinds),
       AdminOptions.json,
     ] + AdminOptions.all
 
-  private static let kinds = ["apns", "webPush", "webhook"]
+  private static let kinds = PushChannelRegistry.all.map { $0.kind.rawValue }
 
   static func run(_ arguments: Arguments) async throws -> Int32 {
     let token = try arguments.word("TOKEN, as 'petrel devices list --json' shows it")
     if let kind = arguments.string("kind"), !kinds.contains(kind) {
-      throw UsageError("--kind must be apns, webPush or webhook, not '\(kind)'")
+      throw UsageError("--kind must be one of \(kinds.joined(separator: ", ")), not '\(kind)'")
     }
     let candidates = arguments.string("kind").map { [$0] } ?? kinds
     let kind = try await AdminOptions.withAccess(arguments) { access in

@@ -1,6 +1,7 @@
 import Foundation
 import PetrelServer
 import SQLEngine
+import Settings
 import Storage
 import StoreTools
 

@@ -1,6 +1,7 @@
 import CLinuxStatus
 import Foundation
 import PetrelServer
+import Settings
 
 /// The machine's clock, by which provider tokens and signed requests are judged.
 struct ClockMatter: Sendable {

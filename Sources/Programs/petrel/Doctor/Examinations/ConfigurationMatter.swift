@@ -50,15 +50,6 @@ struct ConfigurationMatter: Sendable {
           "the admin API and the console are open to every address",
           "name those that may use them in admin.networks"))
     }
-    for (name, outbound) in [
-      ("webPush", configuration.channels.webPush?.outbound),
-      ("webhooks", configuration.channels.webhooks?.outbound),
-    ] where outbound?.allowsHTTP == true {
-      findings.append(
-        .warning(
-          "\(name).allowsHTTP: what is posted may be read on its way",
-          "take it out unless all of these servers are on this machine"))
-    }
     return findings
   }
 }

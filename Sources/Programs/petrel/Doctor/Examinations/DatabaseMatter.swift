@@ -1,5 +1,6 @@
 import Foundation
 import PetrelServer
+import Settings
 import Storage
 import StoreModel
 import StoreTools

@@ -1,6 +1,7 @@
 import CommandInterface
 import PetrelServer
 import PushChannels
+import Settings
 import Storage
 import StoreModel
 

@@ -1,5 +1,6 @@
 import Foundation
 import PetrelServer
+import Settings
 import Storage
 
 /// The data directory: whether the server may write what is in it, and nobody else may read it.

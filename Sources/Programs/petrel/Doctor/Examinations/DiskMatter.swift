@@ -1,6 +1,7 @@
 import CLinuxStatus
 import Foundation
 import PetrelServer
+import Settings
 import Storage
 
 /// The disk that the data directory is on, or would be.

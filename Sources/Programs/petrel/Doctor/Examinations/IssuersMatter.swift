@@ -1,5 +1,6 @@
 import OpenIDConnect
 import PetrelServer
+import Settings
 
 /// Whether the OpenID Connect issuers can be reached and are what the configuration says.
 struct IssuersMatter: Sendable {

@@ -1,5 +1,6 @@
 import Foundation
 import HTTPService
+import Settings
 
 /// How many files, and so connections, the server may have open.
 struct LimitsMatter: Sendable {

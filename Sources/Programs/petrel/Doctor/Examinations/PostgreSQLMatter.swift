@@ -1,6 +1,7 @@
 import CommandInterface
 import PetrelServer
 import SQLEngine
+import Settings
 import Storage
 import StoreModel
 import StoreTools

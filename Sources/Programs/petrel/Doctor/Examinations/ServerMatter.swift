@@ -2,6 +2,7 @@ import Foundation
 import JSONCoding
 import OpenIDConnect
 import PetrelServer
+import Settings
 import Storage
 
 /// The server that runs, or whether one could: its health, its address, and the URL that clients use.

@@ -1,5 +1,6 @@
 import CloudKitModel
 import JSONCoding
+import PushChannels
 import StoreModel
 import WebServices
 
@@ -117,7 +118,8 @@ extension AdminArgument {
     .init("subscription", .value(Subscription.schema(in: .requests)), "the subscription"),
     .init("subscriptionID", .text, "the subscription's ID"),
     .init("everywhere", .boolean, "native clients and readers of the web courier too"),
-    .init("kind", .word(["apns", "webPush", "webhook"]), "what kind of device it is"),
+    .init(
+      "kind", .word(PushChannelRegistry.all.map { $0.kind.rawValue }), "what kind of device it is"),
     .init("token", .text, "the device's token"),
     .init("name", .text, "by which people know it again"),
     .init(

@@ -116,7 +116,7 @@ extension JSONSchema {
   ]).named("UserHoldings")
 
   static let device = object([
-    "kind": word(["apns", "courier", "webPush", "webhook"]), "token": .text, "container": .text,
+    "kind": word(DeviceToken.Kind.allCases.map(\.rawValue)), "token": .text, "container": .text,
     "environment": environment, "apnsEnvironment": word(APNsEnvironment.allCases.map(\.rawValue)),
     "user": .text, "userName?": .text, "deviceID?": .text, "registered": .time, "expires?": .time,
   ]).named("Device")

@@ -17,7 +17,8 @@ extension JSONSchema {
   ]).named("SilentSubscription")
 
   private static let explainedDelivery = object([
-    "number": .count, "kind": text.orNull, "device": .text, "state": .anything,
+    "number": .count, "kind": text.orNull, "channel": text.orNull, "device": .text,
+    "state": .anything,
     "attempts": .count, "reason": text.orNull, "updated": time.orNull, "due": time.orNull,
     "mergedInto": count.orNull, "mergedIntoNotification": text.orNull,
     "mergedIntoRecord?": text.orNull,

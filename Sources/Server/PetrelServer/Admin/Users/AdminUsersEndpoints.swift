@@ -2,6 +2,7 @@ import CloudKitModel
 import Foundation
 import HTTPService
 import JSONCoding
+import PushChannels
 import StoreModel
 import WebServices
 
@@ -99,7 +100,10 @@ struct AdminUsersEndpoints: AdminEndpoints {
     guard
       let kind: DeviceToken.Kind = DeviceToken.Kind(
         rawValue: try request.arguments.required("kind")), kind != .courier
-    else { throw request.arguments.mistake("kind", "must be apns, webPush or webhook") }
+    else {
+      let kinds = PushChannelRegistry.all.map { $0.kind.rawValue }.joined(separator: ", ")
+      throw request.arguments.mistake("kind", "must be one of \(kinds)")
+    }
     let token = try request.arguments.required("token")
     guard let device = try await devices.deviceToken(token, kind: kind),
       try await devices.removeDeviceToken(

@@ -1,12 +1,11 @@
 import CloudKitModel
+import Cryptography
 import Foundation
 import HTTP2Transport
-import PetrelServer
-import PushChannels
+import Settings
 import StoreModel
 
-/// Whether APNs can be reached with what the configuration has, and believes the sender.
-struct APNsMatter: Sendable {
+extension APNsChannel {
   /// Shorter than the time of the examination, so that the reason of a failure is told.
   private static let patience = Duration.seconds(4)
 
@@ -19,14 +18,10 @@ struct APNsMatter: Sendable {
     var name: String { containers.joined(separator: ", ") }
   }
 
-  let configuration: ServerConfiguration
-  let samples: ClockSamples
-
-  func findings() async -> [Finding] {
-    let ways = ways
-    guard !ways.isEmpty else {
-      return [.ok("no container has pushes to APNs set up")]
-    }
+  package static func findings(
+    askingWith configuration: Configuration,
+    noting date: @escaping @Sendable (String?, String) -> Void
+  ) async -> [Finding] {
     let loop: EventLoop
     do {
       loop = try EventLoop(name: "petrel-doctor")
@@ -35,8 +30,8 @@ struct APNsMatter: Sendable {
     }
     defer { loop.shutDown() }
     return await withTaskGroup(of: (Int, Finding?).self) { group in
-      for (number, way) in ways.enumerated() {
-        group.addTask { (number, await ask(way, loop)) }
+      for (number, way) in ways(of: configuration).enumerated() {
+        group.addTask { (number, await ask(way, loop, noting: date)) }
       }
       var findings: [(Int, Finding)] = []
       for await (number, finding) in group {
@@ -47,8 +42,7 @@ struct APNsMatter: Sendable {
   }
 
   /// Containers with the same settings, and environments behind the same host, are one way.
-  private var ways: [Way] {
-    let containers = configuration.containers.compactMapValues(\.channels.apns)
+  private static func ways(of containers: Configuration) -> [Way] {
     let grouped = Dictionary(grouping: containers.keys.sorted()) { containers[$0] }
     return grouped.compactMap { settings, names in
       settings.map { (names, $0) }
@@ -63,22 +57,24 @@ struct APNsMatter: Sendable {
     }
   }
 
-  private func ask(_ way: Way, _ loop: EventLoop) async -> Finding? {
-    // What is wrong with the files is told as a matter of keys.
+  private static func ask(
+    _ way: Way, _ loop: EventLoop, noting date: @Sendable (String?, String) -> Void
+  ) async -> Finding? {
+    // The check of the files reports what is wrong with them.
     guard
       var client = try? way.settings.client(
         to: way.environments.first ?? .production, container: way.containers.first ?? "")
     else { return nil }
-    client.connectTimeout = Self.patience
-    client.answerTimeout = Self.patience
+    client.connectTimeout = patience
+    client.answerTimeout = patience
     let place = "\(client.host):\(client.port)"
     let name =
       way.environments.count == 1 ? "\(way.name) (\(way.environments[0].rawValue))" : way.name
     do {
       let answer = try await APNsProbe.ask(
         client, topic: way.settings.topic, loop: loop, at: .now)
-      samples.note(answer.date, from: place)
-      return Self.judge(answer, of: name, at: place)
+      date(answer.date, place)
+      return judge(answer, of: name, at: place)
     } catch {
       let proxy = client.proxy.map { " through the proxy \($0)" } ?? ""
       return .problem(

@@ -1,0 +1,52 @@
+import CloudKitModel
+import Cryptography
+import Foundation
+import Settings
+
+extension APNsChannel {
+  package static func findings(in configuration: Configuration, at now: Timestamp) -> [Finding] {
+    configuration.sorted { $0.key < $1.key }.flatMap { container, apns in
+      credential(of: apns, container: container, at: now)
+    }
+  }
+
+  private static func credential(
+    of apns: APNsSettings, container: String, at now: Timestamp
+  ) -> [Finding] {
+    switch apns.credential {
+    case .key(let file, let keyID, _):
+      // The check of the configuration reports a key that cannot be used.
+      guard let text = text(of: file), (try? ES256PrivateKey(pem: text)) != nil else { return [] }
+      return [.ok("\(container): the APNs key \(keyID) can be used")]
+    case .certificate(let file, _):
+      // The check of the configuration reports a certificate that cannot be used.
+      guard let text = text(of: file), let all = try? CertificateSummary.all(inPEM: text),
+        let first = all.first
+      else { return [] }
+      var findings = [
+        Finding.validity(of: first, "\(container): the certificate", at: now, renewal: apple)
+      ]
+      if let topic = topic(ofCertificate: first.commonName), topic != apns.topic {
+        findings.append(
+          .problem(
+            "\(container): the certificate is for '\(topic)', and the topic is '\(apns.topic)'",
+            "name the certificate of this app, or its bundle ID as the topic"))
+      }
+      return findings
+    }
+  }
+
+  private static let apple =
+    "make a new one at https://developer.apple.com/account, put it in the place of the file, and "
+    + "systemctl reload petrel; a key (.p8) does not expire"
+
+  /// What Apple's certificates for pushes have in their names.
+  private static func topic(ofCertificate name: String) -> String? {
+    guard name.contains("Push Services: ") else { return nil }
+    return name.components(separatedBy: "Push Services: ").last
+  }
+
+  private static func text(of file: String) -> String? {
+    FileManager.default.contents(atPath: file).map { String(decoding: $0, as: UTF8.self) }
+  }
+}

@@ -1,0 +1,33 @@
+import CloudKitModel
+import Cryptography
+import Foundation
+import Settings
+
+extension Finding {
+  /// Days before a certificate's end at which to say so.
+  package static let noticeDays = 30
+
+  /// What there is to say of a certificate's time.
+  package static func validity(
+    of certificate: CertificateSummary, _ what: String, at now: Timestamp, renewal: String
+  ) -> Finding {
+    let now = Date(timeIntervalSince1970: now.seconds)
+    let name = "\(what) '\(certificate.commonName)'"
+    if certificate.end <= now {
+      return .problem("\(name) expired on \(day(certificate.end))", renewal)
+    }
+    if certificate.start > now {
+      return .problem(
+        "\(name) is valid from \(day(certificate.start)) only", "look at this machine's clock")
+    }
+    let days = Int(certificate.end.timeIntervalSince(now) / 86_400)
+    guard days >= noticeDays else {
+      return .warning(
+        "\(name) expires in \(days == 1 ? "1 day" : "\(days) days"), on \(day(certificate.end))",
+        renewal)
+    }
+    return .ok("\(name) is valid until \(day(certificate.end))")
+  }
+
+  private static func day(_ date: Date) -> String { date.formatted(.iso8601.year().month().day()) }
+}
