@@ -6,9 +6,9 @@ extension Delivery {
   /// When the delivery expires and is not sent any more.
   var expiration: Timestamp {
     let isHighPriority = notification.subscription.notificationInfo?.isHighPriority == true
-    // A webhook gets no later wake-up for a missed notification, so a late one is better than none.
-    let kind = isHighPriority || device.kind == .webhook ? Push.Kind.alert : .background
-    return logged.advanced(bySeconds: kind.lifetime)
+    let kind: Push.Kind = isHighPriority ? .alert : .background
+    let lifetime = PushChannelRegistry.channel(of: device.kind)?.lifetime(of: kind)
+    return logged.advanced(bySeconds: lifetime ?? kind.lifetime)
   }
 
   var mergeKey: DeliveryMergeKey? {

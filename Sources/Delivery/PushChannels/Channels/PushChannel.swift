@@ -56,6 +56,8 @@ package protocol PushChannel: AnyObject, Sendable {
     clock: @escaping @Sendable () -> Timestamp
   ) throws(ConfigurationError)
 
+  /// How long a notification is worth sending, in seconds after it was logged.
+  static func lifetime(of push: Push.Kind) -> Double
   /// The way to a device of the channel's kind; nil when there is none.
   func route(to device: DeviceToken) -> PushRoute?
   /// Figures that only this channel has.
@@ -78,6 +80,7 @@ extension PushChannel {
     true
   }
   package static func deviceLimit(of configuration: Configuration) -> Int? { nil }
+  package static func lifetime(of push: Push.Kind) -> Double { push.lifetime }
   package func addMetrics(to page: inout MetricsPage) {}
   package var requestMetrics: HTTPClient.Metrics? { nil }
 

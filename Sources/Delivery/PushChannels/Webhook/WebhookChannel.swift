@@ -38,6 +38,9 @@ package final class WebhookChannel: PushChannel {
     sender = WebhookSender(client: client, clock: clock)
   }
 
+  /// A webhook gets no later wake-up for a missed notification, so a late one is better than none.
+  package static func lifetime(of push: Push.Kind) -> Double { Push.Kind.alert.lifetime }
+
   package func route(to device: DeviceToken) -> PushRoute? {
     PushRoute { self.send($0, $1, $2) }
   }

@@ -41,7 +41,7 @@ public struct DeviceCensus: Sendable, Hashable {
       let transaction = StoreTransaction(
         over: StoreConnection(over: connection, try StoreContext()))
       let table = DeviceTable(transaction: transaction)
-      let pushed = DeviceToken.Kind.allCases.filter { $0 != .courier }
+      let pushed = DeviceToken.Kind.allCases.filter(\.isPushed)
       return DeviceCensus(
         groups: try pushed.flatMap { kind in
           try table.counts(of: kind, now: now, limit: limit).map {

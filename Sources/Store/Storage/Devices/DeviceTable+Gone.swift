@@ -81,6 +81,10 @@ extension DeviceTable {
       [.integer(try CounterTable(transaction: transaction).next("device")), .text(token)])
   }
 
+  /// The kinds of devices that have numbers, as SQL.
+  private static let pushedKinds = DeviceToken.Kind.allCases.filter(\.isPushed)
+    .map { "'\($0.rawValue)'" }.joined(separator: ", ")
+
   /// Drops the number of a token that no device has, and none had for as long as deliveries are
   /// kept.
   func dropNumber(of token: String) throws {
@@ -92,7 +96,7 @@ extension DeviceTable {
       DELETE FROM device_numbers WHERE token = $1
         AND NOT EXISTS (
           SELECT 1 FROM device_tokens
-          WHERE kind IN ('apns', 'webPush', 'webhook') AND device_tokens.token = $1)
+          WHERE kind IN (\(Self.pushedKinds)) AND device_tokens.token = $1)
         AND NOT EXISTS (SELECT 1 FROM gone_devices WHERE gone_devices.token = $1)
       """, [.text(token)])
   }

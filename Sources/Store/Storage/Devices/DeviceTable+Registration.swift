@@ -20,7 +20,7 @@ extension DeviceTable {
         where: "kind = $1 AND token = $2", [.text(token.kind.rawValue), .text(token.token)],
         at: token.registered, because: "it was registered for another user, container or client ID")
     }
-    if token.kind != .courier { try giveNumber(to: token.token) }
+    if token.kind.isPushed { try giveNumber(to: token.token) }
     try connection.run(
       """
       INSERT INTO device_tokens (kind, token, container, environment, apns_environment,
@@ -43,7 +43,7 @@ extension DeviceTable {
         beginsPeriod ? .integer(token.registered.milliseconds) : .null,
       ])
     guard startsAnew else {
-      if token.kind != .courier {
+      if token.kind.isPushed {
         let route = try PushRouteTable(transaction: transaction).number(
           of: DeliveryRoute(to: token))
         orders.append(token.order(.move(to: route)))
@@ -51,12 +51,11 @@ extension DeviceTable {
       return
     }
     if known != nil { try resetBadge(of: token.token, kind: token.kind) }
-    switch token.kind {
-    case .apns, .webPush, .webhook:
+    if token.kind.isPushed {
       guard let known else { return }
       orders.append(
         known.order(.abandon(reason: "the device token changed hands", at: token.registered)))
-    case .courier:
+    } else {
       if let known { orders.append(known.order(.forgetReading)) }
       orders.append(token.order(.startReading(token.recipient)))
     }

@@ -133,7 +133,7 @@ extension User {
   ) throws {
     _ = try WebAuthTokenTable(transaction: transaction)
       .endSessions(of: userRecordName, everywhere: true, at: timestamp, ordering: &orders)
-    for kind in DeviceToken.Kind.allCases where kind != .courier {
+    for kind in DeviceToken.Kind.allCases where kind.isPushed {
       try DeviceTable(transaction: transaction)
         .removeAll(of: userRecordName, kind: kind, at: timestamp, ordering: &orders)
     }

@@ -18,6 +18,9 @@ public struct DeviceToken: Sendable, Hashable {
     case webPush
     case webhook
 
+    /// Whether notifications are sent to the devices; readers of the courier come for theirs.
+    public var isPushed: Bool { self != .courier }
+
     /// Whether waiting deliveries to the same device may be merged. A webhook gets every
     /// notification.
     public var mergesDeliveries: Bool { self != .webhook }

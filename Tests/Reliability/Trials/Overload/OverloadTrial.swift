@@ -156,8 +156,10 @@ final class OverloadTrial {
       "\(flood.refusedWithoutTime) refusals do not say when to come back")
     expect(flood.unanswered == 0, "\(flood.unanswered) requests were not answered")
     expect(back.refused.isEmpty, "afterwards it refuses: \(back.refused)")
+    // Measured: 55 to 85 KB for each connection, beside what the store caches of records.
+    let permitted = 200_000_000 + options.connections * 100_000
     expect(
-      flood.residentBytes < calm.residentBytes + 1_000_000_000,
+      flood.residentBytes < calm.residentBytes + permitted,
       "memory went from \(calm.residentBytes >> 20) to \(flood.residentBytes >> 20) MiB")
     guard options.judgesTimes else { return }
     expect(

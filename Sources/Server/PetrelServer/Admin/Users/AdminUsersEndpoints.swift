@@ -99,7 +99,7 @@ struct AdminUsersEndpoints: AdminEndpoints {
   private func deleteDevice(_ request: AdminRequest) async throws -> HTTPResponse {
     guard
       let kind: DeviceToken.Kind = DeviceToken.Kind(
-        rawValue: try request.arguments.required("kind")), kind != .courier
+        rawValue: try request.arguments.required("kind")), kind.isPushed
     else {
       let kinds = PushChannelRegistry.all.map { $0.kind.rawValue }.joined(separator: ", ")
       throw request.arguments.mistake("kind", "must be one of \(kinds)")
