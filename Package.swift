@@ -280,7 +280,8 @@ let tests: [[Target]] = [
         name: "PushChannelsTests",
         dependencies: [
           "Waiting", "PropertyTesting", "PythonPrograms", "ProxySimulation", "HostilePeer",
-          "WebPushSimulation", "PushChannels", "APNsSimulation", "CloudKit", "StoreModel",
+          "WebPushSimulation", "PushChannels", "APNsSimulation", "CloudKit", "Settings",
+          "StoreModel",
           "StringTables",
           "HTTP2Transport", "OutboundHTTP", "Cryptography", "WebServices", "CloudKitModel",
           "JSONCoding",

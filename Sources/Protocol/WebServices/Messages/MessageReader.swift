@@ -36,7 +36,7 @@ package struct MessageReader {
   /// Parses a request's or an answer's body, which must be an object.
   ///
   /// A request without a body is one without arguments.
-  init(parsing body: Data, context: MessageContext) throws(ServiceError) {
+  package init(parsing body: Data, context: MessageContext) throws(ServiceError) {
     let root: JSONNode
     do {
       root = try JSONDocument(parsing: body.isEmpty ? Data("{}".utf8) : body).root
@@ -77,7 +77,7 @@ package struct MessageReader {
     return part(member)
   }
 
-  func member(_ key: String) throws(ServiceError) -> MessageReader {
+  package func member(_ key: String) throws(ServiceError) -> MessageReader {
     guard let member = try optional(key) else { throw mistake("'\(key)' is missing") }
     return member
   }

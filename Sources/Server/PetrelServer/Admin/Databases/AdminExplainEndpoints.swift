@@ -103,14 +103,18 @@ struct AdminExplainEndpoints: AdminEndpoints {
   private func recordTrial(_ request: AdminRequest) async throws -> HTTPResponse {
     let arguments = request.arguments
     let (database, _) = try await databases.existing(arguments)
-    let trial = try RecordTrialRequest(
-      parsing: body(arguments, "record", "event"), context: MessageContext(ownerNaming: .implied))
+    let record: Record = try arguments.part("record")
+    guard !record.recordType.isEmpty else {
+      throw arguments.mistake("record", "has no recordType")
+    }
+    try arguments.check("record") { () throws(ModelError) in try record.recordID.validate() }
+    let event: ProposedEvent? = try arguments.word("event")
     let last = try AdminContinuation.parts(arguments, count: 2).map {
       SubscriptionName(subscriber: $0[0], subscriptionID: $0[1])
     }
     let run = try await explainer(arguments).dryRun(
       Change(
-        event: trial.event, zoneID: trial.record.recordID.zoneID, record: trial.record,
+        event: (event ?? .create).changeEvent, zoneID: record.recordID.zoneID, record: record,
         notificationID: UUID(), timestamp: request.now), in: database, about: question(arguments),
       after: last)
     let next = run.next.map {
@@ -123,11 +127,12 @@ struct AdminExplainEndpoints: AdminEndpoints {
   private func subscriptionTrial(_ request: AdminRequest) async throws -> HTTPResponse {
     let arguments = request.arguments
     let (database, address) = try await databases.existing(arguments)
-    let trial = try SubscriptionTrialRequest(
-      parsing: body(arguments, "subscription"), context: MessageContext(ownerNaming: .implied),
-      scope: address.scope)
+    let proposed: Subscription = try arguments.part("subscription")
+    try arguments.check("subscription") { () throws(ModelError) in
+      try proposed.validate(in: address.scope)
+    }
     let subscription = try AdminSubscriptionsEndpoints.subscription(
-      trial.subscription, withPredicateOf: arguments, in: address.scope)
+      proposed, withPredicateOf: arguments, in: address.scope)
     let run = try await explainer(arguments).dryRun(
       subscription, of: question(arguments).subscriber ?? address.owner ?? "", in: database,
       before: before(arguments))
@@ -158,13 +163,6 @@ struct AdminExplainEndpoints: AdminEndpoints {
       question.subscriber = try await databases.userRecordName(user, arguments)
     }
     return question
-  }
-
-  /// What the trial's own reader reads: some members of the body.
-  private func body(_ arguments: AdminArguments, _ names: String...) -> Data {
-    var members: [String: JSONValue] = [:]
-    for name in names { members[name] = arguments.value(name) }
-    return Data(JSONValue.object(members).text.utf8)
   }
 
   // MARK: Answers
@@ -211,5 +209,18 @@ extension JSONValue {
       }
     }
     return names
+  }
+}
+
+/// What is proposed to be done with a record.
+enum ProposedEvent: String, CaseIterable {
+  case create, update, delete
+
+  fileprivate var changeEvent: ChangeEvent {
+    switch self {
+    case .create: .recordCreated
+    case .update: .recordUpdated
+    case .delete: .recordDeleted
+    }
   }
 }

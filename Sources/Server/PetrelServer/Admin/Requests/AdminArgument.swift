@@ -129,7 +129,8 @@ extension AdminArgument {
     .init("label", .text, "by which people know it again"),
     .init("identifier", .text, "the beginning of a key's identifier, or a whole API token"),
     .init("record", .value(Record.schema(in: .requests)), "the record"),
-    .init("event", .text, "create, update or delete; create unless told"),
+    .init(
+      "event", .word(ProposedEvent.allCases.map(\.rawValue)), "what is done; create unless told"),
     .init("before", .integer(0...Int.max), "only changes with a smaller sequence number"),
     .init("syncToken", .text, "where the page before ended"),
   ]

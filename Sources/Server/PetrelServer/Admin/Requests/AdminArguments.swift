@@ -65,6 +65,27 @@ struct AdminArguments: Sendable {
     ServiceError(.badRequest, "\(source): '\(name)' \(rule)")
   }
 
+  /// A value with a shape of the protocol's. A zone without an owner is the user's own.
+  ///
+  /// - Throws: `BAD_REQUEST` naming the place in the value and the rule.
+  func part<Part: MessagePart>(_ name: String) throws(ServiceError) -> Part {
+    guard let value = value(name) else { throw mistake(name, "is missing") }
+    let body = Data(JSONValue.object([name: value]).text.utf8)
+    let reader = try MessageReader(parsing: body, context: MessageContext(ownerNaming: .implied))
+    return try Part(reader.member(name))
+  }
+
+  /// A rule of the data model that a value must keep.
+  func check(_ name: String, _ rule: () throws(ModelError) -> Void) throws(ServiceError) {
+    do {
+      try rule()
+    } catch {
+      var mistake = mistake(name, error.reason)
+      mistake.limit = error.limit
+      throw mistake
+    }
+  }
+
   /// A text; nil where there is none or it is empty.
   func text(_ name: String) throws(ServiceError) -> String? {
     guard let value = value(name) else { return nil }
