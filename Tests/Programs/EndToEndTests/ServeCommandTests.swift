@@ -74,8 +74,8 @@ struct ServeCommandTests {
         "\(file):3: limits: 'waitingPushes' must be a whole number from",
       ]
       let inFiles = [
-        "\(file):6: containers: iCloud.a: strings: \(folder)/none: is no folder that can be read",
         "\(file):5: containers: iCloud.a: apns: keyFile \(folder)/none.p8 cannot be read",
+        "\(file):6: containers: iCloud.a: strings: \(folder)/none: is no folder that can be read",
         "\(file):8: webPush: keyFile \(folder)/none.pem cannot be read",
       ]
       for (words, mistakes) in [

@@ -39,7 +39,7 @@ extension APNsChannel {
   }
 
   package static func fileChecks(of settings: PushChannelSettings) -> [FileCheck] {
-    settings.containers.sorted { $0.key < $1.key }.flatMap { container, settings -> [FileCheck] in
+    settings.containers.flatMap { container, settings -> [FileCheck] in
       guard let apns = settings.apns else { return [] }
       let path = ["containers", container, "apns"]
       let key =

@@ -120,7 +120,7 @@ extension WebhookChannel {
   }
 
   package static func fileChecks(of settings: PushChannelSettings) -> [FileCheck] {
-    settings.containers.sorted { $0.key < $1.key }.compactMap { container, settings in
+    settings.containers.compactMap { container, settings in
       guard let strings = settings.strings else { return nil }
       return FileCheck(["containers", container, "strings", "folder"]) {
         () throws(ConfigurationError) in _ = try strings.read(container: container)
