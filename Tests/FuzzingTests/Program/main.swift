@@ -10,11 +10,16 @@ private func attack(_ target: FuzzTarget, _ input: [UInt8]) {
   nonisolated(unsafe) var violation: Violation?
   switch target.attack {
   case .value(let attack):
-    let time = ProcessorTime.ofThread {
-      do { try attack(input) } catch { violation = error as? Violation }
+    func attackOnce() -> Double {
+      ProcessorTime.ofThread {
+        do { try attack(input) } catch { violation = error as? Violation }
+      }
     }
     // Far more than any input takes whose work grows with its bytes, sanitizer included.
     let allowance = 50 + 0.05 * Double(input.count)
+    var time = attackOnce()
+    // The first input of a run also loads what the others find loaded.
+    if time > allowance { time = min(time, attackOnce()) }
     if time > allowance, violation == nil {
       violation = Violation(
         description: "\(input.count) bytes take \(time) ms of processor time, over \(allowance)")
