@@ -10,7 +10,7 @@ import Settings
 /// }
 /// ```
 public struct ChannelSettings: Sendable, Hashable {
-  private var values: [ObjectIdentifier: any Sendable & Hashable] = [:]
+  private var values: [ObjectIdentifier: AnySettings] = [:]
 
   /// - Parameter set: sets what there is; the rest is nil.
   public init(_ set: (inout ChannelSettings) -> Void = { _ in }) {
@@ -19,17 +19,20 @@ public struct ChannelSettings: Sendable, Hashable {
 
   /// The settings of a type; nil where there are none.
   package subscript<Value: Sendable & Hashable>(_ type: Value.Type) -> Value? {
-    get { values[ObjectIdentifier(type)] as? Value }
-    set { values[ObjectIdentifier(type)] = newValue }
+    get { values[ObjectIdentifier(type)]?.value as? Value }
+    set { values[ObjectIdentifier(type)] = newValue.map { AnySettings(value: $0) } }
+  }
+}
+
+/// Settings of any type, compared by what they are.
+struct AnySettings: Sendable, Hashable {
+  let value: any Sendable & Hashable
+
+  static func == (left: AnySettings, right: AnySettings) -> Bool {
+    AnyHashable(left.value) == AnyHashable(right.value)
   }
 
-  private var comparable: [ObjectIdentifier: AnyHashable] { values.mapValues { AnyHashable($0) } }
-
-  public static func == (left: ChannelSettings, right: ChannelSettings) -> Bool {
-    left.comparable == right.comparable
-  }
-
-  public func hash(into hasher: inout Hasher) { hasher.combine(comparable) }
+  func hash(into hasher: inout Hasher) { hasher.combine(AnyHashable(value)) }
 }
 
 /// All settings of channels in a configuration.

@@ -23,16 +23,6 @@ package final class OpenPushChannels: Sendable {
     var files: [String: [UInt8]]
   }
 
-  fileprivate struct AnySettings: Sendable, Hashable {
-    let value: any Sendable & Hashable
-
-    static func == (left: AnySettings, right: AnySettings) -> Bool {
-      AnyHashable(left.value) == AnyHashable(right.value)
-    }
-
-    func hash(into hasher: inout Hasher) { hasher.combine(AnyHashable(value)) }
-  }
-
   private let secrets: any SecretStore
   private let clock: @Sendable () -> Timestamp
   private let current = Mutex(Channels())
