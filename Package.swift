@@ -7,187 +7,207 @@ func layer(_ folder: String, of root: String = "Sources", _ targets: [Target]) -
   return targets
 }
 
+/// Modules by their names, with spaces between them.
+func modules(_ names: String) -> [Target.Dependency] {
+  names.split(whereSeparator: \.isWhitespace).map { .byNameItem(name: String($0), condition: nil) }
+}
+
+/// A module, and those that it imports.
+func module(
+  _ name: String, _ imported: String = "", exclude: [String] = [],
+  swiftSettings: [SwiftSetting] = []
+) -> Target {
+  .target(
+    name: name, dependencies: modules(imported), exclude: exclude, swiftSettings: swiftSettings)
+}
+
+func program(_ name: String, _ imported: String) -> Target {
+  .executableTarget(name: name, dependencies: modules(imported))
+}
+
+func tests(
+  _ name: String, _ imported: String, resources: [Resource] = [],
+  swiftSettings: [SwiftSetting] = []
+) -> Target {
+  .testTarget(
+    name: name, dependencies: modules(imported), resources: resources,
+    swiftSettings: swiftSettings)
+}
+
+/// A library of Debian's.
+func library(_ name: String, _ pkgConfig: String, from package: String) -> Target {
+  .systemLibrary(name: name, pkgConfig: pkgConfig, providers: [.apt([package])])
+}
+
 // The layers, top to bottom. A target depends on its own layer or on lower ones, which `Scripts/graph.py` checks.
 let layers: [[Target]] = [
   layer(
     "Programs",
     [
       // The command line.
-      .executableTarget(
-        name: "petrel",
-        dependencies: [
-          "CommandInterface", "ServerHosting", "APNsSimulation", "PetrelServer", "Explanation",
-          "PushChannels", "StoreTools", "Storage", "SQLEngine",
-          "StoreModel", "WebServices", "SchemaLanguage", "CloudKitModel",
-          "HTTPService", "HTTP2Transport", "OutboundHTTP", "OpenIDConnect", "Cryptography",
-          "JSONCoding", "Settings", "CLinuxStatus",
-          "CMemoryAllocation",
-        ]),
+      program(
+        "petrel",
+        """
+        CommandInterface APNsSimulation ServerHosting PetrelServer AdminAPI DatabaseAPI
+        Configuration Logging Explanation OpenIDConnect PushChannels StoreTools Storage SQLEngine
+        StoreModel WebServices SchemaLanguage CloudKitModel HTTPService OutboundHTTP Cryptography
+        JSONCoding Settings CLinuxStatus
+        """),
       // Benchmarks, with the load that they make.
-      .executableTarget(
-        name: "petrel-bench",
-        dependencies: [
-          "CommandInterface", "ScaleModel", "ServerHosting", "PetrelTesting", "APNsSimulation",
-          "PostgreSQLHosting", "PetrelServer", "ChangeDispatch", "PushChannels", "Storage",
-          "SQLEngine", "StoreModel", "Matching", "WebServices", "CloudKitModel", "HTTP2Transport",
-          "Cryptography", "JSONCoding", "CSQLite", "CPostgreSQL", "CLinuxEvents",
-        ]),
+      program(
+        "petrel-bench",
+        """
+        CommandInterface ScaleModel PetrelTesting APNsSimulation ServerHosting PostgreSQLHosting
+        DatabaseAPI Configuration ChangeDispatch PushChannels Storage SQLEngine StoreModel Matching
+        WebServices CloudKitModel HTTP2Transport Cryptography JSONCoding CSQLite CPostgreSQL
+        CLinuxEvents
+        """),
       // How programs declare commands, read words and print.
-      .target(
-        name: "CommandInterface",
-        dependencies: ["Spelling", "JSONCoding", "CMemoryAllocation"]),
+      module("CommandInterface", "JSONCoding Spelling CMemoryAllocation"),
       // What many servers can do: a simulation.
-      .target(name: "ScaleModel"),
+      module("ScaleModel"),
     ]),
   layer(
     "Testing",
     [
       // The server and the client together, in a test's own process.
-      .target(
-        name: "PetrelTesting",
-        dependencies: [
-          "CloudKit", "PetrelServer", "ChangeDispatch", "PushChannels", "Storage", "StoreModel",
-          "HTTPService", "Cryptography", "WebServices", "CloudKitModel",
-        ]),
-      .target(
-        name: "APNsSimulation",
-        dependencies: ["HTTP2Transport", "Cryptography", "CloudKitModel", "JSONCoding"]),
+      module(
+        "PetrelTesting",
+        """
+        PetrelServer DatabaseAPI Configuration ChangeDispatch PushChannels Storage StoreModel
+        CloudKit WebServices CloudKitModel HTTPService Cryptography
+        """),
+      module("APNsSimulation", "CloudKitModel HTTP2Transport Cryptography JSONCoding"),
       // A server of a program's own, and what makes it known to a simulator.
-      .target(
-        name: "ServerHosting",
-        dependencies: [
-          "APNsSimulation", "PetrelServer", "Storage", "StoreModel", "CloudKitModel",
-          "Cryptography", "JSONCoding",
-        ]),
+      module(
+        "ServerHosting",
+        """
+        APNsSimulation DatabaseAPI Configuration Storage StoreModel CloudKitModel Cryptography
+        JSONCoding
+        """),
       // A PostgreSQL of a program's own, for measuring and for tests.
-      .target(name: "PostgreSQLHosting"),
+      module("PostgreSQLHosting"),
     ]),
   layer(
     "Server",
     [
-      // The server.
-      .target(
-        name: "PetrelServer",
-        dependencies: [
-          "Explanation", "ChangeDispatch", "PushChannels", "Matching", "Storage", "SQLEngine",
-          "StoreModel",
-          "HTTPService", "HTTP2Transport", "OpenIDConnect", "OutboundHTTP",
-          "Cryptography",
-          "WebServices", "SchemaLanguage", "PredicateLanguage", "StringTables", "CloudKitModel",
-          "JSONCoding", "Measuring", "Settings", "Spelling", "KillPoints", "CConsoleFiles",
-        ]),
-      .target(
-        name: "Explanation",
-        dependencies: ["PushChannels", "Matching", "StoreModel", "CloudKitModel", "JSONCoding"]),
-      .target(
-        name: "OpenIDConnect",
-        dependencies: ["OutboundHTTP", "Cryptography", "CloudKitModel", "JSONCoding"]),
-      .target(name: "CConsoleFiles", exclude: ["files"]),
+      // The whole server: its start and stop, its sockets, metrics and health.
+      module(
+        "PetrelServer",
+        """
+        AdminAPI DatabaseAPI Configuration Logging ChangeDispatch PushChannels Storage StoreModel
+        WebServices CloudKitModel HTTPService OutboundHTTP Cryptography JSONCoding Measuring
+        Settings KillPoints
+        """),
+      // What those who run a server ask and do, and the console.
+      module(
+        "AdminAPI",
+        """
+        DatabaseAPI Configuration Logging Explanation CConsoleFiles ChangeDispatch PushChannels
+        Storage StoreModel WebServices SchemaLanguage PredicateLanguage CloudKitModel HTTPService
+        OutboundHTTP Cryptography JSONCoding Settings
+        """),
+      // What apps ask a server for: operations with who may call them, assets, the web courier, sign-in.
+      module(
+        "DatabaseAPI",
+        """
+        Configuration Logging OpenIDConnect PushChannels Storage StoreModel WebServices
+        CloudKitModel HTTPService OutboundHTTP Cryptography JSONCoding Settings
+        """),
+      // What a server can be told before it starts.
+      module(
+        "Configuration",
+        """
+        Logging OpenIDConnect PushChannels Storage SQLEngine StoreModel CloudKitModel HTTPService
+        OutboundHTTP Cryptography JSONCoding Spelling Settings
+        """),
+      // What a server writes down for its operators.
+      module("Logging", "CloudKitModel JSONCoding"),
+      module("Explanation", "PushChannels StoreModel Matching CloudKitModel JSONCoding"),
+      module("OpenIDConnect", "CloudKitModel OutboundHTTP Cryptography JSONCoding"),
+      module("CConsoleFiles", exclude: ["files"]),
     ]),
   layer(
     "Delivery",
     [
-      .target(
-        name: "ChangeDispatch",
-        dependencies: [
-          "StoreModel", "Matching", "PushChannels", "CloudKitModel", "Measuring", "KillPoints",
-        ]),
+      module(
+        "ChangeDispatch",
+        "PushChannels StoreModel Matching CloudKitModel Measuring KillPoints"),
       // The ways to devices: a folder for each, and what they share.
-      .target(
-        name: "PushChannels",
-        dependencies: [
-          "StoreModel", "StringTables", "HTTP2Transport", "OutboundHTTP", "Cryptography",
-          "Measuring",
-          "CloudKitModel", "JSONCoding", "Settings",
-        ]),
+      module(
+        "PushChannels",
+        """
+        StoreModel CloudKitModel HTTP2Transport OutboundHTTP Cryptography JSONCoding StringTables
+        Measuring Settings
+        """),
     ]),
   layer(
     "Store",
     [
       // Copies of whole stores, and looks into them: backup, move, comparison, examination.
-      .target(
-        name: "StoreTools",
-        dependencies: [
-          "Storage", "SQLEngine", "StoreModel", "Cryptography", "CSQLite",
-        ]),
-      .target(
-        name: "Storage",
-        dependencies: [
-          "SQLEngine", "StoreModel", "Cryptography", "CloudKitModel", "Measuring", "KillPoints",
-          "CLinuxEvents",
-        ]),
+      module("StoreTools", "Storage SQLEngine StoreModel Cryptography CSQLite"),
+      module(
+        "Storage",
+        "SQLEngine StoreModel CloudKitModel Cryptography Measuring KillPoints CLinuxEvents"),
       // SQLite and PostgreSQL behind one protocol; knows no table of the store's.
-      .target(
-        name: "SQLEngine",
-        dependencies: ["StoreModel", "KillPoints", "CSQLite", "CPostgreSQL", "CPageChecksum"]),
+      module("SQLEngine", "StoreModel KillPoints CSQLite CPostgreSQL CPageChecksum"),
       // What callers of the store see of it.
-      .target(
-        name: "StoreModel", dependencies: ["Cryptography", "CloudKitModel", "Measuring"]),
+      module("StoreModel", "CloudKitModel Cryptography Measuring"),
     ]),
   layer(
     "Matching",
     [
-      .target(name: "Matching", dependencies: ["CloudKitModel", "CPrefetch"])
+      module("Matching", "CloudKitModel CPrefetch")
     ]),
   layer(
     "Client",
     [
       // The client.
-      .target(
-        name: "CloudKit",
-        dependencies: [
-          "CoreLocation", "WebServices", "PredicateLanguage", "StringTables", "CloudKitModel",
-          "JSONCoding", "CCurl",
-        ]),
-      .target(name: "CoreLocation"),
+      module(
+        "CloudKit",
+        "CoreLocation WebServices PredicateLanguage CloudKitModel JSONCoding StringTables CCurl"),
+      module("CoreLocation"),
     ]),
   layer(
     "Protocol",
     [
       // What both sides share.
-      .target(name: "WebServices", dependencies: ["CloudKitModel", "JSONCoding"]),
-      .target(name: "SchemaLanguage", dependencies: ["CloudKitModel"]),
-      .target(name: "PredicateLanguage", dependencies: ["CloudKitModel"]),
-      .target(name: "CloudKitModel"),
+      module("WebServices", "CloudKitModel JSONCoding"),
+      module("SchemaLanguage", "CloudKitModel"),
+      module("PredicateLanguage", "CloudKitModel"),
+      module("CloudKitModel"),
     ]),
   layer(
     "Network",
     [
-      .target(name: "HTTPService", dependencies: ["CMicroHTTPD"]),
+      module("HTTPService", "CMicroHTTPD"),
       // Transport and cryptography over C libraries.
-      .target(name: "HTTP2Transport", dependencies: ["CNgHTTP2", "COpenSSL", "CLinuxEvents"]),
-      .target(name: "OutboundHTTP", dependencies: ["Settings", "CCurl", "COpenSSL"]),
+      module("HTTP2Transport", "CNgHTTP2 COpenSSL CLinuxEvents"),
+      module("OutboundHTTP", "Settings CCurl COpenSSL"),
     ]),
   layer(
     "Base",
     [
-      .target(name: "Cryptography", dependencies: ["COpenSSL", "CSodium"]),
-      .target(name: "JSONCoding"),
-      .target(name: "StringTables"),
-      .target(name: "Measuring"),
-      .target(name: "Spelling"),
+      module("Cryptography", "COpenSSL CSodium"),
+      module("JSONCoding"),
+      module("StringTables"),
+      module("Measuring"),
+      module("Spelling"),
       // How a program declares what its configuration may say.
-      .target(name: "Settings", dependencies: ["Spelling", "JSONCoding"]),
+      module("Settings", "JSONCoding Spelling"),
       // Where a server can be told to end as if it were killed; in debug builds alone.
-      .target(
-        name: "KillPoints",
-        swiftSettings: [.define("KILL_POINTS", .when(configuration: .debug))]),
+      module("KillPoints", swiftSettings: [.define("KILL_POINTS", .when(configuration: .debug))]),
     ]),
   layer(
     "System",
     [
-      .systemLibrary(
-        name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
-      .systemLibrary(
-        name: "CPostgreSQL", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
-      .systemLibrary(
-        name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
-      .systemLibrary(
-        name: "CNgHTTP2", pkgConfig: "libnghttp2", providers: [.apt(["libnghttp2-dev"])]),
-      .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
-      .systemLibrary(name: "CSodium", pkgConfig: "libsodium", providers: [.apt(["libsodium-dev"])]),
-      .systemLibrary(
-        name: "CMicroHTTPD", pkgConfig: "libmicrohttpd", providers: [.apt(["libmicrohttpd-dev"])]),
+      library("CSQLite", "sqlite3", from: "libsqlite3-dev"),
+      library("CPostgreSQL", "libpq", from: "libpq-dev"),
+      library("CCurl", "libcurl", from: "libcurl4-openssl-dev"),
+      library("CNgHTTP2", "libnghttp2", from: "libnghttp2-dev"),
+      library("COpenSSL", "openssl", from: "libssl-dev"),
+      library("CSodium", "libsodium", from: "libsodium-dev"),
+      library("CMicroHTTPD", "libmicrohttpd", from: "libmicrohttpd-dev"),
       .systemLibrary(name: "CLinuxEvents"),
       .systemLibrary(name: "CLinuxStatus"),
       .systemLibrary(name: "CMemoryAllocation"),
@@ -197,209 +217,171 @@ let layers: [[Target]] = [
 ]
 
 // The tests of each layer, and what several of them share.
-let tests: [[Target]] = [
+let testing: [[Target]] = [
   layer(
     "Programs", of: "Tests",
     [
       // What the commands decide by themselves; what they do is tested from end to end.
-      .testTarget(
-        name: "ProgramTests",
-        dependencies: [
-          "RepositoryFiles", "PropertyTesting", "petrel", "petrel-bench", "CommandInterface",
-          "PetrelServer", "PushChannels",
-          "Storage", "StoreTools", "StoreModel",
-          "Cryptography", "Settings", "Spelling",
-          "CloudKitModel",
-        ]),
-      .testTarget(
-        name: "EndToEndTests",
-        dependencies: [
-          "RepositoryFiles",
-          "Waiting", "PropertyTesting", "PostgreSQLTesting", "ProxySimulation", "WebPushSimulation",
-          "PythonPrograms", "CloudKit",
-          "PetrelServer", "ChangeDispatch", "PushChannels", "Storage", "SQLEngine", "StoreModel",
-          "APNsSimulation", "HTTPService", "HTTP2Transport", "OutboundHTTP", "Cryptography",
-          "WebServices",
-          "CloudKitModel", "JSONCoding",
-        ]),
-      .testTarget(
-        name: "BrowserTests",
-        dependencies: [
-          "RepositoryFiles",
-          "Waiting", "PythonPrograms", "IssuerSimulation", "WebPushSimulation", "PetrelServer",
-          "PushChannels",
-          "StringTables", "Storage", "StoreModel", "HTTPService", "OpenIDConnect", "OutboundHTTP",
-          "CloudKitModel", "JSONCoding",
-        ]),
-      .testTarget(name: "ScaleModelTests", dependencies: ["PropertyTesting", "ScaleModel"]),
+      tests(
+        "ProgramTests",
+        """
+        petrel petrel-bench CommandInterface Configuration PushChannels StoreTools Storage
+        StoreModel CloudKitModel Cryptography Spelling Settings PropertyTesting RepositoryFiles
+        """),
+      tests(
+        "EndToEndTests",
+        """
+        APNsSimulation PetrelServer AdminAPI DatabaseAPI Configuration ChangeDispatch PushChannels
+        Storage SQLEngine StoreModel CloudKit WebServices CloudKitModel HTTPService HTTP2Transport
+        OutboundHTTP Cryptography JSONCoding PropertyTesting RepositoryFiles Waiting PythonPrograms
+        PostgreSQLTesting ProxySimulation WebPushSimulation
+        """),
+      tests(
+        "BrowserTests",
+        """
+        PetrelServer AdminAPI DatabaseAPI Configuration OpenIDConnect PushChannels Storage
+        StoreModel CloudKitModel HTTPService OutboundHTTP JSONCoding StringTables RepositoryFiles
+        Waiting PythonPrograms WebPushSimulation IssuerSimulation
+        """),
+      tests("ScaleModelTests", "ScaleModel"),
     ]),
   layer(
     "Testing", of: "Tests",
     [
-      .testTarget(
-        name: "PetrelTestingTests", dependencies: ["Waiting", "PetrelTesting", "CloudKit"]),
-      .testTarget(
-        name: "APNsSimulationTests",
-        dependencies: [
-          "Waiting", "APNsSimulation", "HTTP2Transport", "Cryptography", "CloudKitModel",
-          "JSONCoding",
-        ]),
+      tests("PetrelTestingTests", "PetrelTesting CloudKit Waiting"),
+      tests(
+        "APNsSimulationTests",
+        "APNsSimulation CloudKitModel HTTP2Transport Cryptography JSONCoding Waiting"),
     ]),
   layer(
     "Server", of: "Tests",
     [
-      .testTarget(
-        name: "PetrelServerTests",
-        dependencies: [
-          "RepositoryFiles",
-          "Waiting", "PropertyTesting", "PostgreSQLTesting", "PythonPrograms", "IssuerSimulation",
-          "WebPushSimulation", "PetrelServer", "Explanation", "PushChannels", "Storage",
-          "SQLEngine",
-          "StoreModel", "HTTP2Transport", "HTTPService",
-          "Measuring", "Settings",
-          "OpenIDConnect", "OutboundHTTP", "Cryptography", "WebServices", "CloudKitModel",
-          "JSONCoding", "CSQLite",
-        ]),
-      .testTarget(
-        name: "OpenIDConnectTests",
-        dependencies: [
-          "Waiting", "HostilePeer", "IssuerSimulation", "OpenIDConnect", "Cryptography",
-          "CloudKitModel", "JSONCoding",
-        ]),
+      tests(
+        "PetrelServerTests",
+        """
+        PetrelServer AdminAPI DatabaseAPI Configuration Logging Explanation OpenIDConnect
+        PushChannels Storage SQLEngine StoreModel WebServices CloudKitModel HTTPService
+        OutboundHTTP Cryptography JSONCoding Measuring Settings CSQLite PropertyTesting
+        RepositoryFiles Waiting PythonPrograms PostgreSQLTesting WebPushSimulation IssuerSimulation
+        """),
+      tests(
+        "DatabaseAPITests",
+        """
+        DatabaseAPI Configuration Storage SQLEngine StoreModel WebServices CloudKitModel
+        HTTPService OutboundHTTP Cryptography PropertyTesting Waiting PostgreSQLTesting
+        """),
+      tests(
+        "ConfigurationTests",
+        "Configuration OpenIDConnect PushChannels Cryptography JSONCoding Settings"),
+      tests(
+        "OpenIDConnectTests",
+        "OpenIDConnect CloudKitModel Cryptography JSONCoding Waiting HostilePeer IssuerSimulation"),
     ]),
   layer(
     "Delivery", of: "Tests",
     [
-      .testTarget(
-        name: "ChangeDispatchTests",
-        dependencies: [
-          "PropertyTesting", "Waiting", "PostgreSQLTesting", "ProtocolModels", "ChangeDispatch",
-          "Storage", "SQLEngine", "StoreModel", "PushChannels", "CloudKitModel",
-        ]),
-      .testTarget(
-        name: "PushChannelsTests",
-        dependencies: [
-          "Waiting", "PropertyTesting", "PythonPrograms", "ProxySimulation", "HostilePeer",
-          "WebPushSimulation", "PushChannels", "APNsSimulation", "CloudKit", "Settings",
-          "StoreModel",
-          "StringTables",
-          "HTTP2Transport", "OutboundHTTP", "Cryptography", "WebServices", "CloudKitModel",
-          "JSONCoding",
-        ]),
+      tests(
+        "ChangeDispatchTests",
+        """
+        ChangeDispatch PushChannels Storage SQLEngine StoreModel CloudKitModel PropertyTesting
+        Waiting PostgreSQLTesting ProtocolModels
+        """),
+      tests(
+        "PushChannelsTests",
+        """
+        APNsSimulation PushChannels StoreModel CloudKit WebServices CloudKitModel HTTP2Transport
+        OutboundHTTP Cryptography JSONCoding Settings PropertyTesting Waiting PythonPrograms
+        HostilePeer ProxySimulation WebPushSimulation
+        """),
     ]),
   layer(
     "Store", of: "Tests",
     [
-      .testTarget(
-        name: "StorageTests",
-        dependencies: [
-          "RepositoryFiles",
-          "Waiting", "PropertyTesting", "PostgreSQLTesting", "PostgreSQLHosting", "Storage",
-          "SQLEngine",
-          "StoreTools", "StoreModel", "Cryptography", "CloudKitModel", "CSQLite", "CPageChecksum",
-        ])
+      tests(
+        "StorageTests",
+        """
+        PostgreSQLHosting StoreTools Storage SQLEngine StoreModel CloudKitModel Cryptography
+        CSQLite CPageChecksum PropertyTesting RepositoryFiles Waiting PostgreSQLTesting
+        """)
     ]),
   layer(
     "Matching", of: "Tests",
     [
-      .testTarget(
-        name: "MatchingTests",
-        dependencies: ["PropertyTesting", "Matching", "CloudKitModel", "JSONCoding"],
+      tests(
+        "MatchingTests", "Matching CloudKitModel JSONCoding PropertyTesting",
         resources: [.copy("Fixtures")])
     ]),
   layer(
     "Client", of: "Tests",
     [
-      .testTarget(
-        name: "CloudKitTests",
-        dependencies: [
-          "PropertyTesting", "CloudKit", "CoreLocation", "HTTPService", "WebServices",
-          "PredicateLanguage",
-          "CloudKitModel", "Waiting",
-        ]),
+      tests(
+        "CloudKitTests",
+        """
+        CloudKit CoreLocation WebServices PredicateLanguage CloudKitModel HTTPService
+        PropertyTesting Waiting
+        """),
       // Code as apps have it, with nothing of the package but the module.
-      .testTarget(name: "SourceCompatibilityTests", dependencies: ["CloudKit"]),
-      .testTarget(
-        name: "SourceCompatibilityInSwift5Tests", dependencies: ["CloudKit"],
+      tests("SourceCompatibilityTests", "CloudKit"),
+      tests(
+        "SourceCompatibilityInSwift5Tests", "CloudKit",
         swiftSettings: [.swiftLanguageMode(.v5)]),
     ]),
   layer(
     "Protocol", of: "Tests",
     [
-      .testTarget(
-        name: "WebServicesTests",
-        dependencies: ["PropertyTesting", "WebServices", "CloudKitModel", "JSONCoding"]),
-      .testTarget(
-        name: "SchemaLanguageTests",
-        dependencies: ["PropertyTesting", "SchemaLanguage", "CloudKitModel"]),
-      .testTarget(
-        name: "CloudKitModelTests",
-        dependencies: ["RepositoryFiles", "PropertyTesting", "CloudKitModel"]),
+      tests("WebServicesTests", "WebServices CloudKitModel JSONCoding PropertyTesting"),
+      tests("SchemaLanguageTests", "SchemaLanguage CloudKitModel PropertyTesting"),
+      tests("CloudKitModelTests", "CloudKitModel PropertyTesting RepositoryFiles"),
     ]),
   layer(
     "Network", of: "Tests",
     [
-      .testTarget(
-        name: "HTTPServiceTests",
-        dependencies: ["PropertyTesting", "Waiting", "HTTPService", "OutboundHTTP"]),
-      .testTarget(
-        name: "HTTP2TransportTests",
-        dependencies: [
-          "PropertyTesting", "Waiting", "ProxySimulation", "HostilePeer", "HTTP2Transport",
-          "Cryptography",
-        ]),
-      .testTarget(
-        name: "OutboundHTTPTests",
-        dependencies: [
-          "Waiting", "PropertyTesting", "HostilePeer", "OutboundHTTP", "HTTPService",
-          "HTTP2Transport", "Cryptography", "COpenSSL",
-        ]),
+      tests("HTTPServiceTests", "HTTPService OutboundHTTP PropertyTesting Waiting"),
+      tests(
+        "HTTP2TransportTests",
+        "HTTP2Transport Cryptography PropertyTesting Waiting HostilePeer ProxySimulation"),
+      tests(
+        "OutboundHTTPTests",
+        """
+        HTTPService HTTP2Transport OutboundHTTP Cryptography COpenSSL PropertyTesting Waiting
+        HostilePeer
+        """),
     ]),
   layer(
     "Base", of: "Tests",
     [
-      .testTarget(name: "CryptographyTests", dependencies: ["Cryptography"]),
-      .testTarget(name: "JSONCodingTests", dependencies: ["PropertyTesting", "JSONCoding"]),
-      .testTarget(name: "StringTablesTests", dependencies: ["PropertyTesting", "StringTables"]),
-      .testTarget(name: "MeasuringTests", dependencies: ["PropertyTesting", "Measuring"]),
+      tests("CryptographyTests", "Cryptography"),
+      tests("JSONCodingTests", "JSONCoding PropertyTesting"),
+      tests("StringTablesTests", "StringTables PropertyTesting"),
+      tests("MeasuringTests", "Measuring PropertyTesting"),
     ]),
   layer(
     "Support", of: "Tests",
     [
       // What property tests of several modules share.
-      .target(name: "PropertyTesting"),
+      module("PropertyTesting"),
       // Files of the repository that tests read.
-      .target(name: "RepositoryFiles", dependencies: ["JSONCoding"]),
+      module("RepositoryFiles", "JSONCoding"),
       // How tests wait for what nothing reports.
-      .target(name: "Waiting"),
+      module("Waiting"),
       // How tests run Python.
-      .target(
-        name: "PythonPrograms", dependencies: ["Waiting", "JSONCoding"]),
+      module("PythonPrograms", "JSONCoding Waiting"),
       // A PostgreSQL that tests start.
-      .target(
-        name: "PostgreSQLTesting",
-        dependencies: ["PostgreSQLHosting", "Storage", "SQLEngine", "CPostgreSQL"]),
+      module("PostgreSQLTesting", "PostgreSQLHosting Storage SQLEngine CPostgreSQL"),
       // The protocols of servers that share a store, as state machines of which tests look at every state.
-      .target(name: "ProtocolModels"),
+      module("ProtocolModels"),
       // A server over TLS that does not behave, for tests.
-      .target(
-        name: "HostilePeer", dependencies: ["Cryptography", "COpenSSL"]),
+      module("HostilePeer", "Cryptography COpenSSL"),
       // An HTTP proxy for tests.
-      .target(name: "ProxySimulation"),
+      module("ProxySimulation"),
       // A push service of browsers for tests.
-      .target(
-        name: "WebPushSimulation",
-        dependencies: ["Waiting", "PushChannels", "HTTP2Transport", "Cryptography", "JSONCoding"]),
+      module("WebPushSimulation", "PushChannels HTTP2Transport Cryptography JSONCoding Waiting"),
       // An OpenID Connect issuer for tests.
-      .target(
-        name: "IssuerSimulation",
-        dependencies: ["HTTPService", "Cryptography", "COpenSSL", "JSONCoding"]),
+      module("IssuerSimulation", "HTTPService Cryptography JSONCoding COpenSSL"),
       // A program for tests that kill it.
-      .executableTarget(
-        name: "OperationProbe", dependencies: ["CloudKit"]),
+      program("OperationProbe", "CloudKit"),
       // A program that asks as the server asks others, for tests with a name server of their own.
-      .executableTarget(
-        name: "OutboundProbe", dependencies: ["OutboundHTTP"]),
+      program("OutboundProbe", "OutboundHTTP"),
     ]),
   // A server in a process of its own that is killed, and whose disk fails.
   [
@@ -413,10 +395,10 @@ let tests: [[Target]] = [
     // Long trials of a server in a process of its own, from outside.
     .executableTarget(
       name: "trials",
-      dependencies: [
-        "HistoryChecking", "PostgreSQLHosting", "KillPoints", "JSONCoding", "CFailingDisk",
-        "CLinuxEvents", "CSQLite",
-      ],
+      dependencies: modules(
+        """
+        PostgreSQLHosting JSONCoding KillPoints CSQLite CLinuxEvents HistoryChecking CFailingDisk
+        """),
       path: "Tests/Reliability/Trials"),
     .testTarget(
       name: "HistoryCheckingTests", dependencies: ["PropertyTesting", "HistoryChecking"],
@@ -426,7 +408,6 @@ let tests: [[Target]] = [
 
 // Programs written against the client as an app would be.
 let examples: [Target] = [
-  // Programs written against the client as an app would be.
   .executableTarget(
     name: "EarthquakeAlerts", dependencies: ["CloudKit"], path: "Examples/EarthquakeAlerts",
     exclude: ["fiji-earthquakes.csv", "README.md"], resources: [.copy("Strings")]),
@@ -448,18 +429,17 @@ let package = Package(
     .executable(name: "petrel-bench", targets: ["petrel-bench"]),
     .library(name: "FailingDisk", type: .dynamic, targets: ["FailingDisk"]),
   ],
-  targets: (layers + tests).flatMap { $0 } + examples,
+  targets: (layers + testing).flatMap { $0 } + examples,
   swiftLanguageModes: [.v6]
 )
 
 // Hostile input (docs/fuzzing.md): tests, or with a path to libFuzzer the program of `make fuzz`.
-let attacked: [Target.Dependency] = [
-  "PropertyTesting", "PetrelServer", "CloudKit", "CoreLocation", "APNsSimulation", "PushChannels",
-  "Settings", "OpenIDConnect", "OutboundHTTP", "HTTP2Transport", "HTTPService", "Storage",
-  "StoreModel", "Cryptography", "WebServices", "SchemaLanguage", "PredicateLanguage",
-  "CloudKitModel",
-  "JSONCoding",
-]
+let attacked = modules(
+  """
+  APNsSimulation PetrelServer AdminAPI DatabaseAPI Configuration OpenIDConnect PushChannels Storage
+  StoreModel CloudKit CoreLocation WebServices SchemaLanguage PredicateLanguage CloudKitModel
+  HTTPService HTTP2Transport OutboundHTTP Cryptography JSONCoding Settings PropertyTesting
+  """)
 if let fuzzer = Context.environment["PETREL_LIBFUZZER"] {
   package.targets.append(
     .executableTarget(

@@ -84,8 +84,8 @@ def components():
 
 
 def program():
-    server = (ROOT / "Sources/Server/PetrelServer/Service/Server.swift").read_text()
-    version = re.search(r'static let version = "([^"]+)"', server).group(1)
+    source = (ROOT / "Sources/Server/Configuration/ServerVersion.swift").read_text()
+    version = re.search(r'static let current = "([^"]+)"', source).group(1)
     return {"type": "application", "bom-ref": "petrel", "name": "petrel", "version": version,
             "description": "A server for CloudKit apps, and its client",
             "licenses": [{"license": {"id": "Apache-2.0"}}]}
@@ -118,9 +118,9 @@ def check():
         read_table(name) for name in ("In the server", "For building", "For tests and benchmarks"))
     package = re.sub(r"\s+", " ", (ROOT / "Package.swift").read_text())
     libraries = set(re.findall(
-        r'\.systemLibrary\( ?name: "(\w+)", pkgConfig: "([\w.-]+)", providers: \[\.apt\(\["([^"]+)"\]\)\]',
-        package))
-    if len(libraries) != package.count("pkgConfig:"):
+        r'library\( ?"(\w+)", "([\w.-]+)", from: "([^"]+)"\)', package))
+    # Twice in the function that makes them.
+    if package.count("pkgConfig:") != 2:
         faults.append("Package.swift has a library with pkgConfig that is not written as the others")
     compare("Package.swift", {(module, library) for module, library, _ in libraries},
             {(row["module"], row["library"]) for row in server if row["module"] != "–"})

@@ -1,6 +1,6 @@
 import CommandInterface
+import Configuration
 import Foundation
-import PetrelServer
 import Settings
 
 /// The options by which a command is told the server's configuration.

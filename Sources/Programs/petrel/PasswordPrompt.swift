@@ -1,6 +1,6 @@
 import CommandInterface
+import DatabaseAPI
 import Foundation
-import PetrelServer
 
 /// Reads a new password from standard input: typed twice and not shown on a terminal, the first
 /// line of anything else.

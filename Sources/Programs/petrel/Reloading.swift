@@ -1,6 +1,8 @@
+import Configuration
 import Dispatch
 import Foundation
 import JSONCoding
+import Logging
 import PetrelServer
 import Settings
 import Synchronization

@@ -1,5 +1,6 @@
 internal import CloudKitModel
 internal import Cryptography
+internal import DatabaseAPI
 import Foundation
 internal import HTTPService
 internal import PetrelServer

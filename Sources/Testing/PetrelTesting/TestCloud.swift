@@ -1,6 +1,7 @@
 internal import ChangeDispatch
 public import CloudKit
 internal import CloudKitModel
+internal import Configuration
 internal import PetrelServer
 internal import Storage
 internal import StoreModel

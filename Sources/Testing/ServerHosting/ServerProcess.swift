@@ -1,6 +1,7 @@
 import CloudKitModel
+import Configuration
+import DatabaseAPI
 import Foundation
-import PetrelServer
 import Storage
 import StoreModel
 

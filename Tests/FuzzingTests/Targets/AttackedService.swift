@@ -5,6 +5,9 @@ import JSONCoding
 import PushChannels
 import WebServices
 
+@testable import AdminAPI
+@testable import Configuration
+@testable import DatabaseAPI
 @testable import PetrelServer
 @testable import Storage
 

@@ -2,9 +2,9 @@ import Foundation
 import HTTPService
 import WebServices
 
+@testable import DatabaseAPI
 @testable import HTTP2Transport
 @testable import OutboundHTTP
-@testable import PetrelServer
 
 // Where something is, or comes from.
 extension FuzzTarget {

@@ -3,7 +3,7 @@ import HTTPService
 import JSONCoding
 import WebServices
 
-@testable import PetrelServer
+@testable import DatabaseAPI
 
 // Requests to a server, and both sides' readers of messages.
 extension FuzzTarget {

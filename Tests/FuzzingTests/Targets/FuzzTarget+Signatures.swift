@@ -4,9 +4,10 @@ import HTTPService
 import JSONCoding
 
 @testable import APNsSimulation
+@testable import AdminAPI
 @testable import Cryptography
+@testable import DatabaseAPI
 @testable import OpenIDConnect
-@testable import PetrelServer
 
 // What shows who somebody is.
 extension FuzzTarget {

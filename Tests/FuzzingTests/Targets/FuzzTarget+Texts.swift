@@ -6,7 +6,7 @@ import SchemaLanguage
 import Settings
 
 @testable import APNsSimulation
-@testable import PetrelServer
+@testable import Configuration
 
 // Languages: JSON, predicates, schemas, and files that an operator writes.
 extension FuzzTarget {

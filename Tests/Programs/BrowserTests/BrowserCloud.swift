@@ -1,16 +1,18 @@
 import Foundation
+import FoundationNetworking
 import IssuerSimulation
 import JSONCoding
 import OpenIDConnect
+import PushChannels
 import Storage
+import StoreModel
+import Waiting
 
+@testable import Configuration
+@testable import DatabaseAPI
 @testable import PetrelServer
 
 #if canImport(FoundationNetworking)
-import FoundationNetworking
-import PushChannels
-import StoreModel
-import Waiting
 #endif
 
 /// A server with an account, a web app on another origin, and a browser.

@@ -1,14 +1,16 @@
 import Foundation
+import FoundationNetworking
 import JSONCoding
 import PythonPrograms
 import Storage
 import StoreModel
 import Waiting
 
+@testable import AdminAPI
+@testable import Configuration
 @testable import PetrelServer
 
 #if canImport(FoundationNetworking)
-import FoundationNetworking
 #endif
 
 /// A server with an admin key, some records and subscriptions, and a browser.

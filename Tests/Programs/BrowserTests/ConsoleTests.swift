@@ -6,7 +6,7 @@ import StoreModel
 import Testing
 import Waiting
 
-@testable import PetrelServer
+@testable import DatabaseAPI
 
 @Suite(
   .serialized,

@@ -7,7 +7,7 @@ import Testing
 import Waiting
 import WebPushSimulation
 
-@testable import PetrelServer
+@testable import DatabaseAPI
 
 /// A browser subscribes at its vendor's push service, which a test has not: here the page gets a
 /// subscription at a push service of our own, and what arrives there is handed to the service worker

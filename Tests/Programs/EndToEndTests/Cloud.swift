@@ -2,7 +2,9 @@ import APNsSimulation
 import ChangeDispatch
 import CloudKit
 import CloudKitModel
+import Configuration
 import Cryptography
+import DatabaseAPI
 import JSONCoding
 import PetrelServer
 import PushChannels

@@ -1,6 +1,6 @@
 import CloudKit
 import CloudKitModel
-import PetrelServer
+import DatabaseAPI
 import Testing
 
 struct NotificationLogTests {

@@ -1,10 +1,10 @@
 import CloudKit
 import CloudKitModel
 import Cryptography
+import DatabaseAPI
 import Foundation
 import JSONCoding
 import OutboundHTTP
-import PetrelServer
 import PostgreSQLTesting
 import StoreModel
 import Synchronization

@@ -1,18 +1,18 @@
 import CloudKit
 import CloudKitModel
 import Foundation
+import FoundationNetworking
 import JSONCoding
 import PostgreSQLTesting
 import StoreModel
 import Testing
 import Waiting
 
-@testable import PetrelServer
+@testable import DatabaseAPI
 @testable import SQLEngine
 @testable import Storage
 
 #if canImport(FoundationNetworking)
-import FoundationNetworking
 #endif
 
 /// Three servers on one PostgreSQL. The clock of one is right, the others' are ten minutes fast and slow.

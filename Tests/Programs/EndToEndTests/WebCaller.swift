@@ -1,12 +1,12 @@
 import CloudKit
 import Cryptography
+import DatabaseAPI
+import FoundationNetworking
 import JSONCoding
-import PetrelServer
 import StoreModel
 import Testing
 
 #if canImport(FoundationNetworking)
-import FoundationNetworking
 #endif
 
 /// Someone who talks to a cloud's server over HTTP without the client: a web app with a user's

@@ -1,7 +1,7 @@
 import CloudKitModel
+import Configuration
 import Cryptography
 import Foundation
-import PetrelServer
 import PushChannels
 import Settings
 import Storage

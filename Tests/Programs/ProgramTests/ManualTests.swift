@@ -1,6 +1,6 @@
 import CommandInterface
+import Configuration
 import Foundation
-import PetrelServer
 import RepositoryFiles
 import Settings
 import Testing

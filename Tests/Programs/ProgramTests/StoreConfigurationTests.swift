@@ -1,4 +1,4 @@
-import PetrelServer
+import Configuration
 import Storage
 import StoreModel
 import Testing

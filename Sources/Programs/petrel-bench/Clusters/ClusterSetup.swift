@@ -1,6 +1,6 @@
 import CloudKitModel
+import DatabaseAPI
 import Foundation
-import PetrelServer
 import SQLEngine
 import Storage
 

@@ -1,8 +1,8 @@
 import CloudKitModel
 import CommandInterface
+import DatabaseAPI
 import Foundation
 import JSONCoding
-import PetrelServer
 import PostgreSQLHosting
 import SQLEngine
 import ServerHosting

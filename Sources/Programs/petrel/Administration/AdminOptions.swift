@@ -1,7 +1,7 @@
 import CommandInterface
+import Configuration
 import Foundation
 import HTTPService
-import PetrelServer
 import Storage
 
 /// The options by which commands are told where to work: on a server over HTTP, or on a store.

@@ -1,6 +1,7 @@
+import AdminAPI
+import Configuration
 import Foundation
 import HTTPService
-import PetrelServer
 import StoreModel
 import Synchronization
 

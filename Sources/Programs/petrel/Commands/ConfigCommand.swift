@@ -1,5 +1,5 @@
 import CommandInterface
-import PetrelServer
+import Configuration
 
 /// `petrel config`
 enum ConfigCommand: Command {

@@ -1,5 +1,7 @@
 import CommandInterface
+import Configuration
 import Foundation
+import Logging
 import PetrelServer
 import Settings
 import Storage

@@ -1,5 +1,5 @@
 import CommandInterface
-import PetrelServer
+import Configuration
 
 /// `petrel version`
 enum VersionCommand: Command {
@@ -8,7 +8,7 @@ enum VersionCommand: Command {
   static let summary = "Prints the version."
   static let options: [Arguments.Option] = [AdminOptions.json]
 
-  static let version = Server.version
+  static let version = ServerVersion.current
 
   static func run(_ arguments: Arguments) async throws -> Int32 {
     if arguments.flag("json") {

@@ -1,4 +1,5 @@
 import ChangeDispatch
+import Configuration
 import Foundation
 import Measuring
 
@@ -49,7 +50,7 @@ extension ServerMembership.Configuration {
     self.init()
     description = {
       "\(url()), process \(ProcessInfo.processInfo.processIdentifier) of "
-        + "\(ProcessInfo.processInfo.hostName), Petrel \(Server.version)"
+        + "\(ProcessInfo.processInfo.hostName), Petrel \(ServerVersion.current)"
     }
     self.executor = executor
   }

@@ -1,3 +1,4 @@
+import DatabaseAPI
 import Measuring
 import Synchronization
 

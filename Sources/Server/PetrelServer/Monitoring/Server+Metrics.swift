@@ -1,3 +1,5 @@
+import Configuration
+import DatabaseAPI
 import Measuring
 
 extension Server {
@@ -8,7 +10,7 @@ extension Server {
     var page = MetricsPage()
     page.gauge(
       "petrel_build_info", "1; the label has the version of the server.",
-      [.init([("version", Self.version)], 1)])
+      [.init([("version", ServerVersion.current)], 1)])
     addRequests(to: &page)
     addConnections(to: &page)
     page.add(store.metrics, sizes)

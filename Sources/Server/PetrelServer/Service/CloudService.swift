@@ -1,7 +1,11 @@
+import AdminAPI
 import ChangeDispatch
 import CloudKitModel
+import Configuration
+import DatabaseAPI
 import Foundation
 import HTTPService
+import Logging
 import PushChannels
 import Storage
 import StoreModel
@@ -101,7 +105,7 @@ public final class CloudService: Sendable {
       onAnnounced: { names in
         if let names { courier.wake(names) } else { courier.wakeAll() }
       },
-      isListening: { courier.readers.count > 0 })
+      isListening: { courier.waitingReaderCount > 0 })
     var dispatchConfiguration = Dispatcher.Configuration()
     dispatchConfiguration.executor = executor
     dispatchConfiguration.indexBytes = configuration.limits.matchingIndexBytes
@@ -156,8 +160,7 @@ public final class CloudService: Sendable {
           secrets: store.secrets,
           sharing: store.sharedLimits, passwords: passwords, log: log, clock: clock,
           publicURL: publicURL),
-        webPushKey: webPushKey, admin: admin, turns: turns,
-        forgottenSignatures: forgottenSignatures)
+        webPushKey: webPushKey, turns: turns, forgottenSignatures: forgottenSignatures)
     }
     currentRouter = Mutex(makeRouter(configuration, webPushKey))
   }
@@ -193,10 +196,10 @@ public final class CloudService: Sendable {
   var deliveryTimes: DeliveryTimes { worker.times }
   var operations: OperationTable { router.operations }
   /// Requests of the web courier that wait to be looked after.
-  var courierRequestsWaiting: Int { courier.desk.waitingCount }
+  var courierRequestsWaiting: Int { courier.waitingRequestCount }
   /// Readers of the web courier that wait for a notification, and those among them that have an event stream.
   var courierReaders: (waiting: Int, streams: Int) {
-    (courier.readers.count, courier.streams.count)
+    (courier.waitingReaderCount, courier.streamCount)
   }
 
   /// The body for a request that the HTTP server in front refuses by itself, in the protocol's form.
@@ -233,7 +236,8 @@ public final class CloudService: Sendable {
   /// when the task is cancelled. Other requests read no further when it is.
   public func respond(to request: HTTPRequest) async -> HTTPResponse {
     do {
-      try request.checkTexts()
+      try request.checkTexts(
+        isForm: SignIn.isPath(request.path) || Console.isPath(request.path))
     } catch {
       return HTTPResponse(error)
     }
@@ -241,7 +245,10 @@ public final class CloudService: Sendable {
     if request.path == WebCourier.path {
       return await CourierRequest(request, router: router).answer()
     }
-    return await AbandonableReads.within { await router.respond(to: request) }
+    return await AbandonableReads.within {
+      if AdminService.isPath(request.path) { return await admin.respond(to: request) }
+      return await router.respond(to: request)
+    }
   }
 
   /// Comes back as soon as every change that was committed has been dispatched, every push that is

@@ -1,3 +1,4 @@
+import Logging
 import StoreModel
 
 /// Builds and removes the indexes that changes of schemas asked for, while the server runs.
@@ -56,24 +57,5 @@ public struct IndexWorkReport: Sendable {
     }
     last = (work, now)
     return "\(work.name): \(work.progress)"
-  }
-}
-
-extension IndexWork {
-  /// Which index it is, such as `index of values of Note.title in iCloud.com.example.app
-  /// (production)`.
-  public var name: String {
-    let kind = content == .values ? "values" : "words"
-    return "index of \(kind) of \(recordType).\(field) in \(container) (\(environment.rawValue))"
-  }
-
-  /// How far it is, such as `200 of 1000 records`.
-  public var progress: String {
-    switch phase {
-    case .clearing?: "\(done) old \(done == 1 ? "entry" : "entries") removed"
-    case .building?:
-      "\(total.map { "\(done) of \($0)" } ?? "\(done)") \((total ?? done) == 1 ? "record" : "records")"
-    case nil: "done"
-    }
   }
 }

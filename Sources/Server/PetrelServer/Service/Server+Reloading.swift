@@ -1,3 +1,4 @@
+import Configuration
 import PushChannels
 import Settings
 

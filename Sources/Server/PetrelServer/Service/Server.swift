@@ -1,8 +1,12 @@
+import AdminAPI
 import ChangeDispatch
 import CloudKitModel
+import Configuration
+import DatabaseAPI
 import Foundation
 import HTTPService
 import KillPoints
+import Logging
 import PushChannels
 import Settings
 import StoreModel
@@ -18,8 +22,6 @@ import WebServices
 /// await server.stop()
 /// ```
 public final class Server: Sendable {
-  /// The version of the server.
-  public static let version = "0.1.0"
   /// With less free on the store's disk, in bytes, it calls itself not ready.
   public static let leastFreeBytes = ServerHealth.leastFreeBytes
 

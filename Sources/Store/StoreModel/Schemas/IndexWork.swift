@@ -43,3 +43,22 @@ public struct IndexWork: Sendable, Hashable {
     self.total = total
   }
 }
+
+extension IndexWork {
+  /// Which index it is, such as `index of values of Note.title in iCloud.com.example.app
+  /// (production)`.
+  public var name: String {
+    let kind = content == .values ? "values" : "words"
+    return "index of \(kind) of \(recordType).\(field) in \(container) (\(environment.rawValue))"
+  }
+
+  /// How far it is, such as `200 of 1000 records`.
+  public var progress: String {
+    switch phase {
+    case .clearing?: "\(done) old \(done == 1 ? "entry" : "entries") removed"
+    case .building?:
+      "\(total.map { "\(done) of \($0)" } ?? "\(done)") \((total ?? done) == 1 ? "record" : "records")"
+    case nil: "done"
+    }
+  }
+}

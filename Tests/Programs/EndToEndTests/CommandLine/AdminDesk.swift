@@ -1,6 +1,6 @@
+import AdminAPI
 import CloudKit
 import JSONCoding
-import PetrelServer
 
 /// The ways in which a command reaches what it is about.
 enum Way: CaseIterable {

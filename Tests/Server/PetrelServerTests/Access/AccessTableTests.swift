@@ -3,6 +3,9 @@ import JSONCoding
 import Testing
 import WebServices
 
+@testable import AdminAPI
+@testable import Configuration
+@testable import DatabaseAPI
 @testable import PetrelServer
 
 /// Walks every cell of the tables in docs/access-table.md, against a server over a socket.

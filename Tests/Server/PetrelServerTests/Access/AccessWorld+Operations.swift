@@ -4,6 +4,7 @@ import Synchronization
 import Testing
 import WebPushSimulation
 
+@testable import DatabaseAPI
 @testable import PetrelServer
 
 /// A request for each operation, with which it does something.
@@ -90,10 +91,10 @@ extension AccessWorld {
   ]
 
   /// The operations that the server has.
-  var operations: [PetrelServer.Operation] { service.operations.all }
+  var operations: [DatabaseAPI.Operation] { service.operations.all }
 
   /// Operations on a container have one path, the others one for each kind of database.
-  static func scopes(of operation: PetrelServer.Operation) -> [String] {
+  static func scopes(of operation: DatabaseAPI.Operation) -> [String] {
     switch operation.place {
     case .container: [""]
     case .database: DatabaseScope.allCases.map(\.pathComponent)

@@ -4,7 +4,7 @@ import Foundation
 import Testing
 import WebPushSimulation
 
-@testable import PetrelServer
+@testable import DatabaseAPI
 
 /// A server with somebody of every kind: who is let in, and who must not be.
 struct AccessWorld: Sendable {

@@ -3,7 +3,7 @@ import JSONCoding
 import StoreModel
 import Testing
 
-@testable import PetrelServer
+@testable import DatabaseAPI
 
 /// Walks the tables of docs/access-table.md for what is no operation of the protocol.
 struct PageTableTests {

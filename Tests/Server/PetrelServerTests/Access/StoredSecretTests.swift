@@ -6,7 +6,9 @@ import Settings
 import Synchronization
 import Testing
 
-@testable import PetrelServer
+@testable import Configuration
+@testable import DatabaseAPI
+@testable import Logging
 
 /// Makes every kind of secret, and looks for its text where it must not be.
 struct StoredSecretTests {

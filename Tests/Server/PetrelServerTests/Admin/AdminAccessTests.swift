@@ -6,7 +6,9 @@ import OutboundHTTP
 import Settings
 import Testing
 
-@testable import PetrelServer
+@testable import AdminAPI
+@testable import Configuration
+@testable import DatabaseAPI
 
 struct AdminAccessTests {
   @Test("A key that was added opens the API, and answers are kept nowhere")

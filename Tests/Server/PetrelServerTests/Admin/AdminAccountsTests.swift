@@ -4,7 +4,8 @@ import JSONCoding
 import Synchronization
 import Testing
 
-@testable import PetrelServer
+@testable import DatabaseAPI
+@testable import Logging
 
 struct AdminAccountsTests {
   private func caller(_ service: Service, _ user: TestUser) async throws -> Int {

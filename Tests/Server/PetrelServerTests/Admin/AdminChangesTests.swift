@@ -4,7 +4,8 @@ import HTTPService
 import JSONCoding
 import Testing
 
-@testable import PetrelServer
+@testable import AdminAPI
+@testable import Configuration
 
 struct AdminChangesTests {
   private static let place = "container=\(Service.container)"

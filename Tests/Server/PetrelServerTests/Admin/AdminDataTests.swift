@@ -5,7 +5,7 @@ import StoreModel
 import Testing
 import Waiting
 
-@testable import PetrelServer
+@testable import AdminAPI
 
 struct AdminDataTests {
   private static let place: [String: JSONValue] = ["container": .string(Service.container)]

@@ -1,7 +1,7 @@
 import HTTPService
 import Testing
 
-@testable import PetrelServer
+@testable import AdminAPI
 
 struct ConsoleCookieTests {
   @Test("it is found among others, with and without the prefix of TLS")

@@ -1,7 +1,7 @@
 import Foundation
 import JSONCoding
 
-@testable import PetrelServer
+@testable import AdminAPI
 
 extension Service {
   func addAdminKey(_ label: String = "tests") async throws -> String {

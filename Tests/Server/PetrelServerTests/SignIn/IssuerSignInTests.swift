@@ -5,7 +5,7 @@ import JSONCoding
 import OpenIDConnect
 import Testing
 
-@testable import PetrelServer
+@testable import DatabaseAPI
 
 struct IssuerSignInTests {
   private static let key = SigningKey.makeRSA()

@@ -3,7 +3,7 @@ import Cryptography
 import Foundation
 import Testing
 
-@testable import PetrelServer
+@testable import DatabaseAPI
 
 struct SignInPageTests {
   private static let password = "correct horse"

@@ -1,7 +1,7 @@
 import CommandInterface
+import DatabaseAPI
 import Foundation
 import JSONCoding
-import PetrelServer
 import Settings
 
 /// `petrel keys add-api-token`

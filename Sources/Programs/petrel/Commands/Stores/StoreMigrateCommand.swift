@@ -1,7 +1,7 @@
 import CommandInterface
+import Configuration
 import Foundation
 import JSONCoding
-import PetrelServer
 import SQLEngine
 import Storage
 import StoreModel

@@ -1,6 +1,6 @@
 import CLinuxStatus
+import Configuration
 import Foundation
-import PetrelServer
 import Settings
 
 /// The machine's clock, by which provider tokens and signed requests are judged.

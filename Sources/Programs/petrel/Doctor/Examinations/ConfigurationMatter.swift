@@ -1,6 +1,6 @@
 import CommandInterface
+import Configuration
 import Foundation
-import PetrelServer
 import Settings
 
 /// The configuration as `petrel serve` would read it.

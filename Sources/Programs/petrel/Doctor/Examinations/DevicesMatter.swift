@@ -1,5 +1,5 @@
 import CommandInterface
-import PetrelServer
+import Configuration
 import PushChannels
 import Settings
 import Storage

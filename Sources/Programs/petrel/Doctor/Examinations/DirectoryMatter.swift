@@ -1,5 +1,5 @@
+import Configuration
 import Foundation
-import PetrelServer
 import Settings
 import Storage
 

@@ -1,5 +1,5 @@
+import Configuration
 import OpenIDConnect
-import PetrelServer
 import Settings
 
 /// Whether the OpenID Connect issuers can be reached and are what the configuration says.

@@ -1,8 +1,8 @@
 import CloudKitModel
 import CommandInterface
+import Configuration
 import Cryptography
 import Foundation
-import PetrelServer
 import PushChannels
 import Settings
 

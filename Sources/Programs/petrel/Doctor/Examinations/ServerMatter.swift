@@ -1,7 +1,7 @@
+import Configuration
 import Foundation
 import JSONCoding
 import OpenIDConnect
-import PetrelServer
 import Settings
 import Storage
 

@@ -1,0 +1,149 @@
+import DatabaseAPI
+import Foundation
+import HTTPService
+import WebServices
+
+/// The console: its files, and the page at which a browser shows an admin key.
+package struct Console: Sendable {
+  static let path = "/console"
+  private static let signInPath = "/console/sign-in"
+
+  let authenticator: AdminAuthenticator
+  let publicURL: @Sendable () -> String
+  private let files = ConsoleFiles()
+
+  init(authenticator: AdminAuthenticator, publicURL: @escaping @Sendable () -> String) {
+    self.authenticator = authenticator
+    self.publicURL = publicURL
+  }
+
+  package static func isPath(_ path: String) -> Bool {
+    path == Self.path || path.hasPrefix(Self.path + "/")
+  }
+
+  /// The answer to a request whose path ``isPath(_:)``.
+  func answer(to request: HTTPRequest) async throws -> HTTPResponse {
+    if request.path == Self.signInPath {
+      try WrongMethod.check(
+        request.method, of: "the sign-in page", allowed: ["GET", "HEAD", "POST"])
+      if request.method == "POST" { return try await signIn(request) }
+      let isOver = request.query("over") != nil
+      return page(problem: isOver ? "The session is over. Sign in again." : nil, status: 200)
+    }
+    try WrongMethod.check(request.method, of: "the console", allowed: ["GET", "HEAD"])
+    if request.path == Self.path { return redirect(to: Self.path + "/") }
+    let name = String(request.path.dropFirst(Self.path.count + 1))
+    if name.isEmpty || name == "index.html" { return try await index(request) }
+    guard var response = files.response(named: name, to: request) else {
+      throw ServiceError(.notFound, "the console has no '\(name.prefix(80))'")
+    }
+    response.headers += Self.protection
+    return response
+  }
+
+  /// The console itself, for a browser that is signed in.
+  private func index(_ request: HTTPRequest) async throws -> HTTPResponse {
+    do {
+      _ = try await authenticator.identity(of: request)
+    } catch let error as ServiceError
+      where [.authenticationRequired, .authenticationFailed].contains(error.code)
+    {
+      return redirect(to: Self.signInPath)
+    }
+    guard var response = files.response(named: "index.html", to: request) else {
+      throw ServiceError(.internalError, "the program has no console in it")
+    }
+    response.headers += Self.protection
+    return response
+  }
+
+  private func signIn(_ request: HTTPRequest) async throws -> HTTPResponse {
+    if let site = request.header("Sec-Fetch-Site"), !["same-origin", "none"].contains(site) {
+      return page(problem: "The form was sent from another site.", status: 403)
+    }
+    let key = request.formFields.first { $0.name == "key" }?.value ?? ""
+    do {
+      let cookie = try await authenticator.beginSession(with: key, from: request)
+      var response = redirect(to: Self.path + "/")
+      response.headers.append(
+        ConsoleCookie.header(
+          setting: cookie, forSeconds: AdminAuthenticator.sessionLifetime,
+          isSecure: publicURL().hasPrefix("https:")))
+      return response
+    } catch let error as ServiceError
+      where [.authenticationFailed, .throttled].contains(error.code)
+    {
+      var response = page(
+        problem: error.code == .throttled
+          ? "There were too many wrong keys. Try again in "
+            + "\(Int((error.retryAfter ?? 1).rounded(.up))) seconds."
+          : "This is no admin key of this server, or it was revoked.",
+        status: error.code == .throttled ? 429 : 403)
+      if let wait = error.retryAfter {
+        response.headers.append(("Retry-After", String(Int(wait.rounded(.up)))))
+      }
+      return response
+    }
+  }
+
+  private func redirect(to path: String) -> HTTPResponse {
+    HTTPResponse(
+      status: 303, headers: [("Location", path), ("Cache-Control", "no-store")] + Self.protection)
+  }
+
+  private func page(problem: String?, status: Int) -> HTTPResponse {
+    let notice: HTML =
+      problem.map {
+        "<p class=\"notice error\" id=\"problem\" role=\"alert\">\($0)</p>"
+      } ?? ""
+    let mark: HTML =
+      problem == nil ? "" : " aria-invalid=\"true\" aria-describedby=\"problem\""
+    let document: HTML = """
+      <!DOCTYPE html>
+      <html lang="en">
+      <head>
+      <meta charset="utf-8">
+      <meta name="viewport" content="width=device-width, initial-scale=1">
+      <meta name="color-scheme" content="light dark">
+      <title>Sign in – Petrel console</title>
+      <link rel="icon" href="/console/petrel.svg" type="image/svg+xml">
+      <link rel="stylesheet" href="/console/console.css">
+      <script type="module" src="/console/theme.js"></script>
+      <script type="module" src="/console/sign-in.js"></script>
+      </head>
+      <body>
+      <main class="signin">
+      <form class="card" method="post" action="/console/sign-in">
+      <div class="brand"><img src="/console/petrel.svg" alt="" width="28" height="28"> Petrel</div>
+      <h1>Sign in to the console</h1>
+      \(notice)
+      <label class="field"><span>Admin key</span>
+      <input type="password" name="key" autocomplete="current-password" required autofocus\(mark)></label>
+      <button class="first">Sign in</button>
+      <p class="quiet small">Make a key on the server with
+      <code>petrel keys add-admin-key</code>.</p>
+      </form>
+      </main>
+      </body>
+      </html>
+
+      """
+    return HTTPResponse(
+      status: status,
+      headers: [
+        ("Content-Type", "text/html; charset=utf-8"), ("Cache-Control", "no-store"),
+      ] + Self.protection, body: .data(Data(document.text.utf8)))
+  }
+
+  /// What the pages may load and do: what comes from this server, and no script or style in a page.
+  private static let protection = [
+    (
+      "Content-Security-Policy",
+      "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
+        + "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+    ),
+    ("X-Content-Type-Options", "nosniff"), ("X-Frame-Options", "DENY"),
+    ("Referrer-Policy", "same-origin"), ("Cross-Origin-Opener-Policy", "same-origin"),
+    ("Cross-Origin-Resource-Policy", "same-origin"), ("X-Robots-Tag", "noindex"),
+  ]
+}

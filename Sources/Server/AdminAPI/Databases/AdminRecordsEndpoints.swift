@@ -1,0 +1,119 @@
+import CloudKitModel
+import DatabaseAPI
+import Foundation
+import HTTPService
+import JSONCoding
+import PredicateLanguage
+import StoreModel
+import WebServices
+
+/// Records of any database. Changes go the way of everybody's: they are dispatched and notified.
+struct AdminRecordsEndpoints: AdminEndpoints {
+  let records: any RecordReading
+  let databases: AdminDatabases
+
+  var endpoints: [AdminEndpoint] {
+    [
+      .post(
+        "records/query",
+        AdminDatabases.arguments + [
+          .needed("recordType"), "predicate", "sortBy", "zoneName", "limit", "continuation",
+        ], changes: false, query
+      )
+      .described(
+        "Records of a type that a predicate is true for",
+        answers: RecordsResponse.schema(in: .answers)),
+      .post(
+        "records/lookup", AdminDatabases.arguments + [.needed("records"), "zoneID"],
+        changes: false, lookup
+      )
+      .described("Records by their names", answers: RecordsResponse.schema(in: .answers)),
+      .post(
+        "records/modify", AdminDatabases.arguments + [.needed("operations"), "atomic"], modify
+      )
+      .described(
+        "Makes, changes and deletes records", answers: RecordsResponse.schema(in: .answers)),
+      .post(
+        "assets/upload", AdminDatabases.arguments + [.needed("tokens"), "zoneID"], uploadAssets
+      )
+      .described(
+        "Asks where the bytes of assets are to be uploaded to",
+        answers: UploadAssetsResponse.schema(in: .answers)),
+    ]
+  }
+
+  private func query(_ request: AdminRequest) async throws -> HTTPResponse {
+    let arguments = request.arguments
+    var query = Query(recordType: try arguments.required("recordType"))
+    if let format = try arguments.text("predicate") {
+      query.filters = try Self.filters(format, arguments, now: request.now)
+    }
+    query.sortKeys = try Self.sortKeys(arguments)
+    try query.validate()
+    let limit = try arguments.limit()
+    let address = try await databases.address(arguments)
+    let context = try await databases.context(request, operation: "records/query", body: Data())
+    let zoneID = try arguments.text("zoneName").map { ZoneID(zoneName: $0) }
+    let page: RecordPage =
+      if let database = try await databases.store.existingDatabase(at: address) {
+        try await records.records(
+          matching: RecordQuery(
+            query: query, zoneID: zoneID, limit: limit,
+            continuation: try arguments.text("continuation"), caller: context.caller),
+          in: database)
+      } else {
+        RecordPage(records: [], continuation: nil)
+      }
+    let response = RecordsResponse(
+      records: page.records.map { .success(.record($0)) }, continuationMarker: page.continuation)
+    return HTTPResponse(json: response.body(context: context.messageContext()))
+  }
+
+  private func lookup(_ request: AdminRequest) async throws -> HTTPResponse {
+    _ = try await databases.existing(request.arguments)
+    return try await databases.answer(
+      request, operation: "records/lookup", with: ["records", "zoneID"])
+  }
+
+  private func modify(_ request: AdminRequest) async throws -> HTTPResponse {
+    try await databases.answer(
+      request, operation: "records/modify", with: ["operations", "atomic"])
+  }
+
+  private func uploadAssets(_ request: AdminRequest) async throws -> HTTPResponse {
+    try await databases.answer(request, operation: "assets/upload", with: ["tokens", "zoneID"])
+  }
+
+  /// The filters of a predicate, written as apps write them (`title == "Milk" AND count > 3`).
+  ///
+  /// - Parameter now: what `now()` means; nil where it is not allowed.
+  static func filters(
+    _ format: String, _ arguments: AdminArguments, now: Timestamp?
+  ) throws(ServiceError) -> [Filter] {
+    let node: PredicateNode
+    do throws(PredicateFormatError) {
+      node = try PredicateParser.parse(format)
+    } catch {
+      throw arguments.mistake("predicate", "\(error)")
+    }
+    do throws(PredicateSearchError) {
+      return try PredicateLowering(now: now).filters(for: node)
+    } catch {
+      throw arguments.mistake("predicate", "\(error)")
+    }
+  }
+
+  /// `sortBy`: names of fields in order; one that begins with `-` is sorted by from high to low.
+  private static func sortKeys(_ arguments: AdminArguments) throws(ServiceError) -> [SortKey] {
+    guard let value = arguments.value("sortBy") else { return [] }
+    guard let names = value.array?.map({ $0.string }), !names.contains(nil) else {
+      throw arguments.mistake("sortBy", "must be a list of field names")
+    }
+    return names.compactMap { $0 }.map { name in
+      let isDescending = name.hasPrefix("-")
+      let field = isDescending ? String(name.dropFirst()) : name
+      let key = SystemField(anyName: field).map { FieldKey.system($0) } ?? .field(field)
+      return SortKey(key, ascending: !isDescending)
+    }
+  }
+}

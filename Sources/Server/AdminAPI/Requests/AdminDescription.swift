@@ -1,0 +1,125 @@
+import Configuration
+import Foundation
+import HTTPService
+import JSONCoding
+
+/// The admin API as OpenAPI 3.1 describes it (https://spec.openapis.org/oas/v3.1.1), made from what
+/// its endpoints declare.
+struct AdminDescription: Sendable {
+  let endpoints: [AdminEndpoint]
+
+  var json: JSONValue {
+    var paths: [String: [String: JSONValue]] = [:]
+    var schemas: [String: JSONValue] = ["Failure": Self.failure.json]
+    for endpoint in endpoints {
+      paths["/" + endpoint.path, default: [:]][endpoint.method.rawValue.lowercased()] =
+        Self.operation(endpoint)
+      let used = endpoint.arguments.map(\.schema) + [endpoint.answerSchema].compactMap { $0 }
+      for schema in used { schemas.merge(schema.named) { $1 } }
+    }
+    return [
+      "openapi": "3.1.0",
+      "info": [
+        "title": "The admin API of Petrel", "version": .string(ServerVersion.current),
+        "description":
+          "For those who run a server. docs/admin.md tells what all of it has in common.",
+      ],
+      "servers": [["url": "/admin/v1"]],
+      "security": [["adminKey": []]],
+      "paths": .object(paths.mapValues { .object($0) }),
+      "components": [
+        "schemas": .object(schemas),
+        "responses": [
+          "Failure": [
+            "description": "The request failed.",
+            "content": [
+              "application/json": ["schema": ["$ref": "#/components/schemas/Failure"]]
+            ],
+          ]
+        ],
+        "securitySchemes": [
+          "adminKey": [
+            "type": "http", "scheme": "bearer",
+            "description": "A key that 'petrel keys add-admin-key' made.",
+          ]
+        ],
+      ],
+    ]
+  }
+
+  private static func operation(_ endpoint: AdminEndpoint) -> JSONValue {
+    let name = endpoint.path.replacing("/", with: "-").replacing(".", with: "-")
+    var operation: [String: JSONValue] = [
+      "operationId": .string("\(endpoint.method.rawValue.lowercased())-\(name)"),
+      "summary": .string(endpoint.summary),
+      "tags": [.string(endpoint.path.split(separator: "/").first.map(String.init) ?? "")],
+      "responses": [
+        "200": ["description": "It was done.", "content": content(endpoint.answerSchema)],
+        "default": ["$ref": "#/components/responses/Failure"],
+      ],
+    ]
+    switch endpoint.method {
+    case .get:
+      operation["parameters"] = .array(
+        endpoint.arguments.map { argument in
+          [
+            "name": .string(argument.name), "in": "query",
+            "required": .bool(argument.isRequired), "schema": argument.schema.json,
+            "description": .string(argument.summary),
+          ]
+        })
+    case .post:
+      operation["requestBody"] = [
+        "required": .bool(endpoint.arguments.contains(where: \.isRequired)),
+        "content": ["application/json": ["schema": body(endpoint.arguments)]],
+      ]
+    }
+    return .object(operation)
+  }
+
+  private static func content(_ schema: JSONSchema?) -> JSONValue {
+    guard let schema else { return ["text/event-stream": ["schema": ["type": "string"]]] }
+    return ["application/json": ["schema": schema.json]]
+  }
+
+  private static func body(_ arguments: [AdminArgument]) -> JSONValue {
+    var properties: [String: JSONValue] = [:]
+    for argument in arguments {
+      var property = argument.schema.json.object ?? [:]
+      property["description"] = .string(argument.summary)
+      properties[argument.name] = .object(property)
+    }
+    return [
+      "type": "object", "properties": .object(properties), "additionalProperties": false,
+      "required": .array(arguments.filter(\.isRequired).map { .string($0.name) }),
+    ]
+  }
+
+  /// What requests that fail get.
+  private static let failure = JSONSchema([
+    "type": "object",
+    "properties": [
+      "uuid": ["type": "string", "description": "stands in the server's log, too"],
+      "serverErrorCode": ["type": "string"], "reason": ["type": "string"],
+      "retryAfter": ["type": "number", "description": "seconds"],
+    ],
+    "required": ["uuid", "serverErrorCode", "reason"],
+  ])
+}
+
+/// The API's description of itself.
+struct AdminDescriptionEndpoints: AdminEndpoints {
+  /// All others.
+  let others: [AdminEndpoint]
+
+  var endpoints: [AdminEndpoint] {
+    [
+      AdminEndpoint.get("openapi.json", []) { request in
+        let all = others + self.endpoints
+        return HTTPResponse(
+          json: Data(AdminDescription(endpoints: all).json.text.utf8))
+      }
+      .described("This description", answers: .map(.anything))
+    ]
+  }
+}

@@ -1,0 +1,75 @@
+import CloudKitModel
+import Cryptography
+import Foundation
+import StoreModel
+import WebServices
+
+/// `assets/upload` and `assets/rereference`.
+struct AssetsEndpoint: Sendable {
+  let store: any AssetRegistry
+  let databases: DatabaseDirectory
+  let links: AssetLinks
+
+  var operations: [Operation] {
+    [
+      Operation(
+        "assets/upload", of: .anyDatabase, for: .accounts, .changes, upload,
+        .init(
+          "Assets", "Ask for URLs to upload files to",
+          answer:
+            "One URL for each field, in order, good for \(ServiceLimits.uploadURLLifetime / 60) minutes."
+        )),
+      Operation(
+        "assets/rereference", of: .anyDatabase, for: .accounts, .changes, rereference,
+        .init(
+          "Assets", "Get receipts for files that records hold", "All or none.",
+          answer: "One dictionary for each place, in order.")),
+    ]
+  }
+
+  private func upload(
+    _ request: UploadAssetsRequest, _ context: RequestContext
+  ) async throws -> UploadAssetsResponse {
+    let user = try context.user()
+    let database = try await databases.database(at: try context.address())
+    if let quota = context.databaseQuota, let usage = try await databases.store.usage(of: database)
+    {
+      for token in request.tokens {
+        try usage.check(adding: 1, to: quota, for: token.fieldName)
+      }
+    }
+    let expires = context.now.advanced(bySeconds: Double(ServiceLimits.uploadURLLifetime))
+    var uploads: [AssetUpload] = []
+    var tokens: [UploadAssetsResponse.Token] = []
+    for token in request.tokens {
+      let secret = Base64URL.encode(SecureRandom.bytes(count: 32))
+      uploads.append(
+        AssetUpload(
+          receipt: Self.makeReceipt(), tokenHash: SHA256.hash(secret.utf8),
+          userRecordName: user, recordName: token.recordName, recordType: token.recordType,
+          fieldName: token.fieldName, expires: expires))
+      tokens.append(
+        UploadAssetsResponse.Token(
+          recordName: token.recordName ?? UUID().uuidString, fieldName: token.fieldName,
+          url: try links.uploadURL(to: database, secret: secret)))
+    }
+    try await store.addAssetUploads(uploads, inZone: request.zoneID, of: database)
+    return UploadAssetsResponse(tokens: tokens)
+  }
+
+  private func rereference(
+    _ request: RereferenceAssetsRequest, _ context: RequestContext
+  ) async throws -> RereferenceAssetsResponse {
+    let user = try context.user()
+    let database = try await databases.database(at: try context.address())
+    let assets = try await store.rereferenceAssets(
+      request.assets.map { AssetPlace(recordName: $0.recordName, fieldName: $0.fieldName) },
+      inZone: request.zoneID, of: database, for: user, timestamp: context.now,
+      makeReceipt: Self.makeReceipt)
+    return RereferenceAssetsResponse(assets: assets.map(\.complete))
+  }
+
+  @Sendable private static func makeReceipt() -> String {
+    Base64URL.encode(SecureRandom.bytes(count: 24))
+  }
+}

@@ -1,0 +1,76 @@
+import CloudKitModel
+import StoreModel
+import WebServices
+
+extension ServiceError {
+  /// The protocol's form of a failure of one item.
+  package init(_ failure: ItemFailure) {
+    let code: ServerErrorCode =
+      switch failure.code {
+      case .invalid, .limitExceeded: .badRequest
+      case .exists: .exists
+      case .conflict: .conflict
+      case .notFound: .notFound
+      case .zoneNotFound: .zoneNotFound
+      case .zoneDeleted: .userDeletedZone
+      case .accessDenied: .accessDenied
+      case .referenceMissing: .validatingReferenceError
+      case .atomic: .atomicError
+      case .quotaExceeded: .quotaExceeded
+      case .notReady: .tryAgainLater
+      }
+    self.init(
+      code, failure.reason, retryAfter: failure.code == .notReady ? 5 : nil,
+      serverRecord: failure.serverRecord, limit: failure.limit)
+  }
+
+  /// The protocol's form of a failure of the store. What happened inside is for the log, not for
+  /// the caller.
+  init(_ error: StoreError) {
+    switch error.code {
+    case .overloaded:
+      self.init(.tryAgainLater, "the server has more to write than it can", retryAfter: 1)
+    case .serializationFailure:
+      self.init(.tryAgainLater, "others changed the same at the same time", retryAfter: 1)
+    case .unreachable:
+      self.init(.tryAgainLater, "the server's store cannot be reached at the moment", retryAfter: 2)
+    case .outcomeUnknown:
+      self.init(
+        .serverResponseLost,
+        "it is not known whether this was carried out; the server's log says why", retryAfter: 2)
+    case .full:
+      self.init(.tryAgainLater, "the server's disk is full", retryAfter: 30)
+    case .diskFailed:
+      self.init(
+        .tryAgainLater, "the disk of the server's store failed; its log says why", retryAfter: 5)
+    case .closed:
+      self.init(.tryAgainLater, "the server is stopping", retryAfter: 5)
+    case .badContinuation, .unkeptText:
+      self.init(.badRequest, error.reason)
+    case .userDeleted:
+      self.init(.authenticationFailed, error.reason)
+    case .changeTokenExpired:
+      self.init(.changeTokenExpired, error.reason)
+    default:
+      self.init(.internalError, "the store failed; the server's log says why")
+    }
+  }
+
+  /// The protocol's form of anything that an endpoint throws.
+  package init(any error: any Error) {
+    switch error {
+    case let error as ServiceError: self = error
+    case let error as OriginRefusal: self = error.serviceError
+    case let error as ItemFailure: self.init(error)
+    case let error as FailedItem: self = error.error
+    case let error as StoreError: self.init(error)
+    case let error as ModelError: self.init(error)
+    // Where the client has gone nobody reads this.
+    case is CancellationError:
+      self.init(
+        .tryAgainLater, "the request took too long, and what it read was given up; ask for less")
+    case let error as WrongMethod: self.init(.badRequest, error.reason)
+    default: self.init(.internalError, "the server failed; its log says why")
+    }
+  }
+}

@@ -1,0 +1,302 @@
+import Cryptography
+import Foundation
+import OpenIDConnect
+import PushChannels
+import Settings
+import Testing
+
+@testable import Configuration
+
+struct ServerConfigurationTests {
+  @Test("every key is read, and file names are taken from the file's directory")
+  func readsAll() throws {
+    let configuration = try Self.read(
+      """
+      {"address": "0.0.0.0", "port": 9000, "publicURL": "https://cloud.example.com",
+       "deletionRetentionDays": 30, "storeWriters": 9, "storeLogMegabytes": 7,
+       "productionSchema": "open",
+       "notificationLog": {"days": 7, "entries": 500},
+       "signIn": {"passwords": false,
+         "issuers": {"keycloak": {"issuer": "https://id.example.com/realms/a", "clientID": "c",
+           "clientSecret": "s", "label": "Example", "scopes": ["email"]}}},
+       "limits": {"privateDatabaseBytes": 5000000000, "clientAddressHeader": "X-Forwarded-For",
+         "matchingIndexBytes": 250000000, "searchCacheBytes": 0,
+         "proxies": ["10.0.0.0/24"], "connectionsPerAddress": 50, "connectionsPerNetwork": 99,
+         "requestSeconds": 5,
+         "requestRates": {"user": {"perSecond": 2.5}, "address": {"perSecond": 1, "burst": 5}}},
+       "containers": {"iCloud.a": {"excludesOriginDevice": false,
+         "apns": {"topic": "a", "teamID": "TEAM123456", "keyID": "KEY1234567",
+                  "keyFile": "key.p8", "host": "localhost", "port": 2197,
+                  "authorityFile": "/etc/ca.pem"}},
+        "iCloud.b": {}, "iCloud.c": {"strings": {"folder": "app", "languages": ["de"]}}}}
+      """)
+    #expect(configuration.address == "0.0.0.0")
+    #expect(configuration.port == 9000)
+    #expect(configuration.deletionRetentionDays == 30)
+    #expect(configuration.storeWriters == 9)
+    #expect(configuration.storeLogMegabytes == 7)
+    #expect(configuration.productionSchema == .open)
+    #expect(configuration.notificationLog.days == 7)
+    #expect(configuration.notificationLog.entries == 500)
+    #expect(!configuration.signIn.acceptsPasswords)
+    #expect(configuration.limits.privateDatabaseBytes == 5_000_000_000)
+    #expect(configuration.limits.clientAddressHeader == "X-Forwarded-For")
+    #expect(configuration.limits.matchingIndexBytes == 250_000_000)
+    #expect(configuration.limits.searchCacheBytes == 0)
+    #expect(configuration.limits.connectionsPerAddress == 50)
+    #expect(configuration.limits.connectionsPerNetwork == 99)
+    #expect(configuration.limits.requestSeconds == 5)
+    #expect(configuration.limits.isProxy("10.0.0.7") && !configuration.limits.isProxy("127.0.0.1"))
+    #expect(
+      configuration.limits.requestRates == [
+        .user: RequestRate(perSecond: 2.5, burst: 25),
+        .address: RequestRate(perSecond: 1, burst: 5),
+      ])
+    #expect(
+      configuration.signIn.issuers["keycloak"]
+        == IssuerSettings(
+          issuer: "https://id.example.com/realms/a", clientID: "c", credential: .secret("s"),
+          label: "Example", scopes: ["email"]))
+    #expect(configuration.publicURL == "https://cloud.example.com")
+    #expect(configuration.containers["iCloud.b"] == ServerConfiguration.Container())
+    let strings = try #require(configuration.containers["iCloud.c"]?.channels.strings)
+    #expect(strings.folder.path.hasSuffix("/app") && strings.folder.path.hasPrefix("/"))
+    #expect(strings.languages == ["de"])
+    let container = try #require(configuration.containers["iCloud.a"])
+    #expect(!container.excludesOriginDevice)
+    let apns = try #require(container.channels.apns)
+    #expect(apns.topic == "a")
+    #expect(apns.host == "localhost")
+    #expect(apns.port == 2197)
+    guard case .key(let keyFile, "KEY1234567", "TEAM123456") = apns.credential else {
+      Issue.record("\(apns.credential)")
+      return
+    }
+    #expect(keyFile.hasPrefix("/") && keyFile.hasSuffix("/key.p8"))
+    #expect(apns.authorityFile == "/etc/ca.pem")
+  }
+
+  @Test(
+    "whose connections are a proxy's: this machine's, or all where a header field tells the client")
+  func proxies() {
+    var limits = ServerConfiguration.Limits()
+    #expect(limits.isProxy("127.0.0.1") && limits.isProxy("::1") && !limits.isProxy("192.0.2.1"))
+    limits.clientAddressHeader = "X-Forwarded-For"
+    #expect(limits.isProxy("127.0.0.1") && limits.isProxy("192.0.2.1"))
+    limits.proxies = []
+    #expect(!limits.isProxy("127.0.0.1") && !limits.isProxy("192.0.2.1"))
+  }
+
+  @Test(
+    "a mistake is answered with the key and the rule",
+    arguments: [
+      (
+        #"{"prot": 1}"#,
+        "unknown key 'prot'; did you mean 'port'? known are address, port, publicURL, store, st"
+      ),
+      (
+        #"{"deletionRetentionDays": 0}"#,
+        "'deletionRetentionDays' must be a whole number from 1 to 36500"
+      ),
+      (
+        #"{"storeWriters": 0}"#, "'storeWriters' must be a whole number from 1 to 64"
+      ),
+      (#"{"productionSchema": "free"}"#, "'productionSchema' must be fixed or open, not 'free'"),
+      (
+        #"{"notificationLog": {"days": 366}}"#,
+        "notificationLog: 'days' must be a whole number from 1 to 365"
+      ),
+      (
+        #"{"notificationLog": {"entries": 99}}"#,
+        "notificationLog: 'entries' must be a whole number from 100 to 1000000"
+      ),
+      (#"{"limits": {"quota": 1}}"#, "limits: unknown key 'quota'"),
+      (
+        #"{"limits": {"privateDatabaseBytes": 0}}"#,
+        "'privateDatabaseBytes' must be a whole number from 1 to"
+      ),
+      (#"{"limits": {"requestRates": {"users": {}}}}"#, "known are user, serverKey, apiToken"),
+      (
+        #"{"limits": {"requestRates": {"user": {"perSecond": 0}}}}"#,
+        "requestRates: user: 'perSecond' must be a number above 0, at most 1000000"
+      ),
+      (#"{"port": "x"}"#, "'port' must be a whole number from 0 to 65535"),
+      (#"{"port": 70000}"#, "'port' must be a whole number from 0 to 65535"),
+      (#"{"address": 1}"#, "'address' must be a string, not a number"),
+      (#"{"containers": {"a": {}}}"#, "container 'a' must begin with 'iCloud.'"),
+      (#"{"containers": {"iCloud.a": {"apns": {"teamID": "x"}}}}"#, "'topic' is missing"),
+      (
+        #"{"containers": {"iCloud.a": {"apns": {"topic": "a\r\nx-evil: 1", "certificateFile": "c"}}}}"#,
+        #"'topic' must be a bundle ID such as com.example.app, not "a\r\nx-evil: 1""#
+      ),
+      (
+        #"{"containers": {"iCloud.a": {"apns": {"topic": "a", "certificateFile": "c", "host": "h\nx"}}}}"#,
+        #"'host' must be a host's name or address, not "h\nx""#
+      ),
+      (#"{"containers": {"iCloud.a": {"apns": {"topic": "a"}}}}"#, "'keyFile' is missing (or"),
+      (
+        #"{"containers": {"iCloud.a": {"apns": {"topic": "a", "keyFile": "k", "keyID": "i"}}}}"#,
+        "apns: 'teamID' is missing"
+      ),
+      (
+        #"{"containers": {"iCloud.a": {"apns": {"topic": "a", "certificateKeyFile": "k"}}}}"#,
+        "'certificateKeyFile' needs 'certificateFile' beside it"
+      ),
+      (
+        #"{"containers": {"iCloud.a": {"apns": {"topic": "a", "keyID": "i", "certificateFile": "c"}}}}"#,
+        "'keyID' and 'certificateFile' exclude each other"
+      ),
+      (
+        #"{"containers": {"iCloud.a": {"apns": {"topic": "a", "certificateFile": "c", "proxy": "socks5://p"}}}}"#,
+        "'proxy': a proxy is a URL such as http://proxy.example.com:3128: it must begin with http://"
+      ),
+      (
+        #"{"containers": {"iCloud.a": {"apns": {"topic": "a", "certificateFile": "c", "maximumConnections": 0}}}}"#,
+        "'maximumConnections' must be a whole number from 1 to 100"
+      ),
+      (#"{"containers": {"iCloud.a": {"apns": 1}}}"#, "'apns' must be an object, not a number"),
+      (#"{"containers": {"iCloud.a": {"excludesOriginDevice": "no"}}}"#, "must be true or false"),
+      (#"{"signIn": {"password": true}}"#, "signIn: unknown key 'password'"),
+      (#"[]"#, "must be an object, not an array"),
+      (#"{"#, "not valid JSON"),
+    ])
+  func namesMistakes(text: String, complaint: String) throws {
+    let error = #expect(throws: ConfigurationError.self) { try Self.read(text) }
+    #expect(error?.description.contains(complaint) ?? false, "\(error?.description ?? "")")
+  }
+
+  @Test("a certificate takes the place of a key, and its private key may be in the same file")
+  func readsCertificate() throws {
+    let configuration = try Self.read(
+      """
+      {"containers": {
+        "iCloud.a": {"apns": {"topic": "a", "certificateFile": "/a.pem", "maximumConnections": 7,
+          "proxy": "http://anna:s%20t@proxy.example.com:3128"}},
+        "iCloud.b": {"apns": {"topic": "b", "certificateFile": "/b.pem",
+          "certificateKeyFile": "/b.key"}}}}
+      """)
+    let first = try #require(configuration.containers["iCloud.a"]?.channels.apns)
+    #expect(first.credential == .certificate(file: "/a.pem", keyFile: "/a.pem"))
+    #expect(first.maximumConnections == 7)
+    #expect(first.proxy == "http://anna:s%20t@proxy.example.com:3128")
+    #expect(
+      configuration.containers["iCloud.b"]?.channels.apns?.credential
+        == .certificate(file: "/b.pem", keyFile: "/b.key"))
+  }
+
+  @Test("keys and certificates that cannot be used are told with container, file and rule")
+  func namesCredentialMistakes() throws {
+    let directory = FileManager.default.temporaryDirectory.appendingPathComponent(
+      UUID().uuidString)
+    try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: directory) }
+    let path = directory.path
+    let authority = try CertificateAuthority(commonName: "Test")
+    let identity = try authority.issueClientCertificate(commonName: "Apple Push Services: a")
+    try identity.write(certificateFile: path + "/c.pem", privateKeyFile: path + "/k.pem")
+    try authority.writePrivateKey(toFile: path + "/other.pem")
+    try "nothing".write(toFile: path + "/text", atomically: true, encoding: .utf8)
+    typealias Credential = APNsSettings.Credential
+    let mistakes: [(Credential, String)] = [
+      (.key(file: path + "/text", keyID: "k", teamID: "t"), "keyFile \(path)/text holds no usable"),
+      (.key(file: path + "/none", keyID: "k", teamID: "t"), "keyFile \(path)/none cannot be read"),
+      (
+        .certificate(file: path + "/none", keyFile: path + "/k.pem"),
+        "certificateFile \(path)/none cannot be read"
+      ),
+      (
+        .certificate(file: path + "/c.pem", keyFile: path + "/none"),
+        "certificateKeyFile \(path)/none cannot be read"
+      ),
+      (
+        .certificate(file: path + "/c.pem", keyFile: path + "/other.pem"),
+        "the client's key does not fit its certificate"
+      ),
+      (
+        .certificate(file: path + "/text", keyFile: path + "/k.pem"),
+        "the client's certificate is not in PEM form"
+      ),
+    ]
+    for (credential, complaint) in mistakes {
+      let error = #expect(throws: ConfigurationError.self) {
+        try APNsAuthentication(credential, container: "iCloud.a")
+      }
+      let description = error?.description ?? ""
+      #expect(description.contains(complaint), "\(description)")
+      #expect(description.hasPrefix("containers: iCloud.a: apns: "), "\(description)")
+    }
+    _ = try APNsAuthentication(
+      .certificate(file: path + "/c.pem", keyFile: path + "/k.pem"), container: "iCloud.a")
+  }
+
+  @Test("an issuer with a key file is asked as Apple wants it")
+  func readsApple() throws {
+    let key = FileManager.default.temporaryDirectory
+      .appendingPathComponent("\(UUID().uuidString).p8").path
+    let pem = try ES256PrivateKey().pem
+    try pem.write(toFile: key, atomically: true, encoding: .utf8)
+    defer { try? FileManager.default.removeItem(atPath: key) }
+    let configuration = try Self.read(
+      """
+      {"signIn": {"issuers": {"apple": {"issuer": "https://appleid.apple.com",
+        "clientID": "com.example.web", "label": "Sign in with Apple", "teamID": "TEAM123456",
+        "keyID": "KEY1234567", "keyFile": "\(key)"}}}}
+      """)
+    let apple = try #require(configuration.signIn.issuers["apple"])
+    #expect(
+      apple.credential == .signed(teamID: "TEAM123456", keyID: "KEY1234567", keyPEM: pem))
+    #expect(apple.scopes == ["name", "email"])
+    #expect(apple.responseMode == .formPost)
+  }
+
+  @Test(
+    "a mistake in an issuer is answered with its place and the rule",
+    arguments: [
+      (#""issuer": "http://id.example.com", "clientID": "c", "label": "l""#, "https://"),
+      (#""issuer": "https://a", "label": "l""#, "'clientID' is missing"),
+      (#""issuer": "https://a", "clientID": "c""#, "'label' is missing"),
+      (#""issuer": "https://a", "clientID": "c", "label": "l", "scopes": "a""#, "list of strings"),
+      (
+        #""issuer": "https://a", "clientID": "c", "label": "l", "responseMode": "fragment""#,
+        "query or form_post"
+      ),
+      (
+        #""issuer": "https://a", "clientID": "c", "label": "l", "keyFile": "/nowhere.p8""#,
+        "'keyFile': /nowhere.p8 cannot be read"
+      ),
+      (
+        #""issuer": "https://a", "clientID": "c", "label": "l", "clientSecret": "a", "keyFile": "b""#,
+        "only one of"
+      ),
+    ])
+  func namesIssuerMistakes(members: String, complaint: String) throws {
+    let error = #expect(throws: ConfigurationError.self) {
+      try Self.read(#"{"signIn": {"issuers": {"x": {\#(members)}}}}"#)
+    }
+    let description = error?.description ?? ""
+    #expect(description.contains(complaint), "\(description)")
+    #expect(description.contains("signIn: issuers: x"), "\(description)")
+    #expect(throws: ConfigurationError.self) {
+      try Self.read(#"{"signIn": {"issuers": {"Bad Name": {}}}}"#)
+    }
+  }
+
+  @Test("a file that is not there is named")
+  func namesMissingFile() {
+    var configuration = ServerConfiguration(dataDirectory: "/nowhere")
+    let error = #expect(throws: ConfigurationError.self) {
+      try configuration.apply(fileAt: "/nowhere/server.json")
+    }
+    #expect(error?.description == "configuration file /nowhere/server.json cannot be read")
+  }
+
+  private static func read(_ text: String) throws -> ServerConfiguration {
+    let path = FileManager.default.temporaryDirectory
+      .appendingPathComponent("\(UUID().uuidString).json").path
+    try text.write(toFile: path, atomically: true, encoding: .utf8)
+    defer { try? FileManager.default.removeItem(atPath: path) }
+    var configuration = ServerConfiguration(dataDirectory: "/data")
+    try configuration.apply(fileAt: path)
+    return configuration
+  }
+}
