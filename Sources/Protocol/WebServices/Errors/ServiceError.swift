@@ -5,34 +5,88 @@ import JSONCoding
 /// The error object of CloudKit Web Services: a failed request's body, or a failed item's place in
 /// an answer.
 public struct ServiceError: Error, Sendable, Hashable, CustomStringConvertible {
-  public var code: ServerErrorCode
+  private struct Content: Sendable, Hashable {
+    var code: ServerErrorCode
+    var reason: String
+    var uuid: String
+    var retryAfter: Double?
+    var redirectURL: String?
+    var serverRecord: Record?
+    var limit: Int?
+  }
+
+  /// Keeps the error to one word. The frame of an `async` function has a place for each error that may pass through it,
+  /// and as many frames are in memory as requests wait.
+  private final class Box: Sendable {
+    let content: Content
+
+    init(_ content: Content) {
+      self.content = content
+    }
+  }
+
+  private var box: Box
+
+  public var code: ServerErrorCode {
+    get { box.content.code }
+    set { change { $0.code = newValue } }
+  }
   /// What was wrong, naming item, field and rule.
-  public var reason: String
+  public var reason: String {
+    get { box.content.reason }
+    set { change { $0.reason = newValue } }
+  }
   /// Names this error; the server's log has it too.
-  public var uuid: String
+  public var uuid: String {
+    get { box.content.uuid }
+    set { change { $0.uuid = newValue } }
+  }
   /// Seconds to wait before trying again; nil means: do not.
-  public var retryAfter: Double?
+  public var retryAfter: Double? {
+    get { box.content.retryAfter }
+    set { change { $0.retryAfter = newValue } }
+  }
   /// Where to sign in, with `AUTHENTICATION_REQUIRED`.
-  public var redirectURL: String?
+  public var redirectURL: String? {
+    get { box.content.redirectURL }
+    set { change { $0.redirectURL = newValue } }
+  }
   /// The record as the server has it, with `CONFLICT` and `EXISTS`. Petrel's addition: Apple's
   /// native client gets it over its own protocol.
-  public var serverRecord: Record?
+  public var serverRecord: Record? {
+    get { box.content.serverRecord }
+    set { change { $0.serverRecord = newValue } }
+  }
   /// The limit that was passed, with `BAD_REQUEST`: a number of items or bytes. Petrel's addition:
   /// the protocol has no code for it, and the native client's `limitExceeded` needs one.
-  public var limit: Int?
+  public var limit: Int? {
+    get { box.content.limit }
+    set { change { $0.limit = newValue } }
+  }
 
   public init(
     _ code: ServerErrorCode, _ reason: String, uuid: String = UUID().uuidString.lowercased(),
     retryAfter: Double? = nil, redirectURL: String? = nil, serverRecord: Record? = nil,
     limit: Int? = nil
   ) {
-    self.code = code
-    self.reason = Self.cut(reason)
-    self.uuid = uuid
-    self.retryAfter = retryAfter
-    self.redirectURL = redirectURL
-    self.serverRecord = serverRecord
-    self.limit = limit
+    box = Box(
+      Content(
+        code: code, reason: Self.cut(reason), uuid: uuid, retryAfter: retryAfter,
+        redirectURL: redirectURL, serverRecord: serverRecord, limit: limit))
+  }
+
+  private mutating func change(_ body: (inout Content) -> Void) {
+    var content = box.content
+    body(&content)
+    box = Box(content)
+  }
+
+  public static func == (left: ServiceError, right: ServiceError) -> Bool {
+    left.box === right.box || left.box.content == right.box.content
+  }
+
+  public func hash(into hasher: inout Hasher) {
+    hasher.combine(box.content)
   }
 
   /// Reasons quote what was wrong, which may be as long as a request; they stand in answers and logs.

@@ -94,62 +94,95 @@ package final class AssetLinks: Sendable {
 
   // MARK: Records in answers
 
-  /// The record with a download URL and all other members in each of its assets.
-  func linked(_ record: Record, in database: DatabaseID) async throws -> Record {
-    guard Self.hasAssets(record) else { return record }
-    let key = try await signingKey()
-    let name = try store.tokens.name(of: database)
-    let end = clock().advanced(bySeconds: Self.lifetime).milliseconds
-    var record = record
-    record.fields = record.fields.mapValues { value in
-      value.mapAssets { asset in
-        let code = HMACSHA256.code(
-          for: Self.signed(database, asset.fileChecksum, end).utf8, key: key)
-        var asset = asset.complete
-        asset.downloadURL =
-          "\(publicURL())\(Self.prefix)\(name)/\(asset.fileChecksum)"
-          + "?expires=\(end)&signature=\(Base64URL.encode(code))"
-        return asset
-      }
-    }
-    return record
-  }
-
-  /// Asked before a record is handed on to be linked, which costs more than the look.
-  private static func hasAssets(_ record: Record) -> Bool {
-    record.fields.contains { $0.value.isAsset }
-  }
-
-  /// Changes with download URLs in the records that were saved.
+  /// Changes with download URLs and all other members in the assets of the records that were saved.
   package func linked(
     _ changes: [RecordChange], in database: DatabaseID
   ) async throws -> [RecordChange] {
-    var changes = changes
-    for (index, change) in changes.enumerated() {
-      guard case .saved(let record) = change, Self.hasAssets(record) else { continue }
-      changes[index] = .saved(try await linked(record, in: database))
+    guard changes.contains(where: { Self.record(of: $0)?.hasAssets ?? false }) else {
+      return changes
     }
-    return changes
+    return try await signer(for: database).signed(changes)
   }
 
   /// The items of an answer with download URLs in all their records, those of conflicts too.
   package func linked(
     _ items: [Result<RecordsResponse.Item, FailedItem>], in database: DatabaseID
   ) async throws -> [Result<RecordsResponse.Item, FailedItem>] {
-    var items = items
-    for (index, item) in items.enumerated() {
-      switch item {
-      case .success(.record(let record)):
-        guard Self.hasAssets(record) else { continue }
-        items[index] = .success(.record(try await linked(record, in: database)))
-      case .failure(var failed):
-        guard let record = failed.error.serverRecord else { continue }
-        failed.error.serverRecord = try await linked(record, in: database)
-        items[index] = .failure(failed)
-      case .success(.deleted):
-        continue
+    guard items.contains(where: { Self.record(of: $0)?.hasAssets ?? false }) else { return items }
+    return try await signer(for: database).signed(items)
+  }
+
+  private static func record(of change: RecordChange) -> Record? {
+    if case .saved(let record) = change { record } else { nil }
+  }
+
+  private static func record(
+    of item: Result<RecordsResponse.Item, FailedItem>
+  ) -> Record? {
+    switch item {
+    case .success(.record(let record)): record
+    case .success(.deleted): nil
+    case .failure(let failed): failed.error.serverRecord
+    }
+  }
+
+  private func signer(for database: DatabaseID) async throws -> Signer {
+    Signer(
+      key: try await signingKey(), database: database,
+      prefix: "\(publicURL())\(Self.prefix)\(try store.tokens.name(of: database))/",
+      end: clock().advanced(bySeconds: Self.lifetime).milliseconds)
+  }
+
+  /// Makes the download URLs of one answer.
+  private struct Signer {
+    var key: [UInt8]
+    var database: DatabaseID
+    /// What the URLs begin with.
+    var prefix: String
+    /// When they end to work, in milliseconds since 1970.
+    var end: Int64
+
+    func signed(_ record: Record) -> Record {
+      var record = record
+      record.fields = record.fields.mapValues { value in
+        value.mapAssets { asset in
+          let code = HMACSHA256.code(
+            for: AssetLinks.signed(database, asset.fileChecksum, end).utf8, key: key)
+          var asset = asset.complete
+          asset.downloadURL =
+            "\(prefix)\(asset.fileChecksum)?expires=\(end)&signature=\(Base64URL.encode(code))"
+          return asset
+        }
+      }
+      return record
+    }
+
+    func signed(_ changes: [RecordChange]) -> [RecordChange] {
+      changes.map { change in
+        guard case .saved(let record) = change else { return change }
+        return .saved(signed(record))
       }
     }
-    return items
+
+    func signed(
+      _ items: [Result<RecordsResponse.Item, FailedItem>]
+    ) -> [Result<RecordsResponse.Item, FailedItem>] {
+      items.map { item in
+        switch item {
+        case .success(.record(let record)): return .success(.record(signed(record)))
+        case .success(.deleted): return item
+        case .failure(var failed):
+          failed.error.serverRecord = failed.error.serverRecord.map(signed)
+          return .failure(failed)
+        }
+      }
+    }
+  }
+}
+
+extension Record {
+  /// Asked before a record is handed on to be signed, which costs more than the look.
+  fileprivate var hasAssets: Bool {
+    fields.contains { $0.value.isAsset }
   }
 }

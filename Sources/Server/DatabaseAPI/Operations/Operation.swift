@@ -13,7 +13,7 @@ import WebServices
 ///   "tokens/badge", of: .container, for: .accounts, .changes, badge,
 ///   .init("Tokens", "Set the badge that the caller's devices count from", answer: "The badge."))
 /// ```
-package struct Operation: Sendable {
+package final class Operation: Sendable {
   /// What its path names.
   enum Place: Sendable {
     /// A database with one of these scopes.
@@ -79,7 +79,7 @@ package struct Operation: Sendable {
   /// An operation with arguments.
   ///
   /// - Parameter otherDatabases: why it is not for the other databases; nil for a sentence that fits all.
-  init<Request: Message, Answer: Message>(
+  convenience init<Request: Message, Answer: Message>(
     _ name: String, of place: Place, for callers: Callers, _ effect: Effect,
     _ handler: @escaping @Sendable (Request, RequestContext) async throws -> Answer,
     otherDatabases: String? = nil, _ documentation: Documentation
@@ -91,7 +91,7 @@ package struct Operation: Sendable {
   }
 
   /// An operation that can do without arguments.
-  init<Request: Message, Answer: Message>(
+  convenience init<Request: Message, Answer: Message>(
     _ name: String, of place: Place, for callers: Callers, _ effect: Effect,
     maybe handler: @escaping @Sendable (Request?, RequestContext) async throws -> Answer,
     _ documentation: Documentation
@@ -106,7 +106,7 @@ package struct Operation: Sendable {
   }
 
   /// An operation without arguments. Whatever body a request has is not looked at.
-  init<Answer: Message>(
+  convenience init<Answer: Message>(
     _ name: String, of place: Place, for callers: Callers, _ effect: Effect,
     _ handler: @escaping @Sendable (RequestContext) async throws -> Answer,
     _ documentation: Documentation

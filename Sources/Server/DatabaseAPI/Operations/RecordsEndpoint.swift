@@ -64,6 +64,17 @@ struct RecordsEndpoint: Sendable {
         try await signature.spend(in: signatures)
       }
     }
+    let modification = modification(
+      request, operations, origin, requestID: requestID, in: database, context)
+    let outcomes = try await records.modifyRecords(modification)
+    let items = try await links.linked(Self.answers(to: operations, outcomes), in: database)
+    return Self.response(context.reported(items), to: request)
+  }
+
+  private func modification(
+    _ request: ModifyRecordsRequest, _ operations: [Result<RecordOperation, FailedItem>],
+    _ origin: ChangeOrigin, requestID: String?, in database: DatabaseID, _ context: RequestContext
+  ) -> RecordModification {
     var modification = RecordModification(
       // Those that failed already have their answers.
       database: database, operations: operations.compactMap { try? $0.get() },
@@ -74,10 +85,13 @@ struct RecordsEndpoint: Sendable {
     modification.clientChangeToken = request.clientChangeTokenData.map {
       ClientChangeToken(data: [UInt8]($0), deviceID: context.deviceID)
     }
-    let outcomes = try await records.modifyRecords(modification)
-    var response = RecordsResponse(
-      records: context.reported(
-        try await links.linked(Self.answers(to: operations, outcomes), in: database)))
+    return modification
+  }
+
+  private static func response(
+    _ items: [Result<RecordsResponse.Item, FailedItem>], to request: ModifyRecordsRequest
+  ) -> RecordsResponse {
+    var response = RecordsResponse(records: items)
     response.detail = RecordDetail(
       desiredKeys: request.desiredKeys, numbersAsStrings: request.numbersAsStrings)
     response.itemDesiredKeys = request.itemDesiredKeys

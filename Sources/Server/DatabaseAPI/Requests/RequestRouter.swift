@@ -234,6 +234,24 @@ package final class RequestRouter: Sendable {
     if operation.name != RecordsEndpoint.modifyName {
       try await credentials.signature?.spend(in: signatures)
     }
+    let context = try context(of: request, called: uuid, path, credentials)
+    do {
+      // The caller comes first, before the API token that he uses.
+      let answer = try await turns.take(
+        for: keys[0], operation.name, bytes: request.body.count
+      ) { try await operation.respond(context) }
+      return HTTPResponse(json: answer)
+    } catch let error as ServiceError {
+      throw try await offeringSignIn(error, request, path, credentials)
+    }
+  }
+
+  // Not inlined, for what it copies would have its place in the frame of a request for as long as that waits.
+  @inline(never)
+  private func context(
+    of request: HTTPRequest, called uuid: RequestUUID, _ path: ServicePath,
+    _ credentials: Credentials
+  ) throws(ServiceError) -> RequestContext {
     let container = containers[path.container] ?? ServerConfiguration.Container()
     var context = RequestContext(
       path: path, credentials: credentials,
@@ -249,15 +267,7 @@ package final class RequestRouter: Sendable {
     context.reportReplacements = { [journal] in
       journal.note($0, of: request, called: uuid, by: credentials.caller)
     }
-    do {
-      // The caller comes first, before the API token that he uses.
-      let answer = try await turns.take(
-        for: keys[0], operation.name, bytes: request.body.count
-      ) { [context] in try await operation.respond(context) }
-      return HTTPResponse(json: answer)
-    } catch let error as ServiceError {
-      throw try await offeringSignIn(error, request, path, credentials)
-    }
+    return context
   }
 
   /// The error, with the URL of the sign-in page where signing in may help.
