@@ -104,7 +104,7 @@ let layers: [[Target]] = [
         "AdminAPI",
         """
         DatabaseAPI Configuration Logging Explanation CConsoleFiles ChangeDispatch PushChannels
-        Storage StoreModel WebServices SchemaLanguage PredicateLanguage CloudKitModel HTTPService
+        StoreModel WebServices SchemaLanguage PredicateLanguage CloudKitModel HTTPService
         OutboundHTTP Cryptography JSONCoding Settings
         """),
       // What apps ask a server for: operations with who may call them, assets, the web courier, sign-in.
@@ -123,7 +123,7 @@ let layers: [[Target]] = [
         """),
       // What a server writes down for its operators.
       module("Logging", "CloudKitModel JSONCoding"),
-      module("Explanation", "PushChannels StoreModel Matching CloudKitModel JSONCoding"),
+      module("Explanation", "PushChannels StoreModel Matching CloudKitModel"),
       module("OpenIDConnect", "CloudKitModel OutboundHTTP Cryptography JSONCoding"),
       module("CConsoleFiles", exclude: ["files"]),
     ]),

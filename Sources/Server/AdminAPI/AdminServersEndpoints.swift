@@ -1,36 +1,32 @@
-import HTTPService
 import JSONCoding
 import StoreModel
+import WebServices
 
 /// The servers that have the store open.
 struct AdminServersEndpoints: AdminEndpoints {
   let servers: (any ServerList)?
 
-  var endpoints: [AdminEndpoint] {
-    [
-      .get("servers", [], list)
-        .described(
-          "The servers that have a shared store open, with the databases that they dispatch",
-          answers: .object(["isShared": .bool, "servers": .list(.server)]))
-    ]
+  private static let server = AnswerShape<ListedServer>("Server") { server in
+    server.member("id", as: .count) { $0.id.rawValue }
+    server.member("description") { $0.description }
+    server.member("secondsLeft") { $0.secondsLeft }
+    server.member("leasedDatabases", as: .count) { $0.leasedDatabases }
+    server.member("pendingWakeUps", as: .count) { $0.pendingWakeUps }
   }
 
-  private func list(_ request: AdminRequest) async throws -> HTTPResponse {
-    let servers = try await self.servers?.listedServers()
-    return request.object { writer in
-      writer.member("isShared", servers != nil)
-      writer.key("servers")
-      writer.array { writer in
-        for server in servers ?? [] {
-          writer.object { writer in
-            writer.member("id", server.id.rawValue)
-            writer.member("description", server.description)
-            writer.member("secondsLeft", server.secondsLeft)
-            writer.member("leasedDatabases", server.leasedDatabases)
-            writer.member("pendingWakeUps", server.pendingWakeUps)
-          }
-        }
-      }
-    }
+  /// Nil where the store is one server's alone.
+  private static let list = AnswerShape<[ListedServer]?> { list in
+    list.member("isShared") { $0 != nil }
+    list.list("servers", of: server) { $0 ?? [] }
+  }
+
+  var endpoints: [AdminEndpoint] {
+    [
+      .get(
+        "servers", [],
+        "The servers that have a shared store open, with the databases that they dispatch",
+        answers: Self.list
+      ) { _ in try await servers?.listedServers() }
+    ]
   }
 }

@@ -1,8 +1,6 @@
 import CloudKitModel
 import Cryptography
 import DatabaseAPI
-import HTTPService
-import JSONCoding
 import Settings
 import StoreModel
 import WebServices
@@ -14,136 +12,90 @@ struct AdminKeysEndpoints: AdminEndpoints {
 
   var endpoints: [AdminEndpoint] {
     [
-      .get("keys", [], list)
-        .described(
-          "API tokens, server-to-server keys and admin keys",
-          answers: .object(["keys": .list(.key)])),
+      .get(
+        "keys", [], "API tokens, server-to-server keys and admin keys",
+        answers: .list("keys", of: ListedKey.shape), list),
       .post(
-        "keys/add-api-token",
-        [.needed("container"), "environment", .needed("name"), "origins", "redirect"], addAPIToken
-      )
-      .described(
-        "Makes an API token, which is told this once", answers: .object(["token": .text])),
+        "keys/add-api-token", [.container.needed, .environment, .name.needed, .origins, .redirect],
+        "Makes an API token, which is shown this once", answers: .member("token"), addAPIToken),
       .post(
-        "keys/add-server-key",
-        [.needed("container"), "environment", .needed("name"), .needed("publicKey")], addServerKey
-      )
-      .described("Registers a server-to-server key", answers: .object(["keyID": .text])),
-      .post("keys/add-admin-key", ["label"], addAdminKey)
-        .described("Makes an admin key, which is told this once", answers: .object(["key": .text])),
-      .post("keys/revoke", [.needed("identifier")], revoke)
-        .described(
-          "Refuses a key or token from now on", answers: .object(["revoked": .text])),
+        "keys/add-server-key", [.container.needed, .environment, .name.needed, .publicKey.needed],
+        "Registers a server-to-server key", answers: .member("keyID"), addServerKey),
+      .post(
+        "keys/add-admin-key", [.label], "Makes an admin key, which is shown this once",
+        answers: .member("key"), addAdminKey),
+      .post(
+        "keys/revoke", [.identifier.needed], "Refuses a key or token from now on",
+        answers: .member("revoked"), revoke),
     ]
   }
 
-  private func list(_ request: AdminRequest) async throws -> HTTPResponse {
+  private func list(_ request: AdminRequest) async throws -> [ListedKey] {
     let credentials = try await credentials.programCredentials()
-    let adminKeys = try await adminAccess.adminKeys()
-    return request.object { writer in
-      writer.key("keys")
-      writer.array { writer in
-        for key in adminKeys {
-          writer.object { writer in
-            Self.write(
-              "admin", key.identifier, key.label, key.created, key.revoked, to: &writer)
-            writer.member("isCurrent", key.hash == request.identity.key?.hash)
-          }
-        }
-        for token in credentials.apiTokens {
-          writer.object { writer in
-            Self.write(
-              "apiToken", token.identifier, token.name, token.created, token.revoked, to: &writer)
-            writer.member("container", token.container)
-            writer.member("environment", token.environment.rawValue)
-            writer.member("origins", ifPresent: token.allowedOrigins.sorted())
-            if case .redirect(let url) = token.signInCallback { writer.member("redirect", url) }
-          }
-        }
-        for key in credentials.serverKeys {
-          writer.object { writer in
-            Self.write("server", key.keyID, key.name, key.created, key.revoked, to: &writer)
-            writer.member("container", key.container)
-            writer.member("environment", key.environment.rawValue)
-            writer.member("user", key.userRecordName)
-          }
-        }
-      }
-    }
+    return try await adminAccess.adminKeys().map {
+      .admin($0, isCurrent: $0.hash == request.identity.key?.hash)
+    } + credentials.apiTokens.map { .apiToken($0) } + credentials.serverKeys.map { .server($0) }
   }
 
-  private static func write(
-    _ kind: String, _ identifier: String, _ name: String, _ created: Timestamp,
-    _ revoked: Timestamp?, to writer: inout JSONWriter
-  ) {
-    writer.member("kind", kind)
-    writer.member("identifier", identifier)
-    writer.member("name", name)
-    writer.member("created", created)
-    writer.member("revoked", ifPresent: revoked)
-  }
-
-  private func addAPIToken(_ request: AdminRequest) async throws -> HTTPResponse {
+  private func addAPIToken(_ request: AdminRequest) async throws -> String {
     let arguments = request.arguments
-    let (container, environment) = try arguments.place()
-    let texts = arguments.value("origins") ?? []
+    let place = try arguments.place()
+    let texts = arguments.value(.origins) ?? []
     guard let origins = texts.array?.map({ $0.string ?? "" }) else {
-      throw arguments.mistake("origins", "must be a list of origins")
+      throw arguments.mistake(.origins, "must be a list of origins")
     }
-    let redirect = try arguments.text("redirect")
+    let redirect = arguments.text(.redirect)
     do throws(ConfigurationError) {
       if let redirect { try Registration.check(redirect: redirect) }
     } catch {
-      throw arguments.mistake("redirect", "\(error)")
+      throw arguments.mistake(.redirect, "\(error)")
     }
-    let token: String
     do {
-      token = try await Registration.addAPIToken(
-        named: try arguments.required("name"), container: container, environment: environment,
+      return try await Registration.addAPIToken(
+        named: try arguments.required(.name), container: place.container,
+        environment: place.environment,
         signInCallback: redirect.map { .redirect(url: $0) } ?? .postMessage,
         origins: try origins.map { try WebOrigin(parsing: $0) }, to: credentials, at: request.now)
     } catch let error as ConfigurationError {
-      throw arguments.mistake("origins", "\(error)")
+      throw arguments.mistake(.origins, "\(error)")
     }
-    return request.object { $0.member("token", token) }
   }
 
-  private func addServerKey(_ request: AdminRequest) async throws -> HTTPResponse {
+  private func addServerKey(_ request: AdminRequest) async throws -> String {
     let arguments = request.arguments
-    let (container, environment) = try arguments.place()
+    let place = try arguments.place()
     let publicKey: ES256PublicKey
-    let pem = try arguments.required("publicKey")
+    let pem = try arguments.required(.publicKey)
     do throws(CryptographyError) {
       publicKey = try ES256PublicKey(pem: pem)
     } catch {
-      throw arguments.mistake("publicKey", "is no P-256 key in PEM form: \(error)")
+      throw arguments.mistake(.publicKey, "is no P-256 key in PEM form: \(error)")
     }
     do {
-      let key = try await Registration.addServerKey(
-        named: try arguments.required("name"), container: container, environment: environment,
-        publicKey: publicKey, to: credentials, at: request.now)
-      return request.object { $0.member("keyID", key.keyID) }
+      return try await Registration.addServerKey(
+        named: try arguments.required(.name), container: place.container,
+        environment: place.environment,
+        publicKey: publicKey, to: credentials, at: request.now
+      ).keyID
     } catch let error as StoreError where error.code == .exists {
       throw ServiceError(.exists, error.reason)
     }
   }
 
-  private func addAdminKey(_ request: AdminRequest) async throws -> HTTPResponse {
+  private func addAdminKey(_ request: AdminRequest) async throws -> String {
     do {
-      let key = try await AdminKeys.add(
-        label: try request.arguments.text("label") ?? "", to: adminAccess, at: request.now)
-      return request.object { $0.member("key", key) }
+      return try await AdminKeys.add(
+        label: request.arguments.text(.label) ?? "", to: adminAccess, at: request.now)
     } catch let error as ConfigurationError {
-      throw request.arguments.mistake("label", "\(error)")
+      throw request.arguments.mistake(.label, "\(error)")
     }
   }
 
-  private func revoke(_ request: AdminRequest) async throws -> HTTPResponse {
+  private func revoke(_ request: AdminRequest) async throws -> String {
     do {
-      let line = try await Registration.revoke(
-        try request.arguments.required("identifier"), of: credentials, and: adminAccess,
+      return try await Registration.revoke(
+        try request.arguments.required(.identifier), of: credentials, and: adminAccess,
         at: request.now)
-      return request.object { $0.member("revoked", line) }
     } catch let error as ConfigurationError {
       throw ServiceError(.notFound, "\(error)")
     }

@@ -1,5 +1,7 @@
+import CloudKitModel
+import DatabaseAPI
 import HTTPService
-import JSONCoding
+import StoreModel
 import WebServices
 
 /// What someone who is signed in may know and do about that.
@@ -7,33 +9,34 @@ struct AdminSessionEndpoints: AdminEndpoints {
   let authenticator: AdminAuthenticator
   let publicURL: @Sendable () -> String
 
-  var endpoints: [AdminEndpoint] {
-    [
-      .get("session", [], show)
-        .described(
-          "The key that was shown; of a browser's session its end and its proof",
-          answers: .object(["key": .adminKey, "expires?": .time, "proof?": .text])),
-      .post("session/sign-out", [], signOut)
-        .described("Ends a browser's session", answers: .object(["signedOut": .bool])),
-    ]
+  private static let key = AnswerShape<AdminKey>("AdminKey") { key in
+    key.member("identifier") { $0.identifier }
+    key.member("label") { $0.label }
   }
 
-  private func show(_ request: AdminRequest) -> HTTPResponse {
-    request.object { writer in
-      if let key = request.identity.key {
-        writer.key("key")
-        writer.object { writer in
-          writer.member("identifier", key.identifier)
-          writer.member("label", key.label)
-        }
-      }
-      writer.member("expires", ifPresent: request.identity.session?.expires)
-      if request.identity.session != nil,
-        let cookie = ConsoleCookie.value(in: request.http.header("Cookie"))
-      {
-        writer.member("proof", AdminAuthenticator.proof(of: cookie))
+  private static let session = AnswerShape<AdminRequest> { request in
+    request.optional("key", key) { $0.identity.key }
+    request.optional("expires") { $0.identity.session?.expires }
+    request.optional("proof") { request -> String? in
+      guard request.identity.session != nil else { return nil }
+      return ConsoleCookie.value(in: request.http.header("Cookie")).map {
+        AdminAuthenticator.proof(of: $0)
       }
     }
+  }
+
+  private static let end = AnswerShape<Bool>.member("signedOut")
+
+  var endpoints: [AdminEndpoint] {
+    [
+      .get(
+        "session", [],
+        "The key that was shown; of a browser's session its end and its proof",
+        answers: Self.session
+      ) { $0 },
+      .post(
+        "session/sign-out", [], "Ends a browser's session", answers: Self.end.schema, signOut),
+    ]
   }
 
   private func signOut(_ request: AdminRequest) async throws -> HTTPResponse {
@@ -42,7 +45,7 @@ struct AdminSessionEndpoints: AdminEndpoints {
         .badRequest, "there is no session to end: the key came with the request itself")
     }
     try await authenticator.endSession(session)
-    var response = request.object { $0.member("signedOut", true) }
+    var response = HTTPResponse(true, as: Self.end)
     response.headers.append(
       ConsoleCookie.header(clearingWhereSecure: publicURL().hasPrefix("https:")))
     return response

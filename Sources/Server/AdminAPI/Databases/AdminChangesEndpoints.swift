@@ -1,7 +1,6 @@
 import CloudKitModel
 import DatabaseAPI
 import HTTPService
-import JSONCoding
 import StoreModel
 import WebServices
 
@@ -18,12 +17,9 @@ struct AdminChangesEndpoints: AdminEndpoints {
     [
       .get(
         "records/changes",
-        AdminDatabases.arguments + ["zone", "zoneOwner", "recordType", "syncToken", "limit"],
-        changes
-      )
-      .described(
+        AdminDatabases.arguments + [.zone, .zoneOwner, .recordType, .syncToken, .limit],
         "All that a zone holds, in the order of its last changes",
-        answers: RecordChangesResponse.schema(in: .answers))
+        answers: RecordChangesResponse.schema(in: .answers), changes)
     ]
   }
 
@@ -33,13 +29,13 @@ struct AdminChangesEndpoints: AdminEndpoints {
     let arguments = request.arguments
     let (database, _) = try await databases.existing(arguments)
     let zoneID = ZoneID(
-      zoneName: try arguments.text("zone") ?? ZoneID.defaultZoneName,
-      ownerName: try arguments.text("zoneOwner") ?? ZoneID.currentOwnerName)
+      zoneName: arguments.text(.zone) ?? ZoneID.defaultZoneName,
+      ownerName: arguments.text(.zoneOwner) ?? ZoneID.currentOwnerName)
     var query = RecordChangesQuery(
-      zoneID: zoneID, token: try arguments.text("syncToken"), limit: try arguments.limit(),
+      zoneID: zoneID, token: arguments.text(.syncToken), limit: arguments.limit,
       sizeLimit: Self.pageSize,
       caller: .administrator(userRecordName: request.identity.userRecordName))
-    query.recordTypes = try arguments.text("recordType").map { [$0] }
+    query.recordTypes = arguments.text(.recordType).map { [$0] }
     let page = try await store.recordChanges(matching: query, in: database)
     let response = RecordChangesResponse(
       zoneID: zoneID, changes: try await links.linked(page.changes, in: database),

@@ -11,10 +11,10 @@ import WebServices
 /// `database` and `user`.
 struct AdminDatabases: Sendable {
   static let arguments: [AdminArgument] = [
-    .needed("container"), "environment", "database", "user",
+    .container.needed, .environment, .database, .user,
   ]
   /// Those of an endpoint that without them looks at all databases.
-  static let optionalArguments: [AdminArgument] = ["container", "environment", "database", "user"]
+  static let optionalArguments: [AdminArgument] = [.container, .environment, .database, .user]
 
   let accounts: any AccountReading
   let store: any DatabaseStore
@@ -23,26 +23,25 @@ struct AdminDatabases: Sendable {
 
   /// The database's address. `user` is the name of an account or a user record name.
   func address(_ arguments: AdminArguments) async throws -> DatabaseAddress {
-    let (container, environment) = try arguments.place()
-    let word = try arguments.text("database") ?? "public"
-    guard let scope = DatabaseScope.allCases.first(where: { $0.pathComponent == word }) else {
-      throw arguments.mistake("database", "must be public, private or shared, not '\(word)'")
-    }
+    let place = try arguments.place()
+    let scope = arguments.text(.database).flatMap { DatabaseScope(pathComponent: $0) } ?? .public
     var owner: String?
     if scope != .public {
-      owner = try await userRecordName(try arguments.required("user"), arguments)
+      owner = try await userRecordName(try arguments.required(.user), of: .user, arguments)
     }
     return DatabaseAddress(
-      container: container, environment: environment, scope: scope, owner: owner)
+      container: place.container, environment: place.environment, scope: scope, owner: owner)
   }
 
-  /// The user record name that a word stands for: itself, or that of the account with this name.
-  func userRecordName(_ word: String, _ arguments: AdminArguments) async throws -> String {
-    if let user = try await accounts.user(named: word) { return user.userRecordName }
-    guard word.hasPrefix("_") else {
-      throw arguments.mistake("user", "names no account: '\(word.prefix(80))'")
+  /// The user record name that an argument's value means: itself, or that of the account with this name.
+  func userRecordName(
+    _ name: String, of argument: AdminArgument, _ arguments: AdminArguments
+  ) async throws -> String {
+    if let user = try await accounts.user(named: name) { return user.userRecordName }
+    guard name.hasPrefix("_") else {
+      throw arguments.mistake(argument, "names no account: '\(name.prefix(80))'")
     }
-    return word
+    return name
   }
 
   /// The database, which has to be there: looking at one must not make it.
@@ -67,13 +66,13 @@ struct AdminDatabases: Sendable {
 
   /// The answer of an operation of the protocol, as the database's owner gets it.
   ///
-  /// - Parameter names: the arguments that are the members of the operation's request.
+  /// - Parameter members: the arguments that are the members of the operation's request.
   func answer(
-    _ request: AdminRequest, operation name: String, with names: [String]
+    _ request: AdminRequest, operation name: String, with members: [AdminArgument]
   ) async throws -> HTTPResponse {
     let operation = try operations.operation(named: name)
     let context = try await context(
-      request, operation: name, body: request.protocolBody(names))
+      request, operation: name, body: request.protocolBody(members))
     if let refusal = operation.refusal(in: context.path.scope) { throw refusal }
     return HTTPResponse(json: try await operation.respond(context))
   }
@@ -89,12 +88,12 @@ enum AdminContinuation {
   static func parts(
     _ arguments: AdminArguments, count: Int
   ) throws(ServiceError) -> [String]? {
-    guard let text = try arguments.text("continuation") else { return nil }
+    guard let text = arguments.text(.continuation) else { return nil }
     // The caller gets an error that names the argument.
     let json = Base64URL.decode(text).flatMap { try? JSONValue(parsing: Data($0)) }
     let parts = json?.array?.compactMap { $0.string }
     guard let parts, parts.count == count else {
-      throw arguments.mistake("continuation", "is none that this list gave")
+      throw arguments.mistake(.continuation, "is none that this list gave")
     }
     return parts
   }

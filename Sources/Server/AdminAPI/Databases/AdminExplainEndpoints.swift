@@ -1,8 +1,6 @@
 import CloudKitModel
 import Explanation
 import Foundation
-import HTTPService
-import JSONCoding
 import StoreModel
 import WebServices
 
@@ -23,128 +21,108 @@ struct AdminExplainEndpoints: AdminEndpoints {
   /// Whether others wait beside who asks, so that one answer looks at so much and no more.
   let isBounded: Bool
 
-  private static let greatestLimit = 1_000
   private static let limit = AdminArgument(
-    "limit", .integer(1...greatestLimit), "how many changes are looked at, or told")
+    "limit", .integer(1...1_000), "how many changes are looked at, or shown")
   private static let before = AdminArgument(
     "before", .integer(0...Int.max), "only changes before the one with this sequence")
-  private static let zone: [AdminArgument] = ["zone", "zoneOwner", .needed("recordName")]
-  private static let question: [AdminArgument] = ["subscriber", "subscriptionID", limit]
+  private static let zone: [AdminArgument] = [.zone, .zoneOwner, .recordName.needed]
+  private static let question: [AdminArgument] = [.subscriber, .subscriptionID, limit]
 
   var endpoints: [AdminEndpoint] {
     [
       .get(
         "explain/record",
-        AdminDatabases.arguments + Self.zone + Self.question + [Self.before], record
-      )
-      .described(
-        "What became of a record's latest changes, and why", answers: .recordExplanation),
+        AdminDatabases.arguments + Self.zone + Self.question + [Self.before],
+        "What became of a record's latest changes, and why",
+        answers: Named.shape("RecordExplanation", RecordExplanation.shape), record),
       .get(
         "explain/subscription",
-        AdminDatabases.arguments + ["subscriber", .needed("subscriptionID"), Self.limit],
-        subscription
-      )
-      .described("How a subscription fared of late", answers: .subscriptionExplanation),
+        AdminDatabases.arguments + [.subscriber, .subscriptionID.needed, Self.limit],
+        "How a subscription fared of late",
+        answers: Named.shape("SubscriptionExplanation", ExplainedSubscription.shape), subscription),
       .post(
         "explain/trial/record",
-        AdminDatabases.arguments + [.needed("record"), "event"] + Self.question
-          + ["continuation"], changes: false, recordTrial
-      )
-      .described(
-        "Which subscriptions a record would fire; nothing is saved", answers: .recordDryRun),
+        AdminDatabases.arguments + [.record.needed, .event] + Self.question + [.continuation],
+        changes: false, "Which subscriptions a record would fire; nothing is saved",
+        answers: Named.shape("RecordDryRun", RecordDryRun.shape), recordDryRun),
       .post(
         "explain/trial/subscription",
         AdminDatabases.arguments + [
-          .needed("subscription"), "predicate", "subscriber", Self.limit, Self.before,
-        ], changes: false, subscriptionTrial
-      )
-      .described(
-        "Which recent changes would have fired a subscription", answers: .subscriptionDryRun),
+          .subscription.needed, .predicate, .subscriber, Self.limit, Self.before,
+        ], changes: false, "Which recent changes would have fired a subscription",
+        answers: Named.shape("SubscriptionDryRun", SubscriptionDryRun.shape), subscriptionDryRun),
     ]
   }
 
-  private func record(_ request: AdminRequest) async throws -> HTTPResponse {
+  private func record(_ request: AdminRequest) async throws -> Named<RecordExplanation> {
     let arguments = request.arguments
     let (database, address) = try await databases.existing(arguments)
     // Only a shared database has zones of others.
-    let owner = address.scope == .shared ? try arguments.text("zoneOwner") : nil
+    let owner = address.scope == .shared ? arguments.text(.zoneOwner) : nil
     let zoneID = ZoneID(
-      zoneName: try arguments.text("zone") ?? ZoneID.defaultZoneName,
+      zoneName: arguments.text(.zone) ?? ZoneID.defaultZoneName,
       ownerName: owner ?? ZoneID.currentOwnerName)
-    let recordID = RecordID(recordName: try arguments.required("recordName"), zoneID: zoneID)
-    let explanation = try await explainer(arguments).explain(
-      recordID, in: database, about: question(arguments), before: before(arguments))
-    return try await answer(request, explanation.json)
+    let recordID = RecordID(recordName: try arguments.required(.recordName), zoneID: zoneID)
+    return try await named(
+      try await explainer(arguments).explain(
+        recordID, in: database, about: question(arguments), before: before(arguments)))
   }
 
-  private func subscription(_ request: AdminRequest) async throws -> HTTPResponse {
+  private func subscription(_ request: AdminRequest) async throws -> Named<ExplainedSubscription> {
     let arguments = request.arguments
     let (database, address) = try await databases.existing(arguments)
-    let subscriptionID = try arguments.required("subscriptionID")
-    let question = try await question(arguments)
-    guard let subscriber = question.subscriber ?? address.owner else {
-      throw arguments.mistake("subscriber", "is missing: whose subscription it is")
+    let subscriptionID = try arguments.required(.subscriptionID)
+    guard let subscriber = try await question(arguments).subscriber ?? address.owner else {
+      throw arguments.mistake(.subscriber, "is missing: whose subscription it is")
     }
-    let explanation = try await explainer(arguments).explain(
-      SubscriptionName(subscriber: subscriber, subscriptionID: subscriptionID), in: database)
-    var members: [String: JSONValue] = [
-      "subscriber": .string(subscriber), "subscriptionID": .string(subscriptionID),
-    ]
-    if let subscription = explanation.subscription {
-      members["predicate"] = subscription.predicate.map { .string($0) }
-      var writer = JSONWriter()
-      subscription.write(
-        to: &writer, context: MessageContext(ownerNaming: .relative(to: subscriber)))
-      members["subscription"] = try JSONValue(parsing: writer.data)
-    }
-    return try await answer(request, explanation.json, with: members)
+    let name = SubscriptionName(subscriber: subscriber, subscriptionID: subscriptionID)
+    return try await named(
+      ExplainedSubscription(
+        name: name, explanation: try await explainer(arguments).explain(name, in: database)))
   }
 
-  private func recordTrial(_ request: AdminRequest) async throws -> HTTPResponse {
+  private func recordDryRun(_ request: AdminRequest) async throws -> Named<RecordDryRun> {
     let arguments = request.arguments
     let (database, _) = try await databases.existing(arguments)
-    let record: Record = try arguments.part("record")
+    let record: Record = try arguments.part(.record)
     guard !record.recordType.isEmpty else {
-      throw arguments.mistake("record", "has no recordType")
+      throw arguments.mistake(.record, "has no recordType")
     }
-    try arguments.check("record") { () throws(ModelError) in try record.recordID.validate() }
-    let event: ProposedEvent? = try arguments.word("event")
+    try arguments.check(.record) { () throws(ModelError) in try record.recordID.validate() }
+    let event: ProposedEvent = arguments.word(.event) ?? .create
     let last = try AdminContinuation.parts(arguments, count: 2).map {
       SubscriptionName(subscriber: $0[0], subscriptionID: $0[1])
     }
-    let run = try await explainer(arguments).dryRun(
-      Change(
-        event: (event ?? .create).changeEvent, zoneID: record.recordID.zoneID, record: record,
-        notificationID: UUID(), timestamp: request.now), in: database, about: question(arguments),
-      after: last)
-    let next = run.next.map {
-      JSONValue.string(AdminContinuation.text([$0.subscriber, $0.subscriptionID]))
-    }
-    return try await answer(
-      request, run.json, with: next.map { ["continuation": $0] } ?? [:])
+    return try await named(
+      try await explainer(arguments).dryRun(
+        Change(
+          event: event.changeEvent, zoneID: record.recordID.zoneID, record: record,
+          notificationID: UUID(), timestamp: request.now), in: database,
+        about: question(arguments), after: last))
   }
 
-  private func subscriptionTrial(_ request: AdminRequest) async throws -> HTTPResponse {
+  private func subscriptionDryRun(
+    _ request: AdminRequest
+  ) async throws -> Named<SubscriptionDryRun> {
     let arguments = request.arguments
     let (database, address) = try await databases.existing(arguments)
-    let proposed: Subscription = try arguments.part("subscription")
-    try arguments.check("subscription") { () throws(ModelError) in
+    let proposed: Subscription = try arguments.part(.subscription)
+    try arguments.check(.subscription) { () throws(ModelError) in
       try proposed.validate(in: address.scope)
     }
     let subscription = try AdminSubscriptionsEndpoints.subscription(
       proposed, withPredicateOf: arguments, in: address.scope)
-    let run = try await explainer(arguments).dryRun(
-      subscription, of: question(arguments).subscriber ?? address.owner ?? "", in: database,
-      before: before(arguments))
-    return try await answer(
-      request, run.json, with: run.next.map { ["before": .int($0)] } ?? [:])
+    return try await named(
+      try await explainer(arguments).dryRun(
+        subscription, of: question(arguments).subscriber ?? address.owner ?? "", in: database,
+        before: before(arguments)))
   }
 
   // MARK: Arguments
 
-  private func explainer(_ arguments: AdminArguments) throws -> Explainer {
+  private func explainer(_ arguments: AdminArguments) -> Explainer {
     var limits = Explainer.Limits()
-    limits.changes = try arguments.int("limit", in: 1...Self.greatestLimit) ?? limits.changes
+    limits.changes = arguments.int(Self.limit) ?? limits.changes
     if isBounded {
       limits.subscriptionsLookedAt = Self.subscriptionsLookedAt
       limits.subscriptionsTried = Self.subscriptionsLookedAt
@@ -153,31 +131,29 @@ struct AdminExplainEndpoints: AdminEndpoints {
     return Explainer(store: store, limits: limits, index: index)
   }
 
-  private func before(_ arguments: AdminArguments) throws -> Int64? {
-    try arguments.int("before", in: 0...Int.max).map { Int64($0) }
+  private func before(_ arguments: AdminArguments) -> Int64? {
+    arguments.int(Self.before).map { Int64($0) }
   }
 
   private func question(_ arguments: AdminArguments) async throws -> Explainer.Question {
-    var question = Explainer.Question(subscriptionID: try arguments.text("subscriptionID"))
-    if let user = try arguments.text("subscriber") {
-      question.subscriber = try await databases.userRecordName(user, arguments)
+    var question = Explainer.Question(subscriptionID: arguments.text(.subscriptionID))
+    if let user = arguments.text(.subscriber) {
+      question.subscriber = try await databases.userRecordName(user, of: .subscriber, arguments)
     }
     return question
   }
 
-  // MARK: Answers
+  // MARK: Names
 
-  /// An explanation, and what those are called that it tells of: accounts and keys.
-  private func answer(
-    _ request: AdminRequest, _ json: JSONValue, with others: [String: JSONValue] = [:]
-  ) async throws -> HTTPResponse {
-    var members = (json.object ?? [:]).merging(others) { $1 }
-    let told = JSONValue.object(members).userRecordNames
-    let names = try await accounts.userNames(of: told)
-    if !names.isEmpty { members["users"] = .object(names.mapValues { .string($0) }) }
-    let keys = try await keyNames(of: told.subtracting(names.keys))
-    if !keys.isEmpty { members["keys"] = .object(keys.mapValues { .string($0) }) }
-    return HTTPResponse(json: Data(JSONValue.object(members).text.utf8))
+  /// An explanation, and what the accounts and keys in it are called.
+  private func named<Explanation: NamingUsers>(
+    _ explanation: Explanation
+  ) async throws -> Named<Explanation> {
+    let mentioned = explanation.mentionedUsers
+    let users = try await accounts.userNames(of: mentioned)
+    return Named(
+      explanation: explanation, users: users,
+      keys: try await keyNames(of: mentioned.subtracting(users.keys)))
   }
 
   /// The labels of those keys that make changes under these user record names.
@@ -191,24 +167,6 @@ struct AdminExplainEndpoints: AdminEndpoints {
       names[key.userRecordName] = key.name
     }
     return names.filter { userRecordNames.contains($0.key) }
-  }
-}
-
-extension JSONValue {
-  /// The users that an explanation tells of: whose subscriptions they are, and who made changes.
-  fileprivate var userRecordNames: Set<String> {
-    if let elements = array {
-      return elements.reduce(into: []) { $0.formUnion($1.userRecordNames) }
-    }
-    var names: Set<String> = []
-    for (key, value) in object ?? [:] {
-      if ["subscriber", "changedBy"].contains(key), let name = value.string {
-        names.insert(name)
-      } else {
-        names.formUnion(value.userRecordNames)
-      }
-    }
-    return names
   }
 }
 

@@ -1,7 +1,4 @@
 import CloudKitModel
-import DatabaseAPI
-import HTTPService
-import JSONCoding
 import StoreModel
 import WebServices
 
@@ -15,111 +12,93 @@ struct AdminPlacesEndpoints: AdminEndpoints {
 
   var endpoints: [AdminEndpoint] {
     [
-      .get("containers", [], containers)
-        .described(
-          "What has databases or record types, and what the configuration names",
-          answers: .object(["containers": .list(.container)])),
       .get(
-        "databases", [.needed("container"), "environment", "limit", "continuation"], listDatabases
-      )
-      .described(
+        "containers", [], "What has databases or record types, and what the configuration names",
+        answers: .list("containers", of: Self.container), containers),
+      .get(
+        "databases", [.container.needed, .environment, .limit, .continuation],
         "Databases with their owners, private ones with their bytes",
-        answers: .page("databases", of: .databaseSummary)),
-      .get("zones", AdminDatabases.arguments, zones)
-        .described("The zones of a database", answers: .object(["zones": .list(.zone)])),
-      .post("zones/modify", AdminDatabases.arguments + [.needed("operations")], modifyZones)
-        .described("Makes and deletes zones", answers: ZonesResponse.schema(in: .answers)),
+        answers: .page("databases", of: Self.database), listDatabases),
+      .get(
+        "zones", AdminDatabases.arguments, "The zones of a database",
+        answers: .list("zones", of: Self.zone), listZones),
+      .post(
+        "zones/modify", AdminDatabases.arguments + [.operations.needed], "Makes and deletes zones",
+        answers: ZonesResponse.schema(in: .answers)
+      ) { request in
+        try await databases.answer(request, operation: "zones/modify", with: [.operations])
+      },
     ]
   }
 
-  private func containers(_ request: AdminRequest) async throws -> HTTPResponse {
+  // MARK: Containers
+
+  private typealias Container = (name: String, environments: [ContainerEnvironment])
+
+  private static let container = AnswerShape<Container>("Container") { container in
+    container.member("container") { $0.name }
+    container.member("environments") { $0.environments }
+  }
+
+  private func containers(_ request: AdminRequest) async throws -> [Container] {
     let known = try await administration.places()
     let names = Set(known.map(\.container)).union(configured()).sorted()
-    return request.object { writer in
-      writer.key("containers")
-      writer.array { writer in
-        for name in names {
-          writer.object { writer in
-            writer.member("container", name)
-            writer.key("environments")
-            writer.array { writer in
-              for place in known where place.container == name {
-                writer.value(place.environment.rawValue)
-              }
-            }
-          }
-        }
-      }
+    return names.map { name in
+      (name, known.filter { $0.container == name }.map(\.environment))
     }
   }
 
-  private func listDatabases(_ request: AdminRequest) async throws -> HTTPResponse {
-    let arguments = request.arguments
-    let (container, environment) = try arguments.place()
-    let limit = try arguments.limit()
-    let last = try AdminContinuation.parts(arguments, count: 2).flatMap { parts in
+  // MARK: Databases
+
+  private typealias Database = (summary: DatabaseSummary, usage: DatabaseUsage?)
+
+  private static let database = AnswerShape<Database>("Database") { database in
+    database.member("database", as: .databaseScope) { $0.summary.name.scope.pathComponent }
+    database.optional("user") { $0.summary.owner }
+    database.optional("userName") { $0.summary.owner == nil ? nil : $0.summary.userName }
+    database.optional("bytes", as: .count) { $0.usage?.bytes }
+  }
+
+  private func listDatabases(_ request: AdminRequest) async throws -> AdminPage<Database> {
+    let limit = request.arguments.limit
+    let last = try AdminContinuation.parts(request.arguments, count: 2).flatMap { parts in
       Int(parts[0]).flatMap { DatabaseScope(rawValue: $0) }.map {
         DatabaseSummary.Name(scope: $0, owner: parts[1])
       }
     }
-    let page = try await administration.databases(
-      in: ContainerPlace(container: container, environment: environment), after: last,
-      limit: limit)
-    var usages: [DatabaseID: DatabaseUsage] = [:]
-    for database in page where database.name.scope != .shared {
-      usages[database.id] = try await databases.store.usage(of: database.id)
+    let summaries = try await administration.databases(
+      in: try request.arguments.place(), after: last, limit: limit)
+    var page = AdminPage<Database>()
+    for summary in summaries {
+      let usage =
+        summary.name.scope == .shared ? nil : try await databases.store.usage(of: summary.id)
+      page.elements.append((summary, usage))
     }
-    return request.object { writer in
-      writer.key("databases")
-      writer.array { writer in
-        for database in page {
-          writer.object { writer in
-            writer.member("database", database.name.scope.pathComponent)
-            if database.name.scope != .public {
-              writer.member("user", database.name.owner)
-              writer.member("userName", ifPresent: database.userName)
-            }
-            if let usage = usages[database.id] {
-              writer.member("bytes", usage.bytes)
-            }
-          }
-        }
-      }
-      if page.count == limit, let last = page.last {
-        writer.member(
-          "continuation",
-          AdminContinuation.text([String(last.name.scope.rawValue), last.name.owner]))
-      }
+    if summaries.count == limit, let last = summaries.last?.name {
+      page.continuation = AdminContinuation.text([String(last.scope.rawValue), last.owner])
     }
+    return page
   }
 
-  private func zones(_ request: AdminRequest) async throws -> HTTPResponse {
+  // MARK: Zones
+
+  private static let zone = AnswerShape<Zone>("ZoneEntry") { zone in
+    zone.member("zoneName") { $0.zoneID.zoneName }
+    zone.optional("ownerRecordName") {
+      $0.zoneID.ownerName == ZoneID.currentOwnerName ? nil : $0.zoneID.ownerName
+    }
+    zone.member("isDefault") { $0.zoneID.isDefaultZone }
+    zone.optional("syncToken") { $0.changeToken }
+  }
+
+  private func listZones(_ request: AdminRequest) async throws -> [Zone] {
     let address = try await databases.address(request.arguments)
-    guard let database = try await databases.store.existingDatabase(at: address) else {
-      return request.object { writer in
-        writer.key("zones")
-        writer.array { _ in }
-      }
-    }
-    let zones = try await zones.zones(in: database)
-    return request.object { writer in
-      writer.key("zones")
-      writer.array { writer in
-        for zone in zones {
-          writer.object { writer in
-            writer.member("zoneName", zone.zoneID.zoneName)
-            if zone.zoneID.ownerName != ZoneID.currentOwnerName {
-              writer.member("ownerRecordName", zone.zoneID.ownerName)
-            }
-            writer.member("isDefault", zone.zoneID.isDefaultZone)
-            writer.member("syncToken", ifPresent: zone.changeToken)
-          }
-        }
-      }
-    }
+    guard let database = try await databases.store.existingDatabase(at: address) else { return [] }
+    return try await zones.zones(in: database)
   }
+}
 
-  private func modifyZones(_ request: AdminRequest) async throws -> HTTPResponse {
-    try await databases.answer(request, operation: "zones/modify", with: ["operations"])
-  }
+extension DatabaseSummary {
+  /// The owner's user record name; nil for the public database.
+  fileprivate var owner: String? { name.scope == .public ? nil : name.owner }
 }

@@ -1,4 +1,5 @@
 import CloudKitModel
+import DatabaseAPI
 import Foundation
 import HTTPService
 import JSONCoding
@@ -26,24 +27,22 @@ struct AdminPushesEndpoints: AdminEndpoints {
 
   var endpoints: [AdminEndpoint] {
     let list = AdminEndpoint.get(
-      "pushes", AdminDatabases.optionalArguments + ["text", "limit", "continuation"], list
-    )
-    .described(
+      "pushes", AdminDatabases.optionalArguments + [.text, .limit, .continuation],
       "Notifications, newest first, with what became of their deliveries",
-      answers: .page("pushes", of: .push))
+      answers: .page("pushes", of: ListedPush.shape), list)
     guard let gauges else { return [list] }
     return [
       list,
-      AdminEndpoint.get("overview", []) { request in
-        request.object {
-          gauges.write(to: &$0, at: request.now, delays: delays(at: request.now))
-        }
-      }
-      .described("The server's numbers; counts are since its start", answers: .overview),
-      AdminEndpoint.get("events", []) { try events($0, gauges) }
-        .described(
-          "A stream of events: samples of the overview, and pushes as they are logged",
-          answers: nil),
+      .get(
+        "overview", [], "The server's numbers; counts are since its start", answers: Overview.shape
+      ) { request in
+        gauges.overview(at: request.now, delays: delays(at: request.now))
+      },
+      .get(
+        "events", [],
+        "A stream of events: samples of the overview, and pushes as they are logged",
+        answers: JSONSchema?.none
+      ) { try events($0, gauges) },
     ]
   }
 
@@ -56,26 +55,24 @@ struct AdminPushesEndpoints: AdminEndpoints {
 
   // MARK: The list
 
-  private func list(_ request: AdminRequest) async throws -> HTTPResponse {
+  private func list(_ request: AdminRequest) async throws -> AdminPage<ListedPush> {
     let arguments = request.arguments
-    let limit = try arguments.limit()
-    let text = try arguments.text("text")?.lowercased()
+    let text = arguments.text(.text)?.lowercased()
     let isWanted: @Sendable (LogEntry) -> Bool = { entry in
       text.map { entry.searchText.lowercased().contains($0) } ?? true
     }
-    guard arguments.value("container") != nil else {
-      let entries = pushes.latest.lazy.filter(isWanted).prefix(limit)
-      return try await answer(
-        request, try await logged(Array(entries)), next: nil)
+    guard arguments.value(.container) != nil else {
+      let entries = pushes.latest.lazy.filter(isWanted).prefix(arguments.limit)
+      return try await page(try await logged(Array(entries)), next: nil)
     }
     let before = try AdminContinuation.parts(arguments, count: 1).flatMap { Int64($0[0]) }
     let address = try await databases.address(arguments)
     guard let database = try await databases.store.existingDatabase(at: address) else {
-      return try await answer(request, [], next: nil)
+      return AdminPage()
     }
-    let page = try await administration.pushes(
-      in: database, before: before, limit: limit, where: isWanted)
-    return try await answer(request, page.found, next: page.next)
+    let found = try await administration.pushes(
+      in: database, before: before, limit: arguments.limit, where: isWanted)
+    return try await page(found.found, next: found.next)
   }
 
   /// What became of entries of several databases, in their order.
@@ -89,69 +86,14 @@ struct AdminPushesEndpoints: AdminEndpoints {
     return entries.compactMap { found[$0.database]?[$0.sequence] }
   }
 
-  private func answer(
-    _ request: AdminRequest, _ pushes: [LoggedPush], next: Int64?
-  ) async throws -> HTTPResponse {
+  private func page(_ pushes: [LoggedPush], next: Int64?) async throws -> AdminPage<ListedPush> {
     let names = try await accounts.userNames(
       of: Set(pushes.map(\.entry.notification.subscriber)))
-    return request.object { writer in
-      writer.key("pushes")
-      writer.array { writer in
-        for push in pushes {
-          writer.object { writer in
-            Self.write(push.entry, to: &writer)
-            writer.member(
-              "subscriberName", ifPresent: names[push.entry.notification.subscriber])
-            writer.key("deliveries")
-            writer.array { writer in
-              for delivery in push.deliveries {
-                writer.object { Self.write(delivery, to: &$0) }
-              }
-            }
-            if !push.unsent.isEmpty {
-              writer.key("unsent")
-              writer.array { writer in
-                for name in push.unsent.names { writer.value(name) }
-              }
-            }
-          }
-        }
-      }
-      if let next { writer.member("continuation", AdminContinuation.text([String(next)])) }
-    }
-  }
-
-  private static func write(_ entry: LogEntry, to writer: inout JSONWriter) {
-    let notification = entry.notification
-    writer.member("key", "\(entry.database.rawValue).\(entry.sequence)")
-    writer.member("sequence", entry.sequence)
-    writer.member(
-      "notificationID", notification.change.notificationID.uuidString.lowercased())
-    writer.member("container", notification.database.container)
-    writer.member("environment", notification.database.environment.rawValue)
-    writer.member("database", notification.database.scope.pathComponent)
-    writer.member("user", ifPresent: notification.database.owner)
-    writer.member("subscriber", notification.subscriber)
-    writer.member("subscriptionID", notification.subscription.subscriptionID)
-    writer.member("event", "\(notification.change.event)")
-    writer.member("zoneName", notification.change.zoneID.zoneName)
-    let zoneOwner = notification.change.zoneID.ownerName
-    writer.member("zoneOwner", ifPresent: zoneOwner == ZoneID.currentOwnerName ? nil : zoneOwner)
-    writer.member("recordName", ifPresent: notification.change.record?.recordID.recordName)
-    writer.member("recordType", ifPresent: notification.change.record?.recordType)
-    writer.member("changed", notification.change.timestamp)
-    writer.member("logged", entry.logged)
-  }
-
-  private static func write(_ delivery: LoggedPush.Delivery, to writer: inout JSONWriter) {
-    writer.member("number", delivery.number)
-    writer.member("kind", ifPresent: delivery.kind?.rawValue)
-    writer.member("token", delivery.token)
-    writer.member("state", "\(delivery.state)")
-    writer.member("attempts", delivery.attempts)
-    writer.member("reason", ifPresent: delivery.reason)
-    writer.member("updated", delivery.updated)
-    if delivery.state == .waiting { writer.member("due", delivery.due) }
+    return AdminPage(
+      elements: pushes.map {
+        ListedPush(push: $0, subscriberName: names[$0.entry.notification.subscriber])
+      },
+      continuation: next.map { AdminContinuation.text([String($0)]) })
   }
 
   // MARK: The stream
@@ -182,21 +124,11 @@ struct AdminPushesEndpoints: AdminEndpoints {
   }
 
   private func event(_ news: LivePushes.News, _ gauges: AdminGauges) -> Data {
-    var text = "event: sample\ndata: "
     let now = clock()
-    var sample = JSONWriter()
-    sample.object { gauges.write(to: &$0, at: now, delays: delays(at: now)) }
-    text += sample.text + "\n\n"
+    let overview = gauges.overview(at: now, delays: delays(at: now))
+    var text = "event: sample\ndata: \(Overview.shape.text(overview))\n\n"
     if !news.entries.isEmpty || news.leftOut > 0 {
-      var writer = JSONWriter()
-      writer.object { writer in
-        writer.key("pushes")
-        writer.array { writer in
-          for entry in news.entries { writer.object { Self.write(entry, to: &$0) } }
-        }
-        writer.member("leftOut", news.leftOut)
-      }
-      text += "event: pushes\ndata: " + writer.text + "\n\n"
+      text += "event: pushes\ndata: \(LivePushes.News.shape.text(news))\n\n"
     }
     return Data(text.utf8)
   }

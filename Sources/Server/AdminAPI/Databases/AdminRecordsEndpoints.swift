@@ -17,49 +17,51 @@ struct AdminRecordsEndpoints: AdminEndpoints {
       .post(
         "records/query",
         AdminDatabases.arguments + [
-          .needed("recordType"), "predicate", "sortBy", "zoneName", "limit", "continuation",
-        ], changes: false, query
-      )
-      .described(
-        "Records of a type that a predicate is true for",
-        answers: RecordsResponse.schema(in: .answers)),
+          .recordType.needed, .predicate, .sortBy, .zoneName, .limit, .continuation,
+        ], changes: false, "Records of a type that a predicate is true for",
+        answers: RecordsResponse.schema(in: .answers), query),
       .post(
-        "records/lookup", AdminDatabases.arguments + [.needed("records"), "zoneID"],
-        changes: false, lookup
-      )
-      .described("Records by their names", answers: RecordsResponse.schema(in: .answers)),
+        "records/lookup", AdminDatabases.arguments + [.records.needed, .zoneID], changes: false,
+        "Records by their names", answers: RecordsResponse.schema(in: .answers)
+      ) { request in
+        _ = try await databases.existing(request.arguments)
+        return try await databases.answer(
+          request, operation: "records/lookup", with: [.records, .zoneID])
+      },
       .post(
-        "records/modify", AdminDatabases.arguments + [.needed("operations"), "atomic"], modify
-      )
-      .described(
-        "Makes, changes and deletes records", answers: RecordsResponse.schema(in: .answers)),
+        "records/modify", AdminDatabases.arguments + [.operations.needed, .atomic],
+        "Makes, changes and deletes records", answers: RecordsResponse.schema(in: .answers)
+      ) { request in
+        try await databases.answer(
+          request, operation: "records/modify", with: [.operations, .atomic])
+      },
       .post(
-        "assets/upload", AdminDatabases.arguments + [.needed("tokens"), "zoneID"], uploadAssets
-      )
-      .described(
+        "assets/upload", AdminDatabases.arguments + [.tokens.needed, .zoneID],
         "Asks where the bytes of assets are to be uploaded to",
-        answers: UploadAssetsResponse.schema(in: .answers)),
+        answers: UploadAssetsResponse.schema(in: .answers)
+      ) { request in
+        try await databases.answer(request, operation: "assets/upload", with: [.tokens, .zoneID])
+      },
     ]
   }
 
   private func query(_ request: AdminRequest) async throws -> HTTPResponse {
     let arguments = request.arguments
-    var query = Query(recordType: try arguments.required("recordType"))
-    if let format = try arguments.text("predicate") {
+    var query = Query(recordType: try arguments.required(.recordType))
+    if let format = arguments.text(.predicate) {
       query.filters = try Self.filters(format, arguments, now: request.now)
     }
     query.sortKeys = try Self.sortKeys(arguments)
     try query.validate()
-    let limit = try arguments.limit()
     let address = try await databases.address(arguments)
     let context = try await databases.context(request, operation: "records/query", body: Data())
-    let zoneID = try arguments.text("zoneName").map { ZoneID(zoneName: $0) }
+    let zoneID = arguments.text(.zoneName).map { ZoneID(zoneName: $0) }
     let page: RecordPage =
       if let database = try await databases.store.existingDatabase(at: address) {
         try await records.records(
           matching: RecordQuery(
-            query: query, zoneID: zoneID, limit: limit,
-            continuation: try arguments.text("continuation"), caller: context.caller),
+            query: query, zoneID: zoneID, limit: arguments.limit,
+            continuation: arguments.text(.continuation), caller: context.caller),
           in: database)
       } else {
         RecordPage(records: [], continuation: nil)
@@ -67,21 +69,6 @@ struct AdminRecordsEndpoints: AdminEndpoints {
     let response = RecordsResponse(
       records: page.records.map { .success(.record($0)) }, continuationMarker: page.continuation)
     return HTTPResponse(json: response.body(context: context.messageContext()))
-  }
-
-  private func lookup(_ request: AdminRequest) async throws -> HTTPResponse {
-    _ = try await databases.existing(request.arguments)
-    return try await databases.answer(
-      request, operation: "records/lookup", with: ["records", "zoneID"])
-  }
-
-  private func modify(_ request: AdminRequest) async throws -> HTTPResponse {
-    try await databases.answer(
-      request, operation: "records/modify", with: ["operations", "atomic"])
-  }
-
-  private func uploadAssets(_ request: AdminRequest) async throws -> HTTPResponse {
-    try await databases.answer(request, operation: "assets/upload", with: ["tokens", "zoneID"])
   }
 
   /// The filters of a predicate, written as apps write them (`title == "Milk" AND count > 3`).
@@ -94,20 +81,20 @@ struct AdminRecordsEndpoints: AdminEndpoints {
     do throws(PredicateFormatError) {
       node = try PredicateParser.parse(format)
     } catch {
-      throw arguments.mistake("predicate", "\(error)")
+      throw arguments.mistake(.predicate, "\(error)")
     }
     do throws(PredicateSearchError) {
       return try PredicateLowering(now: now).filters(for: node)
     } catch {
-      throw arguments.mistake("predicate", "\(error)")
+      throw arguments.mistake(.predicate, "\(error)")
     }
   }
 
   /// `sortBy`: names of fields in order; one that begins with `-` is sorted by from high to low.
   private static func sortKeys(_ arguments: AdminArguments) throws(ServiceError) -> [SortKey] {
-    guard let value = arguments.value("sortBy") else { return [] }
+    guard let value = arguments.value(.sortBy) else { return [] }
     guard let names = value.array?.map({ $0.string }), !names.contains(nil) else {
-      throw arguments.mistake("sortBy", "must be a list of field names")
+      throw arguments.mistake(.sortBy, "must be a list of field names")
     }
     return names.compactMap { $0 }.map { name in
       let isDescending = name.hasPrefix("-")

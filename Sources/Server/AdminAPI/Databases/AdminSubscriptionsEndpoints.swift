@@ -1,6 +1,5 @@
 import CloudKitModel
 import Foundation
-import HTTPService
 import JSONCoding
 import PredicateLanguage
 import StoreModel
@@ -18,100 +17,85 @@ struct AdminSubscriptionsEndpoints: AdminEndpoints {
       .get(
         "subscriptions",
         AdminDatabases.arguments + [
-          "subscriber", "subscriptionID", "recordType", "text", "limit", "continuation",
-        ], list
-      )
-      .described(
-        "Subscriptions with their owners and predicates",
-        answers: .page("subscriptions", of: .subscription)),
+          .subscriber, .subscriptionID, .recordType, .text, .limit, .continuation,
+        ], "Subscriptions with their owners and predicates",
+        answers: .page("subscriptions", of: Self.listed), list),
       .post(
         "subscriptions/save",
-        AdminDatabases.arguments + ["subscriber", .needed("subscription"), "predicate"], save
-      )
-      .described(
+        AdminDatabases.arguments + [.subscriber, .subscription.needed, .predicate],
         "Saves a subscription; a predicate takes the place of its filters",
-        answers: .object(["subscription": Subscription.schema(in: .answers)])),
+        answers: .member("subscription"), save),
       .post(
         "subscriptions/delete",
-        AdminDatabases.arguments + ["subscriber", .needed("subscriptionID")], delete
-      )
-      .described("Deletes a subscription", answers: .object(["deleted": .text])),
+        AdminDatabases.arguments + [.subscriber, .subscriptionID.needed], "Deletes a subscription",
+        answers: .member("deleted"), delete),
     ]
   }
 
-  private func list(_ request: AdminRequest) async throws -> HTTPResponse {
+  private typealias Listed = (stored: StoredSubscription, userName: String?)
+
+  private static let listed = AnswerShape<Listed>("SubscriptionEntry") { listed in
+    listed.member("subscriber") { $0.stored.subscriber }
+    listed.optional("userName") { $0.userName }
+    listed.optional("predicate") { $0.stored.subscription.predicate }
+    listed.member("subscription") {
+      OwnedSubscription(subscription: $0.stored.subscription, subscriber: $0.stored.subscriber)
+    }
+  }
+
+  private func list(_ request: AdminRequest) async throws -> AdminPage<Listed> {
     let arguments = request.arguments
     let address = try await databases.address(arguments)
     var subscriber = address.owner
-    if subscriber == nil, let word = try arguments.text("subscriber") {
-      subscriber = try await databases.userRecordName(word, arguments)
+    if subscriber == nil, let name = arguments.text(.subscriber) {
+      subscriber = try await databases.userRecordName(name, of: .subscriber, arguments)
     }
     let last = try AdminContinuation.parts(arguments, count: 2).map {
       SubscriptionName(subscriber: $0[0], subscriptionID: $0[1])
     }
-    let limit = try arguments.limit()
-    let subscriptionID = try arguments.text("subscriptionID")
-    let recordType = try arguments.text("recordType")
-    let text = try arguments.text("text")?.lowercased()
+    let subscriptionID = arguments.text(.subscriptionID)
+    let recordType = arguments.text(.recordType)
+    let text = arguments.text(.text)?.lowercased()
     guard let database = try await databases.store.existingDatabase(at: address) else {
-      return request.object { writer in
-        writer.key("subscriptions")
-        writer.array { _ in }
-      }
+      return AdminPage()
     }
     let page = try await administration.subscriptions(
-      in: database, of: subscriber, after: last, limit: limit
+      in: database, of: subscriber, after: last, limit: arguments.limit
     ) { stored in
       if let subscriptionID, stored.subscription.subscriptionID != subscriptionID { return false }
       if let recordType, stored.subscription.recordType != recordType { return false }
       guard let text else { return true }
       return stored.searchText.lowercased().contains(text)
     }
-    let names = try await accounts.userNames(
-      of: Set(page.found.map(\.subscriber)))
-    return request.object { writer in
-      writer.key("subscriptions")
-      writer.array { writer in
-        for stored in page.found {
-          writer.object { Self.write(stored, userName: names[stored.subscriber], to: &$0) }
-        }
-      }
-      if let next = page.next {
-        writer.member(
-          "continuation", AdminContinuation.text([next.subscriber, next.subscriptionID]))
-      }
-    }
+    let names = try await accounts.userNames(of: Set(page.found.map(\.subscriber)))
+    return AdminPage(
+      elements: page.found.map { ($0, names[$0.subscriber]) },
+      continuation: page.next.map {
+        AdminContinuation.text([$0.subscriber, $0.subscriptionID])
+      })
   }
 
-  private static func write(
-    _ stored: StoredSubscription, userName: String?, to writer: inout JSONWriter
-  ) {
-    writer.member("subscriber", stored.subscriber)
-    writer.member("userName", ifPresent: userName)
-    writer.member("predicate", ifPresent: stored.subscription.predicate)
-    writer.key("subscription")
-    stored.subscription.write(
-      to: &writer, context: MessageContext(ownerNaming: .relative(to: stored.subscriber)))
-  }
-
-  private func save(_ request: AdminRequest) async throws -> HTTPResponse {
+  private func save(_ request: AdminRequest) async throws -> OwnedSubscription {
     let arguments = request.arguments
     let subscriber = try await subscriber(arguments)
-    guard let json = arguments.value("subscription") else {
-      throw arguments.mistake("subscription", "is missing")
+    guard let json = arguments.value(.subscription) else {
+      throw arguments.mistake(.subscription, "is missing")
     }
     let body: JSONValue = ["operations": [["operationType": "create", "subscription": json]]]
     let message = MessageContext(ownerNaming: .relative(to: subscriber))
     let parsed = try ModifySubscriptionsRequest(parsing: Data(body.text.utf8), context: message)
     guard let first = parsed.operations.first, case .save(let saved) = try first.get() else {
-      throw arguments.mistake("subscription", "is none")
+      throw arguments.mistake(.subscription, "is none")
     }
     let address = try await databases.address(arguments)
     let subscription = try Self.subscription(saved, withPredicateOf: arguments, in: address.scope)
     // The first that is saved in a database makes it, as an app's would.
-    return try await apply(
+    let outcome = try await apply(
       .save(subscription), of: subscriber,
-      in: try await databases.store.database(at: address), request)
+      in: try await databases.store.database(at: address), at: request.now)
+    guard case .saved(let subscription, let replaced) = outcome else { throw Self.noOutcome }
+    return OwnedSubscription(
+      subscription: subscription, subscriber: subscriber, replaced: replaced)
   }
 
   /// The subscription with the filters of the argument `predicate` in place of its own, if it is there.
@@ -119,10 +103,10 @@ struct AdminSubscriptionsEndpoints: AdminEndpoints {
     _ subscription: Subscription, withPredicateOf arguments: AdminArguments, in scope: DatabaseScope
   ) throws -> Subscription {
     var subscription = subscription
-    if let format = try arguments.text("predicate") {
+    if let format = arguments.text(.predicate) {
       let filters = try AdminRecordsEndpoints.filters(format, arguments, now: nil)
       guard case .query(var query, let zoneID, let options) = subscription.kind else {
-        throw arguments.mistake("predicate", "goes with a query subscription only")
+        throw arguments.mistake(.predicate, "goes with a query subscription only")
       }
       query.filters = filters
       subscription.kind = .query(query, zoneID: zoneID, options: options)
@@ -131,40 +115,57 @@ struct AdminSubscriptionsEndpoints: AdminEndpoints {
     return subscription
   }
 
-  private func delete(_ request: AdminRequest) async throws -> HTTPResponse {
+  private func delete(_ request: AdminRequest) async throws -> String {
     let subscriber = try await subscriber(request.arguments)
-    let subscriptionID = try request.arguments.required("subscriptionID")
+    let subscriptionID = try request.arguments.required(.subscriptionID)
     let (database, _) = try await databases.existing(request.arguments)
-    return try await apply(
-      .delete(subscriptionID: subscriptionID), of: subscriber, in: database, request)
+    let outcome = try await apply(
+      .delete(subscriptionID: subscriptionID), of: subscriber, in: database, at: request.now)
+    guard case .deleted(let subscriptionID) = outcome else { throw Self.noOutcome }
+    return subscriptionID
   }
 
   /// Whose subscription it is: in a private or shared database its owner's.
   private func subscriber(_ arguments: AdminArguments) async throws -> String {
     if let owner = try await databases.address(arguments).owner { return owner }
-    return try await databases.userRecordName(try arguments.required("subscriber"), arguments)
+    return try await databases.userRecordName(
+      try arguments.required(.subscriber), of: .subscriber, arguments)
   }
+
+  private static let noOutcome = ServiceError(.internalError, "the store gave no outcome")
 
   private func apply(
     _ operation: SubscriptionOperation, of subscriber: String, in database: DatabaseID,
-    _ request: AdminRequest
-  ) async throws -> HTTPResponse {
-    let outcomes = try await subscriptions.modifySubscriptions(
-      [operation], of: subscriber, in: database, timestamp: request.now)
-    switch outcomes.first {
-    case .saved(let subscription, let replaced):
-      return request.object { writer in
-        writer.key("subscription")
-        subscription.write(
-          to: &writer, context: MessageContext(ownerNaming: .relative(to: subscriber)),
-          replaced: replaced)
-      }
-    case .deleted(let subscriptionID):
-      return request.object { $0.member("deleted", subscriptionID) }
-    case .failed(_, let failure): throw ServiceError(failure)
-    case nil: throw ServiceError(.internalError, "the store gave no outcome")
-    }
+    at now: Timestamp
+  ) async throws -> SubscriptionOutcome? {
+    let outcome = try await subscriptions.modifySubscriptions(
+      [operation], of: subscriber, in: database, timestamp: now
+    ).first
+    if case .failed(_, let failure) = outcome { throw ServiceError(failure) }
+    return outcome
   }
+}
+
+/// A subscription as its owner reads it.
+struct OwnedSubscription: MessagePart {
+  var subscription: Subscription
+  var subscriber: String
+  /// The kind of the subscription that this one replaced, where it is another.
+  var replaced: Subscription.KindName?
+}
+
+extension OwnedSubscription {
+  init(_ reader: MessageReader) throws(ServiceError) {
+    self.init(subscription: try Subscription(reader), subscriber: ZoneID.currentOwnerName)
+  }
+
+  func write(to writer: inout JSONWriter, context: MessageContext) {
+    subscription.write(
+      to: &writer, context: MessageContext(ownerNaming: .relative(to: subscriber)),
+      replaced: replaced)
+  }
+
+  static func schema(in scope: SchemaScope) -> JSONSchema { Subscription.schema(in: scope) }
 }
 
 extension Subscription {

@@ -4,11 +4,10 @@ import PushChannels
 import StoreModel
 import WebServices
 
-/// An argument that an endpoint of the admin API knows.
+/// An argument that an endpoint of the admin API knows. The endpoint lists it, and ``AdminArguments`` is asked for its value.
 ///
-/// Most have the same name and meaning wherever they are: a name alone stands for what
-/// ``vocabulary`` has of it.
-struct AdminArgument: Sendable, ExpressibleByStringLiteral {
+/// Most have the same name and meaning wherever they are, and are declared here.
+struct AdminArgument: Sendable {
   enum Kind: Sendable {
     case text
     /// A text that is never written down in clear.
@@ -31,13 +30,9 @@ struct AdminArgument: Sendable, ExpressibleByStringLiteral {
     self.summary = summary
   }
 
-  init(stringLiteral name: String) {
-    self = Self.vocabulary[name] ?? AdminArgument(name, .text, "")
-  }
-
   /// The argument where an endpoint cannot do without it.
-  static func needed(_ argument: AdminArgument) -> AdminArgument {
-    var argument = argument
+  var needed: AdminArgument {
+    var argument = self
     argument.isRequired = true
     return argument
   }
@@ -67,8 +62,7 @@ struct AdminArgument: Sendable, ExpressibleByStringLiteral {
       let isBoolean = value.bool != nil || ["true", "false"].contains(value.string)
       return isBoolean ? nil : "must be true or false"
     case .integer(let range):
-      let int = value.int.flatMap { Int(exactly: $0) } ?? value.string.flatMap { Int($0) }
-      return int.map(range.contains) == true
+      return Self.int(value).map(range.contains) == true
         ? nil : "must be a whole number from \(range.lowerBound) to \(range.upperBound)"
     case .word(let words):
       guard let text = value.string else { return "must be a string, not \(value.kind)" }
@@ -77,64 +71,74 @@ struct AdminArgument: Sendable, ExpressibleByStringLiteral {
     case .value: return nil
     }
   }
+
+  /// A number as a query or a body writes it; nil for what is none.
+  static func int(_ value: JSONValue) -> Int? {
+    value.int.flatMap { Int(exactly: $0) } ?? value.string.flatMap { Int($0) }
+  }
 }
 
 extension AdminArgument {
-  private static let all: [AdminArgument] = [
-    .init("container", .text, "the container's identifier, which begins with 'iCloud.'"),
-    .init(
-      "environment", .word(ContainerEnvironment.allCases.map(\.rawValue)),
-      "development unless told"),
-    .init(
-      "database", .word(DatabaseScope.allCases.map(\.pathComponent)), "public unless told"),
-    .init("user", .text, "the name of an account, or a user record name"),
-    .init("limit", .integer(1...200), "how many there are on a page; 50 unless told"),
-    .init(
-      "parts", .integer(DatabasePart.counts),
-      "into so many parts the database is divided; 1 makes it whole"),
-    .init("continuation", .text, "what the page before said, to go on from there"),
-    .init("text", .text, "only what has this text in it"),
-    .init("recordType", .text, "the record type"),
-    .init("recordName", .text, "the record's name"),
-    .init("predicate", .text, "a predicate as apps write it: count > 3"),
-    .init(
-      "sortBy", .value(.list(.text)), "fields, one with - before it from high to low"),
-    .init("zoneName", .text, "the zone's name; all zones unless told"),
-    .init("zone", .text, "the zone's name; the default zone unless told"),
-    .init(
-      "zoneOwner", .text, "the user record name of the zone's owner; the user's own unless told"),
-    .init("zoneID", .value(ZoneID.schema(in: .requests)), "the zone of the records"),
-    .init(
-      "records", .value(.list(LookupRecordsRequest.elementSchema(in: .requests))),
-      "the records to look up"),
-    .init(
-      "operations", .value(.list(.anything)), "what is to be done, in order"),
-    .init(
-      "tokens", .value(.list(UploadAssetsRequest.Token.schema(in: .requests))),
-      "the fields whose bytes are to be uploaded"),
-    .init("atomic", .boolean, "whether all of it fails when one part does"),
-    .init(
-      "subscriber", .text, "whose subscriptions: the name of an account, or a user record name"),
-    .init("subscription", .value(Subscription.schema(in: .requests)), "the subscription"),
-    .init("subscriptionID", .text, "the subscription's ID"),
-    .init("everywhere", .boolean, "native clients and readers of the web courier too"),
-    .init(
-      "kind", .word(PushChannelRegistry.all.map { $0.kind.rawValue }), "what kind of device it is"),
-    .init("token", .text, "the device's token"),
-    .init("name", .text, "by which people know it again"),
-    .init(
-      "origins", .value(.list(.text)), "the origins of pages that may use it; any unless told"),
-    .init("redirect", .text, "where sign-in leads; it posts a message unless told"),
-    .init("publicKey", .text, "a P-256 key in PEM form"),
-    .init("label", .text, "by which people know it again"),
-    .init("identifier", .text, "the beginning of a key's identifier, or a whole API token"),
-    .init("record", .value(Record.schema(in: .requests)), "the record"),
-    .init(
-      "event", .word(ProposedEvent.allCases.map(\.rawValue)), "what is done; create unless told"),
-    .init("before", .integer(0...Int.max), "only changes with a smaller sequence number"),
-    .init("syncToken", .text, "where the page before ended"),
-  ]
-
-  /// What the names mean that endpoints share.
-  static let vocabulary = Dictionary(uniqueKeysWithValues: all.map { ($0.name, $0) })
+  static let container = AdminArgument(
+    "container", .text, "the container's identifier, which begins with 'iCloud.'")
+  static let environment = AdminArgument(
+    "environment", .word(ContainerEnvironment.allCases.map(\.rawValue)), "development by default")
+  static let database = AdminArgument(
+    "database", .word(DatabaseScope.allCases.map(\.pathComponent)), "public by default")
+  static let user = AdminArgument("user", .text, "the name of an account, or a user record name")
+  static let limit = AdminArgument(
+    "limit", .integer(1...200), "how many there are on a page; 50 by default")
+  static let parts = AdminArgument(
+    "parts", .integer(DatabasePart.counts),
+    "into so many parts the database is divided; 1 makes it whole")
+  static let continuation = AdminArgument(
+    "continuation", .text, "what the page before said, to go on from there")
+  static let text = AdminArgument("text", .text, "only what has this text in it")
+  static let recordType = AdminArgument("recordType", .text, "the record type")
+  static let recordName = AdminArgument("recordName", .text, "the record's name")
+  static let predicate = AdminArgument(
+    "predicate", .text, "a predicate as apps write it: count > 3")
+  static let sortBy = AdminArgument(
+    "sortBy", .value(.list(.text)), "fields, one with - before it from high to low")
+  static let zoneName = AdminArgument("zoneName", .text, "the zone's name; all zones by default")
+  static let zone = AdminArgument("zone", .text, "the zone's name; the default zone by default")
+  static let zoneOwner = AdminArgument(
+    "zoneOwner", .text, "the user record name of the zone's owner; the user's own by default")
+  static let zoneID = AdminArgument(
+    "zoneID", .value(ZoneID.schema(in: .requests)), "the zone of the records")
+  static let records = AdminArgument(
+    "records", .value(.list(LookupRecordsRequest.elementSchema(in: .requests))),
+    "the records to look up")
+  static let operations = AdminArgument(
+    "operations", .value(.list(.anything)), "what is to be done, in order")
+  static let tokens = AdminArgument(
+    "tokens", .value(.list(UploadAssetsRequest.Token.schema(in: .requests))),
+    "the fields whose bytes are to be uploaded")
+  static let atomic = AdminArgument(
+    "atomic", .boolean, "whether all of it fails when one part does")
+  static let subscriber = AdminArgument(
+    "subscriber", .text, "whose subscriptions: the name of an account, or a user record name")
+  static let subscription = AdminArgument(
+    "subscription", .value(Subscription.schema(in: .requests)), "the subscription")
+  static let subscriptionID = AdminArgument("subscriptionID", .text, "the subscription's ID")
+  static let everywhere = AdminArgument(
+    "everywhere", .boolean, "native clients and readers of the web courier too")
+  static let kind = AdminArgument(
+    "kind", .word(PushChannelRegistry.all.map { $0.kind.rawValue }), "what kind of device it is")
+  static let token = AdminArgument("token", .text, "the device's token")
+  static let name = AdminArgument("name", .text, "by which people know it again")
+  static let origins = AdminArgument(
+    "origins", .value(.list(.text)), "the origins of pages that may use it; any by default")
+  static let redirect = AdminArgument(
+    "redirect", .text, "where sign-in leads; it posts a message by default")
+  static let publicKey = AdminArgument("publicKey", .text, "a P-256 key in PEM form")
+  static let label = AdminArgument("label", .text, "by which people know it again")
+  static let identifier = AdminArgument(
+    "identifier", .text, "the beginning of a key's identifier, or a whole API token")
+  static let record = AdminArgument("record", .value(Record.schema(in: .requests)), "the record")
+  static let event = AdminArgument(
+    "event", .word(ProposedEvent.allCases.map(\.rawValue)), "what is done; create by default")
+  static let before = AdminArgument(
+    "before", .integer(0...Int.max), "only changes with a smaller sequence number")
+  static let syncToken = AdminArgument("syncToken", .text, "where the page before ended")
 }

@@ -2,6 +2,7 @@ import CloudKitModel
 import Foundation
 import HTTPService
 import JSONCoding
+import StoreModel
 import WebServices
 
 /// What a request of the admin API asks for: the items of its query, or the members of its body.
@@ -37,7 +38,7 @@ struct AdminArguments: Sendable {
     }
     for argument in known {
       if let fault = argument.fault(in: members[argument.name]) {
-        throw mistake(argument.name, fault)
+        throw mistake(argument, fault)
       }
     }
   }
@@ -56,96 +57,77 @@ struct AdminArguments: Sendable {
     return members
   }
 
+  // MARK: Values, which are as the arguments are declared
+
   /// Any value; nil where there is none.
-  func value(_ name: String) -> JSONValue? {
-    members[name].flatMap { $0 == .null ? nil : $0 }
+  func value(_ argument: AdminArgument) -> JSONValue? {
+    members[argument.name].flatMap { $0 == .null ? nil : $0 }
   }
 
-  func mistake(_ name: String, _ rule: String) -> ServiceError {
-    ServiceError(.badRequest, "\(source): '\(name)' \(rule)")
+  /// A text; nil where there is none or it is empty.
+  func text(_ argument: AdminArgument) -> String? {
+    value(argument)?.string.flatMap { $0.isEmpty ? nil : $0 }
+  }
+
+  func required(_ argument: AdminArgument) throws(ServiceError) -> String {
+    guard let text = text(argument) else { throw mistake(argument, "is missing") }
+    return text
+  }
+
+  func bool(_ argument: AdminArgument) -> Bool? {
+    value(argument).flatMap { $0.bool ?? $0.string.flatMap(Bool.init) }
+  }
+
+  func int(_ argument: AdminArgument) -> Int? {
+    value(argument).flatMap(AdminArgument.int)
+  }
+
+  /// One of a type's words; nil where there is none.
+  func word<Word: RawRepresentable<String>>(_ argument: AdminArgument) -> Word? {
+    text(argument).flatMap(Word.init)
   }
 
   /// A value with a shape of the protocol's. A zone without an owner is the user's own.
   ///
   /// - Throws: `BAD_REQUEST` naming the place in the value and the rule.
-  func part<Part: MessagePart>(_ name: String) throws(ServiceError) -> Part {
-    guard let value = value(name) else { throw mistake(name, "is missing") }
-    let body = Data(JSONValue.object([name: value]).text.utf8)
+  func part<Part: MessagePart>(_ argument: AdminArgument) throws(ServiceError) -> Part {
+    guard let value = value(argument) else { throw mistake(argument, "is missing") }
+    let body = Data(JSONValue.object([argument.name: value]).text.utf8)
     let reader = try MessageReader(parsing: body, context: MessageContext(ownerNaming: .implied))
-    return try Part(reader.member(name))
+    return try Part(reader.member(argument.name))
+  }
+
+  // MARK: Rules beyond a declaration
+
+  func mistake(_ argument: AdminArgument, _ rule: String) -> ServiceError {
+    ServiceError(.badRequest, "\(source): '\(argument.name)' \(rule)")
   }
 
   /// A rule of the data model that a value must keep.
-  func check(_ name: String, _ rule: () throws(ModelError) -> Void) throws(ServiceError) {
+  func check(
+    _ argument: AdminArgument, _ rule: () throws(ModelError) -> Void
+  ) throws(ServiceError) {
     do {
       try rule()
     } catch {
-      var mistake = mistake(name, error.reason)
+      var mistake = mistake(argument, error.reason)
       mistake.limit = error.limit
       throw mistake
     }
   }
 
-  /// A text; nil where there is none or it is empty.
-  func text(_ name: String) throws(ServiceError) -> String? {
-    guard let value = value(name) else { return nil }
-    guard let text = value.string else {
-      throw mistake(name, "must be a string, not \(value.kind)")
-    }
-    return text.isEmpty ? nil : text
-  }
+  // MARK: Values that many endpoints read
 
-  func required(_ name: String) throws(ServiceError) -> String {
-    guard let text = try text(name) else { throw mistake(name, "is missing") }
-    return text
-  }
+  /// How many rows a page is to have; 50 unless the request says it.
+  var limit: Int { int(.limit) ?? 50 }
 
-  func bool(_ name: String) throws(ServiceError) -> Bool? {
-    guard let value = value(name) else { return nil }
-    if let bool = value.bool { return bool }
-    switch value.string {
-    case "true": return true
-    case "false": return false
-    default: throw mistake(name, "must be true or false")
-    }
-  }
-
-  func int(_ name: String, in range: ClosedRange<Int>) throws(ServiceError) -> Int? {
-    guard let value = value(name) else { return nil }
-    let int = value.int.flatMap { Int(exactly: $0) } ?? value.string.flatMap { Int($0) }
-    guard let int, range.contains(int) else {
-      throw mistake(
-        name, "must be a whole number from \(range.lowerBound) to \(range.upperBound)")
-    }
-    return int
-  }
-
-  /// How many rows a page is to have: the argument `limit`, from 1 to 200; 50 where there is none.
-  func limit() throws(ServiceError) -> Int {
-    try int("limit", in: 1...200) ?? 50
-  }
-
-  /// An element of `words` by its raw value.
-  func word<Word: RawRepresentable<String> & CaseIterable>(
-    _ name: String
-  ) throws(ServiceError) -> Word? {
-    guard let text = try text(name) else { return nil }
-    guard let word = Word(rawValue: text) else {
-      throw mistake(
-        name,
-        "must be \(Word.allCases.map(\.rawValue).joined(separator: ", ")), not '\(text.prefix(80))'"
-      )
-    }
-    return word
-  }
-
-  /// A container's environment: the arguments `container` and `environment`, by default
-  /// `development`.
-  func place() throws(ServiceError) -> (container: String, environment: ContainerEnvironment) {
-    let container = try required("container")
+  /// A container's environment, by default `development`.
+  func place() throws(ServiceError) -> ContainerPlace {
+    let container = try required(.container)
     guard container.hasPrefix("iCloud."), container.utf8.count <= 255 else {
-      throw mistake("container", "must begin with 'iCloud.'")
+      throw mistake(.container, "must begin with 'iCloud.'")
     }
-    return (container, try word("environment") ?? .development)
+    return ContainerPlace(
+      container: container, environment: word(.environment) ?? .development)
   }
 }

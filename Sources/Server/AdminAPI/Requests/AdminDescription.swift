@@ -1,4 +1,5 @@
 import Configuration
+import DatabaseAPI
 import Foundation
 import HTTPService
 import JSONCoding
@@ -114,12 +115,10 @@ struct AdminDescriptionEndpoints: AdminEndpoints {
 
   var endpoints: [AdminEndpoint] {
     [
-      AdminEndpoint.get("openapi.json", []) { request in
+      .get("openapi.json", [], "This description", answers: .map(.anything)) { request in
         let all = others + self.endpoints
-        return HTTPResponse(
-          json: Data(AdminDescription(endpoints: all).json.text.utf8))
+        return HTTPResponse(json: Data(AdminDescription(endpoints: all).json.text.utf8))
       }
-      .described("This description", answers: .map(.anything))
     ]
   }
 }

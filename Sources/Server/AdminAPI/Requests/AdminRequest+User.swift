@@ -1,6 +1,5 @@
 import CloudKitModel
 import Foundation
-import JSONCoding
 import StoreModel
 import WebServices
 
@@ -9,23 +8,32 @@ extension AdminRequest {
   ///
   /// - Throws: `NOT_FOUND` when there is none.
   func user(in store: any AccountReading) async throws -> User {
-    let word = try arguments.required("user")
-    if let user = try await store.user(named: word) { return user }
-    if let user = try await store.user(withRecordName: word) { return user }
-    throw ServiceError(.notFound, "there is no user named '\(word.prefix(80))'")
+    let name = try arguments.required(.user)
+    if let user = try await store.user(named: name) { return user }
+    if let user = try await store.user(withRecordName: name) { return user }
+    throw ServiceError(.notFound, "there is no user named '\(name.prefix(80))'")
   }
 }
 
 extension User {
-  /// The members of ``JSONSchema/user``.
-  func write(to writer: inout JSONWriter) {
-    writer.member("name", name)
-    writer.member("userRecordName", userRecordName)
-    writer.member("created", created)
-    writer.member("emailAddress", ifPresent: profile.emailAddress)
-    writer.member("phoneNumber", ifPresent: profile.phoneNumber)
-    writer.member("fullName", ifPresent: profile.nameComponents?.fullName)
-    if isBeingDeleted { writer.member("isBeingDeleted", true) }
+  static let shape = AnswerShape<User>("User") { user in
+    user.members(of: members) { $0 }
+  }
+
+  /// With a web auth token that was made for the account.
+  static let shapeWithToken = AnswerShape<(user: User, token: String)>("UserWithToken") { made in
+    made.members(of: members) { $0.user }
+    made.member("token") { $0.token }
+  }
+
+  private static let members = AnswerShape<User> { user in
+    user.member("name") { $0.name }
+    user.member("userRecordName") { $0.userRecordName }
+    user.member("created") { $0.created }
+    user.optional("emailAddress") { $0.profile.emailAddress }
+    user.optional("phoneNumber") { $0.profile.phoneNumber }
+    user.optional("fullName") { $0.profile.nameComponents?.fullName }
+    user.optional("isBeingDeleted") { $0.isBeingDeleted ? true : nil }
   }
 }
 

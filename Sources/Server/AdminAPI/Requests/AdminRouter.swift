@@ -14,10 +14,10 @@ package struct AdminRouter: Sendable {
   private let clock: @Sendable () -> Timestamp
 
   init(
-    _ matters: [any AdminEndpoints], log: ServerLog, clock: @escaping @Sendable () -> Timestamp
+    _ endpoints: [any AdminEndpoints], log: ServerLog, clock: @escaping @Sendable () -> Timestamp
   ) {
-    let declared = matters.flatMap(\.endpoints)
-    endpoints = Dictionary(
+    let declared = endpoints.flatMap(\.endpoints)
+    self.endpoints = Dictionary(
       grouping: declared + AdminDescriptionEndpoints(others: declared).endpoints, by: \.path)
     self.log = log
     self.clock = clock

@@ -1,8 +1,6 @@
 import CloudKitModel
 import DatabaseAPI
 import Foundation
-import HTTPService
-import JSONCoding
 import Settings
 import StoreModel
 import WebServices
@@ -18,52 +16,55 @@ struct AdminAccountsEndpoints: AdminEndpoints {
   static let lifetimes = 1...3_155_760_000
 
   private static let lifetime = AdminArgument(
-    "lifetime", .integer(lifetimes), "the token's lifetime in seconds; two weeks unless told")
-  private static let names: [AdminArgument] = [
-    .init("givenName", .text, "what others who find the user are shown"),
-    .init("middleName", .text, "the same"), .init("familyName", .text, "the same"),
-    .init("nickname", .text, "the same"),
-    .init("namePrefix", .text, "the same, such as Dr."),
-    .init("nameSuffix", .text, "the same, such as Jr."),
-  ]
+    "lifetime", .integer(lifetimes), "the token's lifetime in seconds; two weeks by default")
+  private static let name = AdminArgument("name", .text, "the account's name, which no other has")
+  private static let password = AdminArgument(
+    "password", .secret, "for the sign-in page; none by default")
+  private static let email = AdminArgument(
+    "emailAddress", .text, "by which others may find the user")
+  private static let phone = AdminArgument(
+    "phoneNumber", .text, "by which others may find the user")
+  /// The parts of the user's name.
+  private static let nameParts:
+    [(AdminArgument, WritableKeyPath<PersonNameComponents, String?> & Sendable)] = [
+      (.init("givenName", .text, "what others who find the user are shown"), \.givenName),
+      (.init("middleName", .text, "the same"), \.middleName),
+      (.init("familyName", .text, "the same"), \.familyName),
+      (.init("nickname", .text, "the same"), \.nickname),
+      (.init("namePrefix", .text, "the same, such as Dr."), \.namePrefix),
+      (.init("nameSuffix", .text, "the same, such as Jr."), \.nameSuffix),
+    ]
 
   var endpoints: [AdminEndpoint] {
     [
       .post(
         "users/add",
-        [
-          .needed(.init("name", .text, "the account's name, which no other has")),
-          .init("password", .secret, "for the sign-in page; none unless told"), Self.lifetime,
-          .init("emailAddress", .text, "by which others may find the user"),
-          .init("phoneNumber", .text, "by which others may find the user"),
-        ] + Self.names, add
-      )
-      .described(
-        "Makes an account with a web auth token, which is told this once",
-        answers: .userWithToken),
+        [Self.name.needed, Self.password, Self.lifetime, Self.email, Self.phone]
+          + Self.nameParts.map(\.0),
+        "Makes an account with a web auth token, which is shown this once",
+        answers: User.shapeWithToken, add),
       .post(
-        "users/password",
-        [.needed("user"), .needed(.init("password", .secret, "for the sign-in page"))], password
-      )
-      .described(
-        "Gives a user another password and ends the sessions in web apps", answers: .user),
-      .post("users/add-token", [.needed("user"), Self.lifetime], addToken)
-        .described(
-          "Makes another web auth token for native clients, which is told this once",
-          answers: .userWithToken),
-      .post("users/sign-out", [.needed("user"), "everywhere"], signOut)
-        .described("Ends a user's sessions", answers: .object(["sessions": .count])),
+        "users/password", [.user.needed, Self.password.needed],
+        "Gives a user another password and ends the sessions in web apps", answers: User.shape,
+        password),
+      .post(
+        "users/add-token", [.user.needed, Self.lifetime],
+        "Makes another web auth token for native clients, which is shown this once",
+        answers: User.shapeWithToken, addToken),
+      .post(
+        "users/sign-out", [.user.needed, .everywhere], "Ends a user's sessions",
+        answers: AnswerShape<Int> { $0.member("sessions", as: .count) { $0 } }, signOut),
     ]
   }
 
-  private func add(_ request: AdminRequest) async throws -> HTTPResponse {
+  private func add(_ request: AdminRequest) async throws -> (user: User, token: String) {
     let arguments = request.arguments
-    let name = try Self.checked("name", of: arguments) ?? ""
+    let name = try Self.checked(Self.name, of: arguments) ?? ""
     guard !name.hasPrefix("_") else {
-      throw arguments.mistake("name", "must not begin with '_', as user record names do")
+      throw arguments.mistake(Self.name, "must not begin with '_', as user record names do")
     }
     let profile = try profile(arguments)
-    let lifetime = try lifetime(arguments)
+    let lifetime = Self.lifetime(arguments)
     // First, for it may be refused when many passwords are being made, and then nothing is kept.
     let hash = try await passwordHash(arguments)
     let user: User
@@ -75,48 +76,46 @@ struct AdminAccountsEndpoints: AdminEndpoints {
     if let hash {
       try await store.setPasswordHash(hash, ofUserNamed: user.name, at: request.now)
     }
-    return try await answer(request, withTokenFor: user, lifetime: lifetime)
+    return try await withToken(user, lifetime: lifetime, at: request.now)
   }
 
-  private func password(_ request: AdminRequest) async throws -> HTTPResponse {
-    try Self.check(password: try request.arguments.required("password"), request.arguments)
+  private func password(_ request: AdminRequest) async throws -> User {
+    try Self.check(
+      password: try request.arguments.required(Self.password), request.arguments)
     let user = try await request.user(in: store)
     guard let hash = try await passwordHash(request.arguments) else {
-      throw request.arguments.mistake("password", "is missing")
+      throw request.arguments.mistake(Self.password, "is missing")
     }
     try await store.setPasswordHash(hash, ofUserNamed: user.name, at: request.now)
     accounts.webAuthTokens?.forget(userRecordName: user.userRecordName)
-    return request.object { user.write(to: &$0) }
+    return user
   }
 
-  private func addToken(_ request: AdminRequest) async throws -> HTTPResponse {
-    let lifetime = try lifetime(request.arguments)
-    return try await answer(
-      request, withTokenFor: try await request.user(in: store), lifetime: lifetime)
+  private func addToken(
+    _ request: AdminRequest
+  ) async throws -> (user: User, token: String) {
+    let lifetime = Self.lifetime(request.arguments)
+    return try await withToken(
+      try await request.user(in: store), lifetime: lifetime, at: request.now)
   }
 
-  private func signOut(_ request: AdminRequest) async throws -> HTTPResponse {
+  private func signOut(_ request: AdminRequest) async throws -> Int {
     let user = try await request.user(in: store)
     let count = try await store.endSessions(
-      of: user.userRecordName, everywhere: try request.arguments.bool("everywhere") ?? false,
+      of: user.userRecordName, everywhere: request.arguments.bool(.everywhere) ?? false,
       at: request.now)
     accounts.webAuthTokens?.forget(userRecordName: user.userRecordName)
-    return request.object { $0.member("sessions", count) }
+    return count
   }
 
-  private func answer(
-    _ request: AdminRequest, withTokenFor user: User, lifetime: Double
-  ) async throws -> HTTPResponse {
-    let token = try await Account.makeToken(
-      for: user, in: store, lifetime: lifetime, at: request.now)
-    return request.object { writer in
-      user.write(to: &writer)
-      writer.member("token", token)
-    }
+  private func withToken(
+    _ user: User, lifetime: Double, at now: Timestamp
+  ) async throws -> (user: User, token: String) {
+    (user, try await Account.makeToken(for: user, in: store, lifetime: lifetime, at: now))
   }
 
-  private func lifetime(_ arguments: AdminArguments) throws(ServiceError) -> Double {
-    try arguments.int("lifetime", in: Self.lifetimes).map(Double.init) ?? Account.tokenLifetime
+  private static func lifetime(_ arguments: AdminArguments) -> Double {
+    arguments.int(lifetime).map(Double.init) ?? Account.tokenLifetime
   }
 
   private static func check(
@@ -125,52 +124,49 @@ struct AdminAccountsEndpoints: AdminEndpoints {
     do throws(ConfigurationError) {
       try Account.checkPassword(password)
     } catch {
-      throw arguments.mistake("password", "cannot be taken: \(error)")
+      throw arguments.mistake(Self.password, "cannot be taken: \(error)")
     }
   }
 
   private func passwordHash(_ arguments: AdminArguments) async throws -> String? {
-    guard let password = try arguments.text("password") else { return nil }
+    guard let password = arguments.text(Self.password) else { return nil }
     try Self.check(password: password, arguments)
     return try await accounts.passwords.hash(password)
   }
 
   /// The name of an account or a part of a person's; nil where there is none.
   private static func checked(
-    _ member: String, of arguments: AdminArguments
+    _ argument: AdminArgument, of arguments: AdminArguments
   ) throws(ServiceError) -> String? {
-    guard let name = try arguments.text(member) else { return nil }
+    guard let name = arguments.text(argument) else { return nil }
     guard name.utf8.count <= nameLimit else {
       throw arguments.mistake(
-        member, "has \(name.utf8.count) bytes; \(nameLimit) at most are possible")
+        argument, "has \(name.utf8.count) bytes; \(nameLimit) at most are possible")
     }
     guard !name.unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) else {
-      throw arguments.mistake(member, "has a control character in it")
+      throw arguments.mistake(argument, "has a control character in it")
     }
     return name
   }
 
   private func profile(_ arguments: AdminArguments) throws(ServiceError) -> UserProfile {
     var names = PersonNameComponents()
-    names.namePrefix = try Self.checked("namePrefix", of: arguments)
-    names.givenName = try Self.checked("givenName", of: arguments)
-    names.middleName = try Self.checked("middleName", of: arguments)
-    names.familyName = try Self.checked("familyName", of: arguments)
-    names.nameSuffix = try Self.checked("nameSuffix", of: arguments)
-    names.nickname = try Self.checked("nickname", of: arguments)
-    let email = try Self.checked("emailAddress", of: arguments)
-    let phone = try Self.checked("phoneNumber", of: arguments)
+    for (argument, part) in Self.nameParts {
+      names[keyPath: part] = try Self.checked(argument, of: arguments)
+    }
+    let email = try Self.checked(Self.email, of: arguments)
+    let phone = try Self.checked(Self.phone, of: arguments)
     func made(
-      _ member: String, _ email: String?, _ phone: String?
+      _ argument: AdminArgument, _ email: String?, _ phone: String?
     ) throws(ServiceError) -> UserProfile {
       do throws(ModelError) {
         return try UserProfile(emailAddress: email, phoneNumber: phone, nameComponents: names)
       } catch {
-        throw arguments.mistake(member, "cannot be taken: \(error.reason)")
+        throw arguments.mistake(argument, "cannot be taken: \(error.reason)")
       }
     }
-    // By itself, so that the mistake can be told of the right one.
-    _ = try made("emailAddress", email, nil)
-    return try made("phoneNumber", email, phone)
+    // By itself, so that the mistake names the right one.
+    _ = try made(Self.email, email, nil)
+    return try made(Self.phone, email, phone)
   }
 }

@@ -1,6 +1,4 @@
 import CloudKitModel
-import HTTPService
-import JSONCoding
 import StoreModel
 import WebServices
 
@@ -15,109 +13,111 @@ struct AdminRolesEndpoints: AdminEndpoints {
     "user", .text,
     "the name of an account, a user record name, or the ID of a server-to-server key")
 
+  private static let shape = AnswerShape<(name: String, members: [String])>("Role") { role in
+    role.member("role") { $0.name }
+    role.member("members") { $0.members }
+  }
+
+  private typealias Membership = (role: String, name: String, userRecordName: String)
+
+  private static let membership = AnswerShape<Membership>("RoleMember") { membership in
+    membership.member("role") { $0.role }
+    membership.member("member") { $0.name }
+    membership.member("userRecordName") { $0.userRecordName }
+  }
+
   var endpoints: [AdminEndpoint] {
-    let place: [AdminArgument] = [.needed("container"), "environment"]
-    let arguments = place + [.needed(Self.role), .needed(Self.holder)]
+    let place: [AdminArgument] = [.container.needed, .environment]
+    let arguments = place + [Self.role.needed, Self.holder.needed]
     return [
-      .get("roles", place, list)
-        .described(
-          "The roles of a container's schema with those who have them",
-          answers: .object(["roles": .list(.role)])),
-      .post("roles/grant", arguments, { try await set(true, $0) })
-        .described("Gives somebody a role", answers: .roleMember),
-      .post("roles/revoke", arguments, { try await set(false, $0) })
-        .described("Takes a role away from somebody", answers: .roleMember),
+      .get(
+        "roles", place, "The roles of a container's schema with those who have them",
+        answers: .list("roles", of: Self.shape), list),
+      .post("roles/grant", arguments, "Gives somebody a role", answers: Self.membership) {
+        try await set(true, $0)
+      },
+      .post(
+        "roles/revoke", arguments, "Takes a role away from somebody", answers: Self.membership
+      ) {
+        try await set(false, $0)
+      },
     ]
   }
 
-  private func list(_ request: AdminRequest) async throws -> HTTPResponse {
-    let (container, environment) = try request.arguments.place()
+  private func list(
+    _ request: AdminRequest
+  ) async throws -> [(name: String, members: [String])] {
+    let place = try request.arguments.place()
     var roles: [(name: String, members: [String])] = []
-    for role in try await schemas.schema(of: container, in: environment).roles.sorted() {
+    for role in try await schemas.schema(of: place.container, in: place.environment).roles.sorted()
+    {
       let members = try await schemas.members(
-        of: role, container: container, environment: environment)
+        of: role, container: place.container, environment: place.environment)
       roles.append((role, members))
     }
     var names = try await accounts.userNames(of: Set(roles.flatMap(\.members)))
-    for key in try await credentials.programCredentials(
-      container: container, environment: environment
-    ).serverKeys {
-      names[key.userRecordName] = key.keyID
-    }
-    return request.object { [names] writer in
-      writer.key("roles")
-      writer.array { writer in
-        for role in roles {
-          writer.object { writer in
-            writer.member("role", role.name)
-            writer.key("members")
-            writer.array { writer in
-              for member in role.members { writer.value(names[member] ?? member) }
-            }
-          }
-        }
-      }
-    }
+    for key in try await serverKeys(of: place) { names[key.userRecordName] = key.keyID }
+    return roles.map { role in (role.name, role.members.map { names[$0] ?? $0 }) }
   }
 
-  private func set(_ isMember: Bool, _ request: AdminRequest) async throws -> HTTPResponse {
+  private func serverKeys(of place: ContainerPlace) async throws -> [ServerKey] {
+    try await credentials.programCredentials(
+      container: place.container, environment: place.environment
+    ).serverKeys
+  }
+
+  private func set(_ isMember: Bool, _ request: AdminRequest) async throws -> Membership {
     let arguments = request.arguments
-    let (container, environment) = try arguments.place()
-    let role = try arguments.required("role")
-    let member = try await member(arguments, container, environment)
-    try await checkRole(role, arguments, container, environment)
+    let place = try arguments.place()
+    let role = try arguments.required(Self.role)
+    let member = try await member(arguments, place)
+    try await checkRole(role, arguments, place)
     do {
       try await schemas.setMembership(
-        isMember, of: member.userRecordName, in: role, container: container,
-        environment: environment)
+        isMember, of: member.userRecordName, in: role, container: place.container,
+        environment: place.environment)
     } catch let error as StoreError where error.code == .notFound {
       throw ServiceError(.notFound, error.reason)
     }
-    return request.object { writer in
-      writer.member("role", role)
-      writer.member("member", member.name)
-      writer.member("userRecordName", member.userRecordName)
-    }
+    return (role, member.name, member.userRecordName)
   }
 
   /// - Throws: what says which roles there are, where this is none of them.
   private func checkRole(
-    _ role: String, _ arguments: AdminArguments, _ container: String,
-    _ environment: ContainerEnvironment
+    _ role: String, _ arguments: AdminArguments, _ place: ContainerPlace
   ) async throws {
-    let roles = try await schemas.schema(of: container, in: environment).roles
+    let roles = try await schemas.schema(of: place.container, in: place.environment).roles
     guard !roles.contains(role) else { return }
     guard !RecordGrants.SystemRole.all.contains(role) else {
       throw arguments.mistake(
-        "role", "must be one of the container's own: '\(role)' is the system's, and cannot be given"
-      )
+        Self.role,
+        "must be one of the container's own: '\(role)' is the system's, and cannot be given")
     }
     let known = roles.sorted().map { "'\($0)'" }.prefix(20).joined(separator: ", ")
     throw ServiceError(
       .notFound,
-      "the \(environment.rawValue) schema of \(container) has no role '\(role.prefix(80))'; "
+      "the \(place.environment.rawValue) schema of \(place.container) has no role "
+        + "'\(role.prefix(80))'; "
         + (known.isEmpty ? "import a schema that creates it" : "it has \(known)"))
   }
 
   /// The account, or else the server-to-server key, that the argument `user` names.
   private func member(
-    _ arguments: AdminArguments, _ container: String, _ environment: ContainerEnvironment
+    _ arguments: AdminArguments, _ place: ContainerPlace
   ) async throws -> (name: String, userRecordName: String) {
-    let word = try arguments.required("user")
-    if let user = try await accounts.user(named: word) { return (user.name, user.userRecordName) }
-    let keys = try await credentials.programCredentials(
-      container: container, environment: environment
-    )
-    .serverKeys
-    if let key = keys.first(where: { $0.keyID == word || $0.userRecordName == word }) {
+    let name = try arguments.required(Self.holder)
+    if let user = try await accounts.user(named: name) { return (user.name, user.userRecordName) }
+    let keys = try await serverKeys(of: place)
+    if let key = keys.first(where: { $0.keyID == name || $0.userRecordName == name }) {
       return (key.keyID, key.userRecordName)
     }
-    if let user = try await accounts.user(withRecordName: word) {
+    if let user = try await accounts.user(withRecordName: name) {
       return (user.name, user.userRecordName)
     }
     throw ServiceError(
       .notFound,
-      "there is neither a user '\(word.prefix(80))' nor a server-to-server key of \(container) "
-        + "(\(environment.rawValue)) with this ID; see petrel users list and petrel keys list")
+      "there is neither a user '\(name.prefix(80))' nor a server-to-server key of "
+        + "\(place.container) (\(place.environment.rawValue)) with this ID; see petrel users list "
+        + "and petrel keys list")
   }
 }

@@ -1,6 +1,4 @@
 import CloudKitModel
-import HTTPService
-import JSONCoding
 import StoreModel
 import WebServices
 
@@ -14,25 +12,38 @@ struct AdminUserDeletionEndpoints: AdminEndpoints {
     "publicRecords", .word(UserDeletion.PublicRecords.allCases.map(\.rawValue)),
     "whether public records that the user created stay, naming nobody, or are deleted")
 
+  private static let deletion = AnswerShape<UserDeletion>("UserDeletion") { deletion in
+    deletion.member("identifier") { $0.identifier }
+    deletion.optional("name") { $0.name }
+    deletion.optional("userRecordName") { $0.userRecordName }
+    deletion.member("publicRecords") { $0.publicRecords }
+    deletion.member("stage", as: .word(UserDeletion.Stage.allCases.map { "\($0)" })) {
+      "\($0.stage)"
+    }
+    deletion.member("stageNumber", as: .count) { $0.stage.rawValue }
+    deletion.member("stages", as: .count) { _ in UserDeletion.Stage.allCases.count }
+    deletion.member("done", as: .count) { $0.done }
+    deletion.member("began") { $0.began }
+  }
+
   var endpoints: [AdminEndpoint] {
     [
-      .post("users/delete", [.needed("user"), .needed(Self.publicRecords)], delete)
-        .described(
-          "Begins to delete a user with all that is the user's; the server goes on by itself",
-          answers: .userDeletion),
-      .get("users/deletions", [], list)
-        .described(
-          "The deletions of users that are under way",
-          answers: .object(["deletions": .list(.userDeletion)])),
+      .post(
+        "users/delete", [.user.needed, Self.publicRecords.needed],
+        "Begins to delete a user with all that is the user's; the server goes on by itself",
+        answers: Self.deletion, delete),
+      .get(
+        "users/deletions", [], "The deletions of users that are under way",
+        answers: .list("deletions", of: Self.deletion)
+      ) { _ in try await store.userDeletions() },
     ]
   }
 
-  private func delete(_ request: AdminRequest) async throws -> HTTPResponse {
+  private func delete(_ request: AdminRequest) async throws -> UserDeletion {
     let user = try await request.user(in: users)
     guard
-      let publicRecords = UserDeletion.PublicRecords(
-        rawValue: try request.arguments.required("publicRecords"))
-    else { throw request.arguments.mistake("publicRecords", "must be keep or delete") }
+      let publicRecords: UserDeletion.PublicRecords = request.arguments.word(Self.publicRecords)
+    else { throw request.arguments.mistake(Self.publicRecords, "is missing") }
     let deletion: UserDeletion
     do {
       deletion = try await store.beginUserDeletion(
@@ -41,31 +52,8 @@ struct AdminUserDeletionEndpoints: AdminEndpoints {
       throw ServiceError(.notFound, error.reason)
     }
     accounts.webAuthTokens?.forget(userRecordName: user.userRecordName)
-    return request.object { deletion.write(to: &$0) }
-  }
-
-  private func list(_ request: AdminRequest) async throws -> HTTPResponse {
-    let deletions = try await store.userDeletions()
-    return request.object { writer in
-      writer.key("deletions")
-      writer.array { writer in
-        for deletion in deletions { writer.object { deletion.write(to: &$0) } }
-      }
-    }
+    return deletion
   }
 }
 
-extension UserDeletion {
-  /// The members of ``JSONSchema/userDeletion``.
-  fileprivate func write(to writer: inout JSONWriter) {
-    writer.member("identifier", identifier)
-    writer.member("name", ifPresent: name)
-    writer.member("userRecordName", ifPresent: userRecordName)
-    writer.member("publicRecords", publicRecords.rawValue)
-    writer.member("stage", "\(stage)")
-    writer.member("stageNumber", Int(stage.rawValue))
-    writer.member("stages", Stage.allCases.count)
-    writer.member("done", done)
-    writer.member("began", began)
-  }
-}
+extension UserDeletion.PublicRecords: MessagePart {}

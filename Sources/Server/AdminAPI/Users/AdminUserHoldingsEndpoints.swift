@@ -1,7 +1,6 @@
 import CloudKitModel
 import DatabaseAPI
 import HTTPService
-import JSONCoding
 import StoreModel
 import WebServices
 
@@ -14,70 +13,45 @@ struct AdminUserHoldingsEndpoints: AdminEndpoints {
   let links: AssetLinks
 
   private static let place: [AdminArgument] = [
-    .needed("user"), .needed("container"), "environment", "limit",
+    .user.needed, .container.needed, .environment, .limit,
   ]
 
   var endpoints: [AdminEndpoint] {
     [
-      .get("users/holdings", [.needed("user")], holdings)
-        .described(
-          "Tokens, identities at issuers, roles and permissions of a user, without what opens anything",
-          answers: .userHoldings),
-      .get("users/public-records", Self.place + ["continuation"], records)
-        .described(
-          "Records of a public database that a user created or modified last",
-          answers: RecordsResponse.schema(in: .answers)),
-      .get("users/notifications", Self.place + ["syncToken"], notifications)
-        .described(
-          "A user's notification log in a container",
-          answers: NotificationChangesResponse.schema(in: .answers)),
+      .get(
+        "users/holdings", [.user.needed],
+        "Tokens, identities at issuers, roles and permissions of a user, without what opens anything",
+        answers: UserHoldings.shape
+      ) { request in
+        try await store.holdings(
+          of: request.user(in: accounts).userRecordName, at: request.now)
+      },
+      .get(
+        "users/public-records", Self.place + [.continuation],
+        "Records of a public database that a user created or modified last",
+        answers: RecordsResponse.schema(in: .answers), records),
+      .get(
+        "users/notifications", Self.place + [.syncToken],
+        "A user's notification log in a container",
+        answers: NotificationChangesResponse.schema(in: .answers), notifications),
     ]
-  }
-
-  private func holdings(_ request: AdminRequest) async throws -> HTTPResponse {
-    let user = try await request.user(in: accounts)
-    let holdings = try await store.holdings(
-      of: user.userRecordName, at: request.now)
-    return request.object { writer in
-      writer.member("passwordChanged", ifPresent: holdings.passwordChanged)
-      writer.list("identities", holdings.identities) { identity, writer in
-        writer.member("issuer", identity.identity.issuer)
-        writer.member("subject", identity.identity.subject)
-        writer.member("created", identity.created)
-      }
-      writer.list("tokens", holdings.tokens) { token, writer in
-        if let place = token.session { writer.members(of: place) }
-        writer.member("created", token.created)
-        writer.member("expires", token.expires)
-      }
-      writer.list("roles", holdings.roles) { role, writer in
-        writer.members(of: role.place)
-        writer.member("role", role.role)
-      }
-      writer.list("permissions", holdings.permissions) { permission, writer in
-        writer.members(of: permission.place)
-        writer.member("permission", permission.permission.rawValue)
-        writer.member("status", permission.status.rawValue)
-      }
-    }
   }
 
   private func records(_ request: AdminRequest) async throws -> HTTPResponse {
     let arguments = request.arguments
     let user = try await request.user(in: accounts)
-    let (container, environment) = try arguments.place()
-    let limit = try arguments.limit()
+    let place = try arguments.place()
     let last = try AdminContinuation.parts(arguments, count: 1)?.first ?? "0"
     guard let last = Int64(last) else {
-      throw arguments.mistake("continuation", "is none that this list gave")
+      throw arguments.mistake(.continuation, "is none that this list gave")
     }
     let address = DatabaseAddress(
-      container: container, environment: environment, scope: .public, owner: nil)
+      container: place.container, environment: place.environment, scope: .public, owner: nil)
     guard let database = try await databases.existingDatabase(at: address) else {
       return response(RecordsResponse(records: []))
     }
     let page = try await store.records(
-      stampedBy: user.userRecordName, in: database, after: last, limit: limit)
+      stampedBy: user.userRecordName, in: database, after: last, limit: arguments.limit)
     return response(
       RecordsResponse(
         records: try await links.linked(
@@ -91,29 +65,55 @@ struct AdminUserHoldingsEndpoints: AdminEndpoints {
 
   private func notifications(_ request: AdminRequest) async throws -> HTTPResponse {
     let user = try await request.user(in: accounts)
-    let (container, environment) = try request.arguments.place()
+    let place = try request.arguments.place()
     let answer = try await NotificationsEndpoint(store: notificationLog).changes(
       of: Recipient(
-        userRecordName: user.userRecordName, container: container, environment: environment),
-      since: try request.arguments.text("syncToken"), limit: try request.arguments.limit())
+        userRecordName: user.userRecordName, container: place.container,
+        environment: place.environment),
+      since: request.arguments.text(.syncToken), limit: request.arguments.limit)
     return HTTPResponse(
       json: answer.body(context: MessageContext(ownerNaming: .relative(to: user.userRecordName))))
   }
 }
 
-extension JSONWriter {
-  /// A list of objects.
-  fileprivate mutating func list<Element>(
-    _ name: String, _ elements: [Element], _ members: (Element, inout JSONWriter) -> Void
-  ) {
-    key(name)
-    array { writer in
-      for element in elements { writer.object { members(element, &$0) } }
-    }
+extension UserHoldings {
+  fileprivate static let shape = AnswerShape<UserHoldings>("UserHoldings") { holdings in
+    holdings.optional("passwordChanged") { $0.passwordChanged }
+    holdings.list("identities", of: Identity.shape) { $0.identities }
+    holdings.list("tokens", of: Token.shape) { $0.tokens }
+    holdings.list("roles", of: Role.shape) { $0.roles }
+    holdings.list("permissions", of: Permission.shape) { $0.permissions }
   }
+}
 
-  fileprivate mutating func members(of place: ContainerPlace) {
-    member("container", place.container)
-    member("environment", place.environment.rawValue)
+extension UserHoldings.Identity {
+  fileprivate static let shape = AnswerShape<Self> { identity in
+    identity.member("issuer") { $0.identity.issuer }
+    identity.member("subject") { $0.identity.subject }
+    identity.member("created") { $0.created }
+  }
+}
+
+extension UserHoldings.Token {
+  fileprivate static let shape = AnswerShape<Self> { token in
+    token.optional("container") { $0.session?.container }
+    token.optional("environment") { $0.session?.environment }
+    token.member("created") { $0.created }
+    token.member("expires") { $0.expires }
+  }
+}
+
+extension UserHoldings.Role {
+  fileprivate static let shape = AnswerShape<Self> { role in
+    role.members(of: ContainerPlace.shape) { $0.place }
+    role.member("role") { $0.role }
+  }
+}
+
+extension UserHoldings.Permission {
+  fileprivate static let shape = AnswerShape<Self> { permission in
+    permission.members(of: ContainerPlace.shape) { $0.place }
+    permission.member("permission") { $0.permission }
+    permission.member("status") { $0.status }
   }
 }

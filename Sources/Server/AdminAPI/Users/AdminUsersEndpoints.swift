@@ -1,7 +1,5 @@
 import CloudKitModel
 import Foundation
-import HTTPService
-import JSONCoding
 import PushChannels
 import StoreModel
 import WebServices
@@ -13,98 +11,77 @@ struct AdminUsersEndpoints: AdminEndpoints {
   let devices: any DeviceStore
   let databases: AdminDatabases
 
+  private static let beginning = AdminArgument("text", .text, "what the name begins with")
+
   var endpoints: [AdminEndpoint] {
     [
       .get(
-        "users",
-        [.init("text", .text, "what the name begins with"), "limit", "continuation"], list
-      )
-      .described("Accounts by their names", answers: .page("users", of: .user)),
-      .get("users/show", [.needed("user")], show)
-        .described("An account", answers: .user),
-      .get("devices", ["user", "limit", "continuation"], devices)
-        .described(
-          "APNs tokens, browsers, webhooks and readers of the web courier",
-          answers: .page("devices", of: .device)),
-      .post("devices/delete", [.needed("kind"), .needed("token")], deleteDevice)
-        .described(
-          "Forgets a device and gives up what waits for it", answers: .object(["deleted": .text])),
+        "users", [Self.beginning, .limit, .continuation], "Accounts by their names",
+        answers: .page("users", of: User.shape), list),
+      .get("users/show", [.user.needed], "An account", answers: User.shape) { request in
+        try await request.user(in: accounts)
+      },
+      .get(
+        "devices", [.user, .limit, .continuation],
+        "APNs tokens, browsers, webhooks and readers of the web courier",
+        answers: .page("devices", of: Self.device), devices),
+      .post(
+        "devices/delete", [.kind.needed, .token.needed],
+        "Forgets a device and gives up what waits for it", answers: .member("deleted"),
+        deleteDevice),
     ]
   }
 
-  private func list(_ request: AdminRequest) async throws -> HTTPResponse {
-    let limit = try request.arguments.limit()
+  private func list(_ request: AdminRequest) async throws -> AdminPage<User> {
+    let limit = request.arguments.limit
     let page = try await administration.users(
-      beginningWith: try request.arguments.text("text") ?? "",
+      beginningWith: request.arguments.text(Self.beginning) ?? "",
       after: try AdminContinuation.parts(request.arguments, count: 1)?.first, limit: limit)
-    return request.object { writer in
-      writer.key("users")
-      writer.array { writer in
-        for user in page { writer.object { user.write(to: &$0) } }
-      }
-      if page.count == limit, let last = page.last {
-        writer.member("continuation", AdminContinuation.text([last.name]))
-      }
+    return AdminPage(
+      elements: page,
+      continuation: page.count == limit ? page.last.map { AdminContinuation.text([$0.name]) } : nil)
+  }
+
+  // MARK: Devices
+
+  private typealias NamedDevice = (device: DeviceToken, userName: String?)
+
+  private static let device = AnswerShape<NamedDevice>("Device") { named in
+    named.member("kind") { $0.device.kind }
+    named.member("token") { $0.device.shownToken }
+    named.members(of: ContainerPlace.shape) {
+      ContainerPlace(container: $0.device.container, environment: $0.device.environment)
     }
+    named.member("apnsEnvironment") { $0.device.apnsEnvironment }
+    named.member("user") { $0.device.userRecordName }
+    named.optional("userName") { $0.userName }
+    named.optional("deviceID") { $0.device.deviceID }
+    named.member("registered") { $0.device.registered }
+    named.optional("expires") { $0.device.expires }
   }
 
-  private func show(_ request: AdminRequest) async throws -> HTTPResponse {
-    let user = try await request.user(in: accounts)
-    return request.object { user.write(to: &$0) }
-  }
-
-  private func devices(_ request: AdminRequest) async throws -> HTTPResponse {
+  private func devices(_ request: AdminRequest) async throws -> AdminPage<NamedDevice> {
     let arguments = request.arguments
     var user: String?
-    if let word = try arguments.text("user") {
-      user = try await databases.userRecordName(word, arguments)
+    if let name = arguments.text(.user) {
+      user = try await databases.userRecordName(name, of: .user, arguments)
     }
     let last = try AdminContinuation.parts(arguments, count: 2).flatMap { parts in
       DeviceToken.Kind(rawValue: parts[0]).map { DeviceName(kind: $0, token: parts[1]) }
     }
-    let limit = try arguments.limit()
-    let page = try await administration.devices(of: user, after: last, limit: limit)
+    let page = try await administration.devices(of: user, after: last, limit: arguments.limit)
     let names = try await accounts.userNames(of: Set(page.map(\.userRecordName)))
-    return request.object { writer in
-      writer.key("devices")
-      writer.array { writer in
-        for device in page {
-          writer.object {
-            Self.write(device, userName: names[device.userRecordName], to: &$0)
-          }
-        }
-      }
-      if page.count == limit, let last = page.last {
-        writer.member("continuation", AdminContinuation.text([last.kind.rawValue, last.token]))
-      }
-    }
+    return AdminPage(
+      elements: page.map { ($0, names[$0.userRecordName]) },
+      continuation: page.count == arguments.limit
+        ? page.last.map { AdminContinuation.text([$0.kind.rawValue, $0.token]) } : nil)
   }
 
-  private static func write(
-    _ device: DeviceToken, userName: String?, to writer: inout JSONWriter
-  ) {
-    writer.member("kind", device.kind.rawValue)
-    writer.member(
-      "token", device.kind == .courier ? String(device.token.prefix(8)) + "…" : device.token)
-    writer.member("container", device.container)
-    writer.member("environment", device.environment.rawValue)
-    writer.member("apnsEnvironment", device.apnsEnvironment.rawValue)
-    writer.member("user", device.userRecordName)
-    writer.member("userName", ifPresent: userName)
-    writer.member("deviceID", ifPresent: device.deviceID)
-    writer.member("registered", device.registered)
-    writer.member("expires", ifPresent: device.expires)
-  }
-
-  private func deleteDevice(_ request: AdminRequest) async throws -> HTTPResponse {
-    guard
-      let kind: DeviceToken.Kind = DeviceToken.Kind(
-        rawValue: try request.arguments.required("kind")), kind.isPushed
-    else {
-      let kinds = PushChannelRegistry.all.map { $0.kind.rawValue }.joined(separator: ", ")
-      throw request.arguments.mistake("kind", "must be one of \(kinds)")
+  private func deleteDevice(_ request: AdminRequest) async throws -> String {
+    guard let kind: DeviceToken.Kind = request.arguments.word(.kind) else {
+      throw request.arguments.mistake(.kind, "is missing")
     }
-    let token = try request.arguments.required("token")
+    let token = try request.arguments.required(.token)
     guard let device = try await devices.deviceToken(token, kind: kind),
       try await devices.removeDeviceToken(
         token, kind: kind,
@@ -112,6 +89,16 @@ struct AdminUsersEndpoints: AdminEndpoints {
           userRecordName: device.userRecordName, container: device.container,
           environment: device.environment), at: request.now)
     else { throw ServiceError(.notFound, "there is no such device") }
-    return request.object { $0.member("deleted", token) }
+    return token
+  }
+}
+
+extension DeviceToken.Kind: MessagePart {}
+extension APNsEnvironment: MessagePart {}
+
+extension DeviceToken {
+  /// The token; of a reader of the web courier, who needs nothing else to read, its beginning alone.
+  fileprivate var shownToken: String {
+    kind == .courier ? String(token.prefix(8)) + "…" : token
   }
 }

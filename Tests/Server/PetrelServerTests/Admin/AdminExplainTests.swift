@@ -89,7 +89,7 @@ struct AdminExplainTests {
     "what is missing or wrong is told by its name",
     arguments: [
       ("recordName=", "recordName"), ("recordName=A&limit=0", "limit"),
-      ("recordName=A&subscriber=nobody", "user"), ("recordName=A&color=red", "color"),
+      ("recordName=A&subscriber=nobody", "subscriber"), ("recordName=A&color=red", "color"),
     ])
   func mistakes(query: String, name: String) async throws {
     try await withNotes { service, key in
