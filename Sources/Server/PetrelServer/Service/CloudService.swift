@@ -236,8 +236,8 @@ public final class CloudService: Sendable {
   /// when the task is cancelled. Other requests read no further when it is.
   public func respond(to request: HTTPRequest) async -> HTTPResponse {
     do {
-      try request.checkTexts(
-        isForm: SignIn.isPath(request.path) || Console.isPath(request.path))
+      try request.checkTexts()
+      if SignIn.isPath(request.path) || Console.isPath(request.path) { try request.checkForm() }
     } catch {
       return HTTPResponse(error)
     }
