@@ -23,7 +23,7 @@ public final class APNsSimulator: Sendable {
   public let port: Int
 
   private let server: HTTP2Server
-  private let desk: RequestDesk
+  private let handler: RequestHandler
   private let publisher: PushPublisher
 
   /// Starts a simulator. It lives until ``stop()``.
@@ -57,7 +57,7 @@ public final class APNsSimulator: Sendable {
       throw APNsSimulationError(.notStarted, "the APNs simulator cannot start: \(error)")
     }
     let hosts = configuration.certificateHosts
-    let desk = RequestDesk(
+    let handler = RequestHandler(
       service, publisher: publisher,
       streamsWhenTrusted: configuration.startsWithOneStream
         ? configuration.maximumConcurrentStreams : nil,
@@ -77,23 +77,23 @@ public final class APNsSimulator: Sendable {
       serverConfiguration.maximumConcurrentStreams =
         configuration.startsWithOneStream ? 1 : configuration.maximumConcurrentStreams
       server = try HTTP2Server(
-        serverConfiguration, onEvent: { desk.handle($0) }, handler: { desk.handle($0) })
-      desk.open(at: server)
+        serverConfiguration, onEvent: { handler.handle($0) }, handler: { handler.handle($0) })
+      handler.open(at: server)
       try server.start()
       authorityCertificatePEM = authority.certificatePEM
     } catch {
-      desk.close()
+      handler.close()
       throw APNsSimulationError(.notStarted, "the APNs simulator cannot start: \(error)")
     }
     port = server.port
-    self.desk = desk
+    self.handler = handler
     self.publisher = publisher
   }
 
   /// Cuts all connections, gives the port back, and ends all waiting and watching.
   public func stop() async {
     await server.stop()
-    desk.close()
+    handler.close()
     publisher.finish()
   }
 
@@ -137,18 +137,18 @@ public final class APNsSimulator: Sendable {
   /// - Parameter deviceToken: whose requests; nil for those of any device, which is only asked when
   ///   the device has no faults of its own.
   public func script(_ fault: APNsFault, for deviceToken: String? = nil) {
-    desk.change { $0.script.add(fault, for: deviceToken) }
+    handler.change { $0.script.add(fault, for: deviceToken) }
   }
 
   /// Takes back the faults of a device; those for any device if it is nil.
   public func endFaults(for deviceToken: String? = nil) {
-    desk.change { $0.script.remove(for: deviceToken) }
+    handler.change { $0.script.remove(for: deviceToken) }
   }
 
   /// Says for which topics a device token is; requests for others get `DeviceTokenNotForTopic`.
   /// Nil lets it take any.
   public func setTopics(_ topics: Set<String>?, of deviceToken: String) {
-    desk.change { $0.validator.topicsOfDevices[deviceToken.lowercased()] = topics }
+    handler.change { $0.validator.topicsOfDevices[deviceToken.lowercased()] = topics }
   }
 
   /// How many clients are connected.

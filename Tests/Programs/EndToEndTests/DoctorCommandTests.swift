@@ -23,9 +23,9 @@ struct DoctorCommandTests {
       let report = try await setup.report()
       #expect(report.status == 0, "\(report.text)")
       #expect(report.findings("problem") == [])
-      let matters = Set((report.json["findings"]?.array ?? []).compactMap { $0["matter"]?.string })
+      let checks = Set((report.json["findings"]?.array ?? []).compactMap { $0["check"]?.string })
       #expect(
-        matters == [
+        checks == [
           "configuration", "keys", "push channels", "data directory", "disk", "store", "devices",
           "open files",
           "server", "APNs", "clock",

@@ -12,10 +12,10 @@ struct DoctorSetup: Sendable {
     var json: JSONValue
     var text: String
 
-    /// What was found in a matter, or in all of them, with a mark.
-    func findings(_ mark: String, in matter: String? = nil) -> [String] {
+    /// What was found in a check, or in all of them, with a mark.
+    func findings(_ mark: String, in check: String? = nil) -> [String] {
       (json["findings"]?.array ?? []).filter {
-        $0["mark"]?.string == mark && (matter == nil || $0["matter"]?.string == matter)
+        $0["mark"]?.string == mark && (check == nil || $0["check"]?.string == check)
       }.map { "\($0["finding"]?.string ?? "") → \($0["advice"]?.string ?? "")" }
     }
   }

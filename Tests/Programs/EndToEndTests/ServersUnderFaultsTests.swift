@@ -153,7 +153,7 @@ struct ServersUnderFaultsTests {
 
     let database: DatabaseID
     let publicDatabase: DatabaseID
-    let desk: WebhookDesk
+    let desk: WebhookReceiver
     private let installation: Installation
     private let token: String
     private let user: String
@@ -174,7 +174,7 @@ struct ServersUnderFaultsTests {
       publicDatabase = try await store.databases.database(
         at: DatabaseAddress(
           container: Cloud.container, environment: .development, scope: .public, owner: nil))
-      desk = try WebhookDesk(refusals: 0)
+      desk = try WebhookReceiver(refusals: 0)
       var configuration = HTTPClient.Configuration()
       configuration.time = 4
       configuration.allowsHTTP = true

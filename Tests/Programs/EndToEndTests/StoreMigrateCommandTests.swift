@@ -14,7 +14,7 @@ struct StoreMigrateCommandTests {
   }
 
   /// A folder with a store of a few hundred users in `d`, and an address of an empty PostgreSQL.
-  private struct Desk {
+  private struct Place {
     let folder: String
     let address: String
 
@@ -29,64 +29,64 @@ struct StoreMigrateCommandTests {
     }
   }
 
-  private func withDesk(_ body: (Desk) async throws -> Void) async throws {
+  private func withPlace(_ body: (Place) async throws -> Void) async throws {
     let schema = try await PostgreSQLServer.shared.makeSchema()
     let folder = NSTemporaryDirectory() + "petrel-migrate-" + UUID().uuidString
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(atPath: folder) }
-    try await body(Desk(folder: folder, address: schema.address))
+    try await body(Place(folder: folder, address: schema.address))
     try await PostgreSQLServer.shared.drop(schema)
   }
 
   @Test("a store goes to PostgreSQL and back, and who had an account has it there")
   func thereAndBack() async throws {
-    try await withDesk { desk in
-      #expect(try await desk.petrel("users", "add", "anna", "--data", "d").status == 0)
-      let there = try await desk.petrel("store", "migrate", "--from", "d", "--to", desk.address)
+    try await withPlace { place in
+      #expect(try await place.petrel("users", "add", "anna", "--data", "d").status == 0)
+      let there = try await place.petrel("store", "migrate", "--from", "d", "--to", place.address)
       #expect(there.status == 0, "\(there.output)")
       #expect(there.output.contains("are in postgres://"), "\(there.output)")
-      #expect(there.output.contains("serve \(desk.folder)/d no more"), "\(there.output)")
-      let back = try await desk.petrel(
-        "store", "migrate", "--from", desk.address, "--to", "e/copy.sqlite", "--json")
+      #expect(there.output.contains("serve \(place.folder)/d no more"), "\(there.output)")
+      let back = try await place.petrel(
+        "store", "migrate", "--from", place.address, "--to", "e/copy.sqlite", "--json")
       #expect(back.status == 0, "\(back.output)")
       #expect(back.json?["continued"] == false && back.json?["assets"] == 0)
       let users = back.json?["tables"]?.array?.first { $0["table"] == "users" }
       #expect(users?["rows"] == 1, "\(back.output)")
       #expect(users?["digest"]?.string?.count == 64)
-      let again = try await desk.petrel(
+      let again = try await place.petrel(
         "store", "migrate", "--from", "e/copy.sqlite", "--to", "f", "--json")
       #expect(again.json?["tables"] == back.json?["tables"])
-      #expect(try await desk.petrel("users", "list", "--data", "f").output.contains("anna"))
+      #expect(try await place.petrel("users", "list", "--data", "f").output.contains("anna"))
     }
   }
 
   @Test("one that is run again when all is there says so, until somebody has used the store")
   func again() async throws {
-    try await withDesk { desk in
-      #expect(try await desk.petrel("users", "add", "anna", "--data", "d").status == 0)
-      let words = ["--from", "d", "--to", desk.address, "--json"]
-      let first = try await desk.migrate(words)
+    try await withPlace { place in
+      #expect(try await place.petrel("users", "add", "anna", "--data", "d").status == 0)
+      let words = ["--from", "d", "--to", place.address, "--json"]
+      let first = try await place.migrate(words)
       #expect(first.json?["continued"] == false, "\(first.output)")
-      let second = try await desk.migrate(words)
+      let second = try await place.migrate(words)
       #expect(second.status == 0 && second.json?["continued"] == true, "\(second.output)")
       #expect(second.json?["tables"] == first.json?["tables"])
-      let added = try await desk.petrel(
-        "users", "add", "ben", "--data", "x", "--store", desk.address)
+      let added = try await place.petrel(
+        "users", "add", "ben", "--data", "x", "--store", place.address)
       #expect(added.status == 0, "\(added.output)")
-      let third = try await desk.migrate(words)
+      let third = try await place.migrate(words)
       #expect(third.status == 1, "\(third.output)")
     }
   }
 
   @Test("killed again and again it goes on, and all is there in the end")
   func kills() async throws {
-    try await withDesk { desk in
-      try await fill(desk.folder + "/d")
-      for (source, target) in [("d", desk.address), (desk.address, "e")] {
+    try await withPlace { place in
+      try await fill(place.folder + "/d")
+      for (source, target) in [("d", place.address), (place.address, "e")] {
         let words = ["store", "migrate", "--from", source, "--to", target, "--json"]
         var kills = 0
         while true {
-          let program = try Program("petrel", words, in: desk.folder)
+          let program = try Program("petrel", words, in: place.folder)
           // Each time when it has done twice as much, wherever that may be.
           try await eventually("the program has done so much, or all") {
             program.bytesOfFiles > 20_000 << kills || !program.isRunning
@@ -127,9 +127,9 @@ struct StoreMigrateCommandTests {
 
   @Test("mistakes are told, and nothing is done")
   func mistakes() async throws {
-    try await withDesk { desk in
-      #expect(try await desk.petrel("users", "add", "anna", "--data", "d").status == 0)
-      #expect(try await desk.petrel("users", "add", "ben", "--data", "e").status == 0)
+    try await withPlace { place in
+      #expect(try await place.petrel("users", "add", "anna", "--data", "d").status == 0)
+      #expect(try await place.petrel("users", "add", "ben", "--data", "e").status == 0)
       let usage: Int32 = 64
       let cases: [(words: [String], status: Int32, text: String)] = [
         ([], usage, "needs --from LOCATION"),
@@ -141,19 +141,19 @@ struct StoreMigrateCommandTests {
           ["--from", "d", "--to", "postgres://h/x?no=1"], usage,
           "--to: the address of the PostgreSQL"
         ),
-        (["--from", "x", "--to", "f"], 1, "there is no store at '\(desk.folder)/x/petrel.sqlite'"),
+        (["--from", "x", "--to", "f"], 1, "there is no store at '\(place.folder)/x/petrel.sqlite'"),
         (["--from", "d", "--to", "d"], 1, "source and target are the same place"),
         (["--from", "d", "--to", "e"], 1, "nothing is overwritten"),
-        (["--from", desk.address, "--to", "f"], 1, "is no store of Petrel"),
+        (["--from", place.address, "--to", "f"], 1, "is no store of Petrel"),
         (["--from", "d", "--to", "postgres://x@/y?host=/nowhere"], 1, "cannot be reached"),
       ]
       for (words, status, text) in cases {
-        let outcome = try await desk.migrate(words)
+        let outcome = try await place.migrate(words)
         #expect(outcome.status == status, "\(words): \(outcome.output)")
         #expect(outcome.output.contains(text), "\(words): \(outcome.output)")
       }
-      #expect(try await desk.petrel("users", "list", "--data", "e").output.contains("ben"))
-      #expect(!FileManager.default.fileExists(atPath: desk.folder + "/f/petrel.sqlite"))
+      #expect(try await place.petrel("users", "list", "--data", "e").output.contains("ben"))
+      #expect(!FileManager.default.fileExists(atPath: place.folder + "/f/petrel.sqlite"))
     }
   }
 

@@ -14,7 +14,7 @@ struct WebDeliveryCrashTests {
     try await Cloud.run { cloud in
       let push = try SimulatedPushService(folder: cloud.directory)
       // So many are on their way, or wait to be repeated, when the server is killed.
-      let hook = try WebhookDesk(refusals: 6)
+      let hook = try WebhookReceiver(refusals: 6)
       do {
         try await run(cloud, push, hook)
       } catch {
@@ -28,7 +28,7 @@ struct WebDeliveryCrashTests {
   }
 
   private func run(
-    _ cloud: Cloud, _ push: SimulatedPushService, _ hook: WebhookDesk
+    _ cloud: Cloud, _ push: SimulatedPushService, _ hook: WebhookReceiver
   ) async throws {
     let browser = try push.subscribe()
     // Few enough that the pauses between them are over in time, should each be met by itself.
@@ -93,7 +93,7 @@ struct WebDeliveryCrashTests {
   }
 
   private func register(
-    _ browser: BrowserSubscription, _ app: WebCaller, _ hook: WebhookDesk, _ program: WebCaller,
+    _ browser: BrowserSubscription, _ app: WebCaller, _ hook: WebhookReceiver, _ program: WebCaller,
     _ database: CKDatabase
   ) async throws {
     let keys: JSONValue = ["p256dh": .string(browser.p256dh), "auth": .string(browser.auth)]

@@ -24,7 +24,7 @@ struct DoctorJudgementTests {
     func marks(_ change: (inout PostgreSQLExamination) -> Void) -> [Finding.Mark] {
       var found = good
       change(&found)
-      return PostgreSQLMatter.judge(found, at: "postgres://h/d").map(\.mark).filter { $0 != .ok }
+      return PostgreSQLCheck.judge(found, at: "postgres://h/d").map(\.mark).filter { $0 != .ok }
     }
     #expect(marks { _ in } == [])
     #expect(marks { $0.version = 120_009 } == [.problem])
@@ -47,7 +47,7 @@ struct DoctorJudgementTests {
   func assetFolder() {
     var store = PostgreSQLExamination()
     func finding(_ identity: AssetFolderExamination.Identity) -> Finding {
-      AssetFolderMatter.judge(
+      AssetFolderCheck.judge(
         AssetFolderExamination(directory: "/assets", identity: identity), for: store)
     }
     for identity in [AssetFolderExamination.Identity.missing, .known("theirs")] {
@@ -76,9 +76,9 @@ struct DoctorJudgementTests {
       .init(kind: .webhook, container: "iCloud.a", count: 3),
     ])
     var configuration = ServerConfiguration(dataDirectory: "/d")
-    #expect(marks(DevicesMatter.judge(DeviceCensus(groups: []), for: configuration)) == [.ok])
+    #expect(marks(DevicesCheck.judge(DeviceCensus(groups: []), for: configuration)) == [.ok])
     #expect(
-      DevicesMatter.judge(census, for: configuration).map { String($0.text.prefix(44)) } == [
+      DevicesCheck.judge(census, for: configuration).map { String($0.text.prefix(44)) } == [
         "iCloud.a has 1 APNs device, but containers.i",
         "iCloud.b has at least 100000 APNs devices, b",
         "iCloud.a has 2 browsers, but webPush is not ",
@@ -90,11 +90,11 @@ struct DoctorJudgementTests {
     configuration.containers = ["iCloud.a": .init(channels: channels), "iCloud.b": .init()]
     configuration.channels.webPush = .init(subject: "mailto:a@example.com")
     configuration.channels.webhooks = .init()
-    let left = DevicesMatter.judge(census, for: configuration)
+    let left = DevicesCheck.judge(census, for: configuration)
     #expect(marks(left) == [.warning])
     #expect(left[0].text.contains("iCloud.b") && left[0].advice?.contains(".apns") == true)
     configuration.containers["iCloud.b"] = .init(channels: channels)
-    #expect(marks(DevicesMatter.judge(census, for: configuration)) == [.ok])
+    #expect(marks(DevicesCheck.judge(census, for: configuration)) == [.ok])
   }
 
   @Test("how long a server is taken for alive is told in seconds")
@@ -111,16 +111,16 @@ struct DoctorJudgementTests {
       (UInt64(1_023) << 20, .warning), (UInt64(1) << 30, .ok),
     ])
   func room(free: UInt64, expected: Finding.Mark) {
-    let space = DiskMatter.Space(freeBytes: free, freeFiles: nil, kind: 0xEF53)
-    #expect(marks(DiskMatter.judge(space, of: "/d")) == [expected])
+    let space = DiskCheck.Space(freeBytes: free, freeFiles: nil, kind: 0xEF53)
+    #expect(marks(DiskCheck.judge(space, of: "/d")) == [expected])
   }
 
   @Test(
     "files that can still be made",
     arguments: [(UInt64(99), Finding.Mark.problem), (100, .warning), (9_999, .warning)])
   func files(free: UInt64, expected: Finding.Mark) {
-    let space = DiskMatter.Space(freeBytes: 1 << 40, freeFiles: free, kind: 0xEF53)
-    #expect(marks(DiskMatter.judge(space, of: "/d")) == [.ok, expected])
+    let space = DiskCheck.Space(freeBytes: 1 << 40, freeFiles: free, kind: 0xEF53)
+    #expect(marks(DiskCheck.judge(space, of: "/d")) == [.ok, expected])
   }
 
   @Test(
@@ -131,8 +131,8 @@ struct DoctorJudgementTests {
       (0x6573_5546, .warning),
     ])
   func kinds(kind: UInt32, expected: Finding.Mark) {
-    let space = DiskMatter.Space(freeBytes: 1 << 40, freeFiles: 1 << 20, kind: kind)
-    #expect(marks(DiskMatter.judge(space, of: "/d")) == [.ok, expected])
+    let space = DiskCheck.Space(freeBytes: 1 << 40, freeFiles: 1 << 20, kind: kind)
+    #expect(marks(DiskCheck.judge(space, of: "/d")) == [.ok, expected])
   }
 
   @Test(
@@ -142,16 +142,16 @@ struct DoctorJudgementTests {
       (300, 600, .problem), (-3_600, 600, .problem), (31, 60, .problem), (400, 3_600, .problem),
     ])
   func clock(lead: Double, window: Double, expected: Finding.Mark) {
-    let findings = ClockMatter.judge([.init(source: "x", lead: lead)], signatureWindow: window)
+    let findings = ClockCheck.judge([.init(source: "x", lead: lead)], signatureWindow: window)
     #expect(marks(findings) == [expected])
     #expect(findings[0].text.contains(lead < 0 ? "behind" : "ahead") || expected == .ok)
   }
 
   @Test("a clock that nothing keeps is a warning, one of which nothing is known is not")
   func keeping() {
-    #expect(ClockMatter.judge(isKept: true).mark == .ok)
-    #expect(ClockMatter.judge(isKept: false).mark == .warning)
-    #expect(ClockMatter.judge(isKept: nil).mark == .ok)
+    #expect(ClockCheck.judge(isKept: true).mark == .ok)
+    #expect(ClockCheck.judge(isKept: false).mark == .warning)
+    #expect(ClockCheck.judge(isKept: nil).mark == .ok)
   }
 
   @Test("a date in an answer is compared with the time at which it came")
@@ -166,10 +166,10 @@ struct DoctorJudgementTests {
 
   @Test("descriptors are counted against the connections that a server takes")
   func descriptors() {
-    #expect(LimitsMatter.judge(descriptors: 1_024).mark == .warning)
-    #expect(LimitsMatter.judge(descriptors: 1_024).text.contains("768"))
-    #expect(LimitsMatter.judge(descriptors: 16_639).mark == .warning)
-    #expect(LimitsMatter.judge(descriptors: 16_640).mark == .ok)
+    #expect(LimitsCheck.judge(descriptors: 1_024).mark == .warning)
+    #expect(LimitsCheck.judge(descriptors: 1_024).text.contains("768"))
+    #expect(LimitsCheck.judge(descriptors: 16_639).mark == .warning)
+    #expect(LimitsCheck.judge(descriptors: 16_640).mark == .ok)
   }
 
   @Test(
@@ -192,7 +192,7 @@ struct DoctorJudgementTests {
   func store() {
     var found = StoreExamination()
     found.bytes = 5 << 20
-    func judge() -> [Finding] { DatabaseMatter.judge(found, path: "/s", isDeep: false) }
+    func judge() -> [Finding] { DatabaseCheck.judge(found, path: "/s", isDeep: false) }
     #expect(marks(judge()) == [.problem, .ok])
     found.schemaVersion = StoreExamination.oldestVersion - 1
     #expect(marks(judge()) == [.problem, .ok])

@@ -19,7 +19,7 @@ enum DoctorCommand: Command {
   static func run(_ arguments: Arguments) async throws -> Int32 {
     guard arguments.positional.isEmpty else { throw UsageError("takes no words but options") }
     let doctor = Doctor(
-      configuration: try ConfigurationMatter(arguments), isOffline: arguments.flag("offline"),
+      configuration: try ConfigurationCheck(arguments), isOffline: arguments.flag("offline"),
       isDeep: arguments.flag("deep"))
     let report = await doctor.examine()
     Output.write(arguments.flag("json") ? report.json.text + "\n" : report.text(.output))

@@ -3,7 +3,7 @@ import PushChannels
 
 /// Looks at all that a server depends on. Nothing is changed.
 struct Doctor: Sendable {
-  let configuration: ConfigurationMatter
+  let configuration: ConfigurationCheck
   /// Whether nothing beyond this machine is asked.
   let isOffline: Bool
   /// Whether the whole store is read, however long it takes.
@@ -12,14 +12,14 @@ struct Doctor: Sendable {
   /// Looks at everything at once; only the clock waits for what others say of the time.
   func examine() async -> DoctorReport {
     let samples = ClockSamples()
-    let examinations = examinations(samples)
+    let checks = checks(samples)
     var sections = await withTaskGroup(of: (Int, DoctorReport.Section).self) { group in
-      for (number, examination) in examinations.enumerated() {
+      for (number, check) in checks.enumerated() {
         group.addTask {
           (
             number,
             DoctorReport.Section(
-              matter: examination.matter, findings: await examination.findings())
+              check: check.name, findings: await check.findings())
           )
         }
       }
@@ -28,63 +28,63 @@ struct Doctor: Sendable {
       return sections.sorted { $0.0 < $1.0 }.map(\.1)
     }
     let settings = configuration.configuration
-    let clock = Examination(asking: "clock") {
-      ClockMatter(configuration: settings, samples: samples.all).findings()
+    let clock = Check(asking: "clock") {
+      ClockCheck(configuration: settings, samples: samples.all).findings()
     }
-    sections.append(.init(matter: clock.matter, findings: await clock.findings()))
+    sections.append(.init(check: clock.name, findings: await clock.findings()))
     return DoctorReport(sections: sections.filter { !$0.findings.isEmpty })
   }
 
-  private func examinations(_ samples: ClockSamples) -> [Examination] {
-    let (matter, settings, isOffline, isDeep) = (
+  private func checks(_ samples: ClockSamples) -> [Check] {
+    let (configured, settings, isOffline, isDeep) = (
       configuration, configuration.configuration, isOffline, isDeep
     )
     let patience =
-      isDeep ? Duration.seconds(366 * 86_400) : DatabaseMatter.patience + .seconds(10)
-    var examinations = [
-      Examination(asking: "configuration") { matter.findings() },
-      Examination(asking: "keys") {
-        KeyMatter(configuration: settings, sources: matter.sources).findings()
+      isDeep ? Duration.seconds(366 * 86_400) : DatabaseCheck.patience + .seconds(10)
+    var checks = [
+      Check(asking: "configuration") { configured.findings() },
+      Check(asking: "keys") {
+        KeyCheck(configuration: settings, sources: configured.sources).findings()
       },
-      Examination(asking: "push channels") {
+      Check(asking: "push channels") {
         let findings = PushChannelRegistry.all.flatMap {
           $0.findings(in: settings.channelSettings, at: .now)
         }
         return findings.isEmpty ? [.ok("none is set up, so no pushes leave")] : findings
       },
-      Examination(asking: "data directory") { DirectoryMatter(settings).findings() },
-      Examination(asking: "disk") {
-        DiskMatter(directory: settings.dataDirectory).findings()
+      Check(asking: "data directory") { DirectoryCheck(settings).findings() },
+      Check(asking: "disk") {
+        DiskCheck(directory: settings.dataDirectory).findings()
       },
-      Examination("store", within: patience) {
+      Check("store", within: patience) {
         if let address = settings.postgreSQL {
-          await PostgreSQLMatter(address: address).findings()
+          await PostgreSQLCheck(address: address).findings()
         } else {
-          await DatabaseMatter(path: settings.storePath, isDeep: isDeep).findings()
+          await DatabaseCheck(path: settings.storePath, isDeep: isDeep).findings()
         }
       },
-      Examination("assets") {
+      Check("assets") {
         guard let address = settings.postgreSQL else { return [] }
-        return await AssetFolderMatter(address: address, directory: settings.assetsPath).findings()
+        return await AssetFolderCheck(address: address, directory: settings.assetsPath).findings()
       },
-      Examination("devices") { await DevicesMatter(configuration: settings).findings() },
-      Examination(asking: "open files") { LimitsMatter().findings() },
-      Examination("server") {
-        await ServerMatter(configuration: settings, isOffline: isOffline).findings()
+      Check("devices") { await DevicesCheck(configuration: settings).findings() },
+      Check(asking: "open files") { LimitsCheck().findings() },
+      Check("server") {
+        await ServerCheck(configuration: settings, isOffline: isOffline).findings()
       },
     ]
-    guard !isOffline else { return examinations }
-    examinations += PushChannelRegistry.all.map { channel in
-      Examination(channel.name) {
+    guard !isOffline else { return checks }
+    checks += PushChannelRegistry.all.map { channel in
+      Check(channel.name) {
         await channel.findings(askingWith: settings.channelSettings) {
           samples.note($0, from: $1)
         }
       }
     }
-    examinations.append(
-      Examination("sign-in") {
-        await IssuersMatter(configuration: settings, samples: samples).findings()
+    checks.append(
+      Check("sign-in") {
+        await IssuersCheck(configuration: settings, samples: samples).findings()
       })
-    return examinations
+    return checks
   }
 }

@@ -5,7 +5,7 @@ import Settings
 /// What the doctor found.
 struct DoctorReport: Sendable {
   struct Section: Sendable {
-    var matter: String
+    var check: String
     var findings: [Finding]
   }
 
@@ -17,12 +17,12 @@ struct DoctorReport: Sendable {
 
   var isSound: Bool { count(.problem) == 0 }
 
-  /// `{"status": …, "findings": [{"matter": …, "mark": …, "finding": …, "advice": …}]}`
+  /// `{"status": …, "findings": [{"check": …, "mark": …, "finding": …, "advice": …}]}`
   var json: JSONValue {
     let findings = sections.flatMap { section in
       section.findings.map { finding in
         var members: [String: JSONValue] = [
-          "matter": .string(section.matter), "mark": .string(finding.mark.rawValue),
+          "check": .string(section.check), "mark": .string(finding.mark.rawValue),
           "finding": .string(finding.text),
         ]
         if let advice = finding.advice { members["advice"] = .string(advice) }
@@ -38,7 +38,7 @@ struct DoctorReport: Sendable {
     let width = Finding.Mark.allCases.map(\.rawValue.count).max() ?? 0
     var lines: [String] = []
     for section in sections {
-      lines.append(style.strong(section.matter))
+      lines.append(style.strong(section.check))
       for finding in section.findings {
         let mark = finding.mark.rawValue.padding(to: width)
         lines.append("  \(style.marked(mark, finding.mark))  \(finding.text)")

@@ -54,10 +54,10 @@ extension LoggedPush.Delivery {
   }
 }
 
-extension LivePushes.News {
+extension LivePushes.Batch {
   /// An event of the stream.
-  static let shape = AnswerShape<LivePushes.News> { news in
-    news.list("pushes", of: LogEntry.shape) { $0.entries }
-    news.member("leftOut", as: .count) { $0.leftOut }
+  static let shape = AnswerShape<LivePushes.Batch> { batch in
+    batch.list("pushes", of: LogEntry.shape) { $0.entries }
+    batch.member("leftOut", as: .count) { $0.leftOut }
   }
 }

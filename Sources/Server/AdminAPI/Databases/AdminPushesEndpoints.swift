@@ -116,19 +116,19 @@ struct AdminPushesEndpoints: AdminEndpoints {
       body: .stream { writer in
         defer { pushes.endReading(reader) }
         try await writer.write(Data("retry: 1000\n\n".utf8))
-        while clock() < end, let news = pushes.news(for: reader) {
-          try await writer.write(event(news, gauges))
+        while clock() < end, let batch = pushes.nextBatch(for: reader) {
+          try await writer.write(event(batch, gauges))
           try await Task.sleep(for: .seconds(Self.pace))
         }
       })
   }
 
-  private func event(_ news: LivePushes.News, _ gauges: AdminGauges) -> Data {
+  private func event(_ batch: LivePushes.Batch, _ gauges: AdminGauges) -> Data {
     let now = clock()
     let overview = gauges.overview(at: now, delays: delays(at: now))
     var text = "event: sample\ndata: \(Overview.shape.text(overview))\n\n"
-    if !news.entries.isEmpty || news.leftOut > 0 {
-      text += "event: pushes\ndata: \(LivePushes.News.shape.text(news))\n\n"
+    if !batch.entries.isEmpty || batch.leftOut > 0 {
+      text += "event: pushes\ndata: \(LivePushes.Batch.shape.text(batch))\n\n"
     }
     return Data(text.utf8)
   }

@@ -4,18 +4,18 @@ import Synchronization
 
 /// The latest notifications that were logged, for those who watch.
 ///
-/// Who watches has room for some of them; what comes beyond it until it is read is left out and
+/// A reader has space for some of them; what comes beyond it until it is read is left out and
 /// counted. Nobody is waited for.
 package final class LivePushes: Sendable {
   /// Notifications that are remembered for who comes later.
   static let memory = 500
   /// Notifications that wait for a reader.
-  static let room = 200
+  static let limit = 200
   /// Readers at once.
   static let readerLimit = 50
 
   /// What a reader has not read yet.
-  struct News: Sendable {
+  struct Batch: Sendable {
     var entries: [LogEntry] = []
     /// How many more there were.
     var leftOut = 0
@@ -24,7 +24,7 @@ package final class LivePushes: Sendable {
   private struct State {
     /// In the order of the log, the latest last.
     var latest: [LogEntry] = []
-    var readers: [Int: News] = [:]
+    var readers: [Int: Batch] = [:]
     var nextReader = 0
     var isClosed = false
   }
@@ -45,7 +45,7 @@ package final class LivePushes: Sendable {
         state.latest.removeFirst(state.latest.count - Self.memory)
       }
       for reader in state.readers.keys {
-        let free = Self.room - (state.readers[reader]?.entries.count ?? 0)
+        let free = Self.limit - (state.readers[reader]?.entries.count ?? 0)
         state.readers[reader]?.entries += entries.prefix(max(0, free))
         state.readers[reader]?.leftOut += max(0, entries.count - max(0, free))
       }
@@ -57,17 +57,17 @@ package final class LivePushes: Sendable {
     state.withLock { state in
       guard state.readers.count < Self.readerLimit, !state.isClosed else { return nil }
       state.nextReader += 1
-      state.readers[state.nextReader] = News()
+      state.readers[state.nextReader] = Batch()
       return state.nextReader
     }
   }
 
   /// What came since the last call; nil when the server stops.
-  func news(for reader: Int) -> News? {
+  func nextBatch(for reader: Int) -> Batch? {
     state.withLock { state in
-      guard !state.isClosed, let news = state.readers[reader] else { return nil }
-      state.readers[reader] = News()
-      return news
+      guard !state.isClosed, let batch = state.readers[reader] else { return nil }
+      state.readers[reader] = Batch()
+      return batch
     }
   }
 

@@ -23,16 +23,16 @@ package final class CourierRequest: Sendable {
 
   package func answer() async -> HTTPResponse {
     while true {
-      let response = await router.courier.desk.serve { await self.router.courierAnswer(to: self) }
+      let response = await router.courier.queue.serve { await self.router.courierAnswer(to: self) }
       // A reader that has left gets no answer, so its next poll must not acknowledge one.
       if Task.isCancelled { return HTTPResponse() }
       if let response {
-        let failure = await router.courier.desk.serve {
+        let failure = await router.courier.queue.serve {
           await self.router.keepCourierAnswer(of: self)
         }
         if let failure { return failure }
         guard Task.isCancelled else { return response }
-        await router.courier.desk.serve { await self.router.withdrawCourierAnswer(of: self) }
+        await router.courier.queue.serve { await self.router.withdrawCourierAnswer(of: self) }
         return HTTPResponse()
       }
       await look?.wait()

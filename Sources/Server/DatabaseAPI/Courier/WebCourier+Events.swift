@@ -64,12 +64,12 @@ extension WebCourier {
   ) async throws {
     let turn = streams.begin(forToken: token)
     defer { streams.end(turn, forToken: token) }
-    try await desk.serve { self.readers.wake(try await self.listeners(withToken: token)) }
+    try await queue.serve { self.readers.wake(try await self.listeners(withToken: token)) }
     var position = beginning
     try await writer.write(Data("retry: 2000\n\n".utf8))
     while turn.isCurrent, !readers.isClosed, expiry.map({ $0 > clock() }) ?? true {
       let deadline = clock().advanced(bySeconds: Self.keepAlive)
-      let look = try await desk.serve { [position] in
+      let look = try await queue.serve { [position] in
         try await self.look(for: token, after: position, until: deadline)
       }
       guard look.next != nil else {
@@ -83,7 +83,7 @@ extension WebCourier {
       }
       guard turn.isCurrent else { return }
       try await writer.write(event(look, moving: &position))
-      try await desk.serve { try await self.acknowledge(look, token) }
+      try await queue.serve { try await self.acknowledge(look, token) }
     }
   }
 

@@ -20,7 +20,7 @@ package final class WebCourier: Sendable {
   let tokens: TokenCipher
   let readers: CourierReaders
   let streams = CourierStreams()
-  let desk = CourierDesk(places: 64)
+  let queue = CourierQueue(places: 64)
   /// How long a poll is held when nothing comes, in seconds.
   private let pollTime: Double
   let clock: @Sendable () -> Timestamp
@@ -40,7 +40,7 @@ package final class WebCourier: Sendable {
   }
 
   /// Requests that wait to be looked after.
-  package var waitingRequestCount: Int { desk.waitingCount }
+  package var waitingRequestCount: Int { queue.waitingCount }
   /// Readers that wait for a notification.
   package var waitingReaderCount: Int { readers.count }
   /// The readers among them that have an event stream.

@@ -389,13 +389,13 @@ struct LivePushesTests {
     let slow = try #require(pushes.beginReading())
     let quick = try #require(pushes.beginReading())
     pushes.add(entries(0..<150))
-    #expect(pushes.news(for: quick)?.entries.count == 150)
+    #expect(pushes.nextBatch(for: quick)?.entries.count == 150)
     pushes.add(entries(150..<300))
-    #expect(pushes.news(for: quick)?.leftOut == 0)
-    let news = try #require(pushes.news(for: slow))
-    #expect(news.entries.map(\.sequence) == (0..<Int64(LivePushes.room)).map { $0 })
-    #expect(news.leftOut == 300 - LivePushes.room)
-    #expect(pushes.news(for: slow)?.entries.isEmpty == true, "it begins anew")
+    #expect(pushes.nextBatch(for: quick)?.leftOut == 0)
+    let news = try #require(pushes.nextBatch(for: slow))
+    #expect(news.entries.map(\.sequence) == (0..<Int64(LivePushes.limit)).map { $0 })
+    #expect(news.leftOut == 300 - LivePushes.limit)
+    #expect(pushes.nextBatch(for: slow)?.entries.isEmpty == true, "it begins anew")
   }
 
   @Test("The latest are remembered, and never many more")
@@ -418,7 +418,7 @@ struct LivePushesTests {
     pushes.endReading(first)
     let next = try #require(pushes.beginReading())
     pushes.close()
-    #expect(pushes.news(for: next) == nil)
+    #expect(pushes.nextBatch(for: next) == nil)
     #expect(pushes.beginReading() == nil)
   }
 }

@@ -3,7 +3,7 @@ import OpenIDConnect
 import Settings
 
 /// Whether the OpenID Connect issuers can be reached and are what the configuration says.
-struct IssuersMatter: Sendable {
+struct IssuersCheck: Sendable {
   let configuration: ServerConfiguration
   let samples: ClockSamples
 

@@ -4,7 +4,7 @@ import Foundation
 import Settings
 
 /// The configuration as `petrel serve` would read it.
-struct ConfigurationMatter: Sendable {
+struct ConfigurationCheck: Sendable {
   /// What is in force, as far as it can be.
   let configuration: ServerConfiguration
   let sources: ConfigurationSources

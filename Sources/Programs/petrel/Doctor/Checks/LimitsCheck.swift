@@ -3,7 +3,7 @@ import HTTPService
 import Settings
 
 /// How many files, and so connections, the server may have open.
-struct LimitsMatter: Sendable {
+struct LimitsCheck: Sendable {
   func findings() -> [Finding] {
     var limit = rlimit()
     guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return [] }

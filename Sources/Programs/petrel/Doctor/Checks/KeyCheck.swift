@@ -7,7 +7,7 @@ import PushChannels
 import Settings
 
 /// Keys, certificates and secrets in files: whether they can be used, by whom, and for how long.
-struct KeyMatter: Sendable {
+struct KeyCheck: Sendable {
   let configuration: ServerConfiguration
   let sources: ConfigurationSources
 

@@ -7,7 +7,7 @@ import StoreTools
 
 /// The folder for the bytes of assets of a store in PostgreSQL: whether it is the one that all servers
 /// of the store have.
-struct AssetFolderMatter: Sendable {
+struct AssetFolderCheck: Sendable {
   let address: PostgreSQLAddress
   let directory: String
 

@@ -6,7 +6,7 @@ import Storage
 import StoreModel
 
 /// The devices in the store: whether the configuration has a way to each.
-struct DevicesMatter: Sendable {
+struct DevicesCheck: Sendable {
   let configuration: ServerConfiguration
 
   func findings() async -> [Finding] {

@@ -6,7 +6,7 @@ import StoreModel
 import StoreTools
 
 /// The store: whether this program can open it, and whether it is whole.
-struct DatabaseMatter: Sendable {
+struct DatabaseCheck: Sendable {
   /// How long a store is looked through, unless all of it is to be.
   static let patience = Duration.seconds(20)
   /// Bytes in the write-ahead log at which those who save wait.

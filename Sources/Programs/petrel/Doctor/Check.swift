@@ -2,28 +2,28 @@ import Foundation
 import Settings
 import Synchronization
 
-/// One matter to look at, within a limit of time.
-struct Examination: Sendable {
+/// Something to look at, within a limit of time.
+struct Check: Sendable {
   /// Such as `disk`.
-  let matter: String
+  let name: String
   private let limit: Duration
   private let look: @Sendable () async -> [Finding]
 
   init(
-    _ matter: String, within limit: Duration = .seconds(5),
+    _ name: String, within limit: Duration = .seconds(5),
     _ look: @escaping @Sendable () async -> [Finding]
   ) {
-    self.matter = matter
+    self.name = name
     self.limit = limit
     self.look = look
   }
 
   /// A look that asks the system, which may hang: it has a thread of its own.
   init(
-    asking matter: String, within limit: Duration = .seconds(5),
+    asking name: String, within limit: Duration = .seconds(5),
     _ look: @escaping @Sendable () -> [Finding]
   ) {
-    self.init(matter, within: limit) {
+    self.init(name, within: limit) {
       await withCheckedContinuation { continuation in
         let thread = Thread { continuation.resume(returning: look()) }
         thread.start()
@@ -41,7 +41,7 @@ struct Examination: Sendable {
         try? await Task.sleep(for: limit)
         answer.give([
           .problem(
-            "\(matter): no answer within \(limit.components.seconds) seconds",
+            "\(name): no answer within \(limit.components.seconds) seconds",
             "look at what it depends on: a disk, a network, a name server")
         ])
       }

@@ -5,7 +5,7 @@ import Synchronization
 ///
 /// After a restart all readers come at once. One that is looked after takes several times the memory of
 /// one that waits, and the store has only a few threads for all of them.
-final class CourierDesk: Sendable {
+final class CourierQueue: Sendable {
   private struct State {
     var places: Int
     var waiting: [CheckedContinuation<Void, Never>] = []

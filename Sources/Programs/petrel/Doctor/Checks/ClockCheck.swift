@@ -4,7 +4,7 @@ import Foundation
 import Settings
 
 /// The machine's clock, by which provider tokens and signed requests are judged.
-struct ClockMatter: Sendable {
+struct ClockCheck: Sendable {
   /// Seconds that a clock may be off as others see it: what a network and whole seconds account for.
   static let tolerance = 5.0
 

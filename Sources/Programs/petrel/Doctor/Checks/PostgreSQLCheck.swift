@@ -7,7 +7,7 @@ import StoreModel
 import StoreTools
 
 /// The PostgreSQL that has the store: whether it can be reached, and keeps what it was given.
-struct PostgreSQLMatter: Sendable {
+struct PostgreSQLCheck: Sendable {
   let address: PostgreSQLAddress
 
   func findings() async -> [Finding] {

@@ -5,7 +5,7 @@ import Settings
 import Storage
 
 /// The disk that the data directory is on, or would be.
-struct DiskMatter: Sendable {
+struct DiskCheck: Sendable {
   /// What a file system says of itself.
   struct Space: Sendable, Hashable {
     var freeBytes: UInt64

@@ -4,7 +4,7 @@ import Waiting
 
 @testable import DatabaseAPI
 
-struct CourierDeskTests {
+struct CourierQueueTests {
   /// A request that is under way until it is let go.
   private final class Visit: Sendable {
     private let state = Mutex<(isLetGo: Bool, continuation: CheckedContinuation<Void, Never>?)>(
@@ -40,19 +40,19 @@ struct CourierDeskTests {
 
   @Test("no more than there are places, the others one by one in the order in which they came")
   func keepsToPlacesAndOrder() async throws {
-    let desk = CourierDesk(places: 3)
+    let queue = CourierQueue(places: 3)
     let visits = (0..<20).map { _ in Visit() }
     let begun = Beginnings()
     try await withThrowingTaskGroup(of: Void.self) { group in
       for number in visits.indices {
         group.addTask {
-          await desk.serve {
+          await queue.serve {
             begun.add(number)
             await visits[number].wait()
           }
         }
         let waiting = max(0, number - 2)
-        try await eventually("the request waits") { desk.waitingCount == waiting }
+        try await eventually("the request waits") { queue.waitingCount == waiting }
         try await eventually("there is a place") {
           begun.numbers.count == min(3, number + 1)
         }
@@ -64,7 +64,7 @@ struct CourierDeskTests {
         let count = min(20, number + 4)
         try await eventually("the next has a place") { begun.numbers.count == count }
         #expect(Array(begun.numbers[3..<count]) == Array(3..<count))
-        #expect(desk.waitingCount == 20 - count)
+        #expect(queue.waitingCount == 20 - count)
       }
       try await group.waitForAll()
     }
@@ -73,11 +73,11 @@ struct CourierDeskTests {
   @Test("a place is given back by what fails")
   func givesPlaceBackAfterFailure() async throws {
     struct Failure: Error {}
-    let desk = CourierDesk(places: 1)
+    let queue = CourierQueue(places: 1)
     for _ in 0..<3 {
-      await #expect(throws: Failure.self) { try await desk.serve { throw Failure() } }
+      await #expect(throws: Failure.self) { try await queue.serve { throw Failure() } }
     }
-    #expect(await desk.serve { 7 } == 7)
-    #expect(desk.waitingCount == 0)
+    #expect(await queue.serve { 7 } == 7)
+    #expect(queue.waitingCount == 0)
   }
 }

@@ -5,14 +5,14 @@ import Synchronization
 
 /// Takes each request from the server to the ``SimulatedService``, does what that decides, and
 /// publishes it.
-final class RequestDesk: Sendable {
+final class RequestHandler: Sendable {
   private struct State {
     var service: SimulatedService
     var connections: [HTTP2ConnectionID: SimulatedService.Connection] = [:]
     var gatherings: [HTTP2ConnectionID: Gathering] = [:]
     /// How many streams a connection gets when it is first trusted; nil if it has them already.
     var streamsWhenTrusted: Int?
-    /// Set while the server runs; it holds the desk in turn.
+    /// Set while the server runs; it holds the handler in turn.
     var server: HTTP2Server?
   }
 

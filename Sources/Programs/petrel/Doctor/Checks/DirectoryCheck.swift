@@ -4,7 +4,7 @@ import Settings
 import Storage
 
 /// The data directory: whether the server may write what is in it, and nobody else may read it.
-struct DirectoryMatter: Sendable {
+struct DirectoryCheck: Sendable {
   let directory: String
   let storePath: String
   let assetsPath: String

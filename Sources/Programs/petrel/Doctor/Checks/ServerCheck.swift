@@ -6,7 +6,7 @@ import Settings
 import Storage
 
 /// The server that runs, or whether one could: its health, its address, and the URL that clients use.
-struct ServerMatter: Sendable {
+struct ServerCheck: Sendable {
   let configuration: ServerConfiguration
   let isOffline: Bool
 

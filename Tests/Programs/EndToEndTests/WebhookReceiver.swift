@@ -5,7 +5,7 @@ import JSONCoding
 import Synchronization
 
 /// A receiver of webhooks that checks each message's signature as docs/webhooks.md tells.
-final class WebhookDesk: Sendable {
+final class WebhookReceiver: Sendable {
   struct Message: Sendable {
     var id: String
     var isSigned: Bool
@@ -22,21 +22,21 @@ final class WebhookDesk: Sendable {
   }
 
   private let server: HTTPServer
-  private let desk: Desk
+  private let shared: Shared
 
-  private final class Desk: Sendable {
+  private final class Shared: Sendable {
     let state = Mutex(State())
   }
 
   /// - Parameter refusals: so many messages are answered with 503 before the first is taken.
   init(refusals: Int) throws {
-    let desk = Desk()
-    desk.state.withLock { $0.refusals = refusals }
-    self.desk = desk
+    let shared = Shared()
+    shared.state.withLock { $0.refusals = refusals }
+    self.shared = shared
     var configuration = HTTPServer.Configuration()
     configuration.port = 0
     server = HTTPServer(configuration: configuration) { request in
-      HTTPResponse(status: desk.state.withLock { $0.take(request) })
+      HTTPResponse(status: shared.state.withLock { $0.take(request) })
     }
     try server.start()
   }
@@ -44,10 +44,10 @@ final class WebhookDesk: Sendable {
   var url: String { "http://127.0.0.1:\(server.port)/hook" }
 
   /// What has come, oldest first.
-  var messages: [Message] { desk.state.withLock(\.messages) }
+  var messages: [Message] { shared.state.withLock(\.messages) }
 
   func expect(secret: String) {
-    desk.state.withLock { $0.secret = secret }
+    shared.state.withLock { $0.secret = secret }
   }
 
   func stop() async {
@@ -55,7 +55,7 @@ final class WebhookDesk: Sendable {
   }
 }
 
-extension WebhookDesk.State {
+extension WebhookReceiver.State {
   /// Takes a message and answers the status.
   fileprivate mutating func take(_ request: HTTPRequest) -> Int {
     let id = request.header("webhook-id") ?? ""
