@@ -141,7 +141,9 @@ struct StoreMigrateCommandTests {
           ["--from", "d", "--to", "postgres://h/x?no=1"], usage,
           "--to: the address of the PostgreSQL"
         ),
-        (["--from", "x", "--to", "f"], 1, "there is no store at '\(place.folder)/x/petrel.sqlite'"),
+        (
+          ["--from", "x", "--to", "f"], 1, "there is no store at '\(place.folder)/x/petrel.sqlite'"
+        ),
         (["--from", "d", "--to", "d"], 1, "source and target are the same place"),
         (["--from", "d", "--to", "e"], 1, "nothing is overwritten"),
         (["--from", place.address, "--to", "f"], 1, "is no store of Petrel"),
