@@ -43,6 +43,10 @@ extension SQLRow {
 /// A connection belongs to one thread. Statements are prepared once and kept, so their texts must
 /// be constants. Parameters are written `$1`, `$2`, … as in PostgreSQL. Every failure is a
 /// ``StoreError`` with the statement's text.
+///
+/// A third engine is a type of this protocol with an ``SQLRow`` of its own, a case of ``SQLEngineKind`` and one of
+/// `StoreLocation`. `docs/internals/store.md`, "A third engine", lists what it must understand and where code depends on the
+/// engine.
 package protocol SQLConnection: AnyObject {
   var kind: SQLEngineKind { get }
   /// The database's name, for messages.

@@ -18,12 +18,14 @@ extension SQLStore {
     _ opening: StoreOpening, first: sending any SQLConnection
   ) throws {
     threads.start(
-      named: "petrel.store.writer", over: StoreConnection(over: first, context, tail: tail)
+      named: "petrel.store.writer",
+      over: StoreConnection(over: first, context, caches: StoreCaches(tail: tail))
     ) { [writer = transactions.writer] in writer.work(over: $0, thread: 0) }
     for number in 1..<opening.writerCount {
       threads.start(
         named: "petrel.store.writer.\(number)",
-        over: StoreConnection(over: try opening.connect(), context, tail: tail)
+        over: StoreConnection(
+          over: try opening.connect(), context, caches: StoreCaches(tail: tail))
       ) { [writer = transactions.writer] in writer.work(over: $0, thread: number) }
     }
   }
@@ -47,13 +49,15 @@ extension SQLStore {
     _ opening: StoreOpening, tail: NotificationTail? = nil
   ) throws -> sending StoreConnection {
     let engine = try opening.connect(isReader: true, locksRows: false)
+    var caches = StoreCaches(tail: tail)
     // Other processes also write to a shared store, so its index is not cached.
-    if opening.location.isShared { return StoreConnection(over: engine, context, tail: tail) }
-    return StoreConnection(
-      over: engine, context, tail: tail, searchCache: searchCache,
-      fillSearchCache: { [searchCache, fills] in
+    if !opening.location.isShared {
+      caches.searchCache = searchCache
+      caches.fillSearchCache = { [searchCache, fills] in
         fills.add(SearchCacheFill(of: $0, for: searchCache))
-      })
+      }
+    }
+    return StoreConnection(over: engine, context, caches: caches)
   }
 
   private func startCheckpointer(_ opening: StoreOpening) throws {

@@ -36,7 +36,7 @@ struct StoreReader {
     let engine = connection.engine
     do {
       let transaction = StoreTransaction(
-        over: connection, wholeRuns: connection.tail?.wholeRuns)
+        over: connection, wholeRuns: connection.caches.tail?.wholeRuns)
       try engine.beginReading()
       try job.cancellation?.begin(on: engine)
       try CounterTable(transaction: transaction).followSchema()

@@ -49,10 +49,10 @@ final class StoreTransaction {
   init(over connection: StoreConnection, wholeRuns: Int? = nil) {
     self.connection = connection.engine
     context = connection.context
-    catalog = connection.catalog
-    tail = connection.tail
-    searchCache = connection.searchCache
-    fillSearchCache = connection.fillSearchCache
+    catalog = connection.caches.catalog
+    tail = connection.caches.tail
+    searchCache = connection.caches.searchCache
+    fillSearchCache = connection.caches.fillSearchCache
     self.wholeRuns = wholeRuns
     omitsSavepoints = false
   }
@@ -61,8 +61,8 @@ final class StoreTransaction {
   init(writingOver connection: StoreConnection, locks: WriteLocks, withoutSavepoints: Bool) {
     self.connection = connection.engine
     context = connection.context
-    catalog = connection.catalog
-    tail = connection.tail
+    catalog = connection.caches.catalog
+    tail = connection.caches.tail
     searchCache = nil
     fillSearchCache = nil
     wholeRuns = nil

@@ -253,11 +253,11 @@ final class StoreWriter: @unchecked Sendable {
       try DispatchLeaseTable(transaction: transaction).pointToChanges()
       try commit(over: thread.engine)
       schemas.add(transaction.usedTypes)
-      transaction.tail?.apply(transaction.tailChange)
+      thread.connection.caches.committed(transaction)
       return transaction
     } catch {
       thread.engine.giveUpTransaction()
-      thread.connection.catalog.empty()
+      thread.connection.caches.rolledBack()
       throw error
     }
   }
