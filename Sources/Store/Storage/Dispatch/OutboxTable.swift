@@ -6,7 +6,8 @@ import StoreModel
 /// The committed changes of databases: those to be dispatched, and then the history of dispatched
 /// ones.
 ///
-/// Dispatching a change does not update its row: ``DispatchTable`` has the position.
+/// Dispatching a change does not update its row: ``DispatchTable`` has the position. All statements on the outbox are here and in
+/// the tables whose rows a join with it answers, which `docs/internals/store.md` lists.
 struct OutboxTable {
   let transaction: StoreTransaction
   private var connection: any SQLConnection { transaction.connection }

@@ -1,4 +1,6 @@
 /// The notification log as readers of the web courier get it, one entry at a time.
+///
+/// The web courier has nothing else of the store but devices (``DeviceReading``), to find the owner of a reader's token.
 public protocol CourierStore: Sendable {
   /// The oldest notification that the reader with this token has not acknowledged; nil if there is
   /// none. Notifications of changes that the reader's own device made are skipped.
