@@ -49,7 +49,8 @@ struct PushPayloadReadingTests {
       if payload.isPruned { counts.pruned += 1 } else { counts.whole += 1 }
     }
     #expect(counts.whole > 100)
-    #expect(counts.pruned > 0)
+    // The others have no limit. They lack what no payload can carry, which is rare.
+    if [.apns, .webPush].contains(reader) { #expect(counts.pruned > 0) }
   }
 
   /// What a client makes of the payload as an entry of the notification log.
