@@ -49,8 +49,8 @@ struct InsertingIntake: RowIntake {
       }
       switch column.kind {
       case .integer: arguments.append(row.integer(index))
-      case .text: arguments.append(text: row.buffer(index))
-      case .bytes: arguments.append(bytes: row.buffer(index))
+      case .text: arguments.append(text: row.buffer(index).bytes)
+      case .bytes: arguments.append(bytes: row.buffer(index).bytes)
       }
     }
     try connection.run(statement, arguments)

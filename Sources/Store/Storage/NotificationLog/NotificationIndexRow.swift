@@ -52,7 +52,7 @@ struct NotificationIndexRow: Sendable, Equatable {
     arguments.append(sequence)
     arguments.append(logged.milliseconds)
     arguments.append(originDevice)
-    withUnsafeBytes(of: notificationID.uuid) { arguments.append(bytes: $0) }
+    withUnsafeBytes(of: notificationID.uuid) { arguments.append(bytes: $0.bytes) }
     arguments.append(Int64(bytes))
   }
 }

@@ -45,8 +45,8 @@ struct NotificationLogTable {
     arguments.append(row.subscriber)
     arguments.append(row.originDevice)
     arguments.append(row.logged.milliseconds)
-    arguments.append(bytes: content)
-    withUnsafeBytes(of: row.notificationID.uuid) { arguments.append(bytes: $0) }
+    arguments.append(bytes: content.span.bytes)
+    withUnsafeBytes(of: row.notificationID.uuid) { arguments.append(bytes: $0.bytes) }
     arguments.append(unsent.isEmpty ? nil : unsent.rawValue)
   }
 

@@ -60,7 +60,8 @@ extension ValueIndexTable {
   private func append(_ change: IndexChanges.Change, of index: IndexChanges) {
     transaction.arguments.append(change.database)
     transaction.arguments.append(change.fieldNumber)
-    transaction.arguments.append(bytes: index.keys[change.start..<change.start + change.count])
+    transaction.arguments.append(
+      bytes: index.keys.span.extracting(change.start..<change.start + change.count).bytes)
     transaction.arguments.append(change.recordNumber)
   }
 }
