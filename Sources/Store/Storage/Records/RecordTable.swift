@@ -199,7 +199,8 @@ struct RecordTable {
     transaction.arguments.append(creation.recordName)
     transaction.arguments.append(creation.type.number)
     transaction.arguments.append(version)
-    transaction.arguments.append(bytes: creation.content.span.bytes)
+    let content = creation.content
+    transaction.arguments.append(bytes: content.span.bytes)
     return try connection.run(
       """
       INSERT INTO records (database_id, record_number, zone_number, record_name, type_number,
