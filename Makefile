@@ -82,17 +82,17 @@ overload: setup ## Ask the server for twice what it can do, or let an attacker a
 nightly: tools ## Try for longer what `make test` tries in short: crashes, long use, overload, hostile input
 	@BUILD=$(BUILD) Scripts/nightly.sh
 
-graph: ## Draw docs/graph from Package.swift
+graph: ## Draw docs/internals/graph from Package.swift
 	@Scripts/graph.py
 
-sbom: ## Write docs/sbom.cdx.json from docs/dependencies.md and what is installed
+sbom: ## Write docs/internals/sbom.cdx.json from docs/internals/dependencies.md and what is installed
 	@Scripts/sbom.py
 
-api: ## Compare the client with Apple's symbols, into docs/api-coverage.md
+api: ## Compare the client with Apple's symbols, into docs/reference/api-coverage.md
 	@BUILD=$(BUILD) Scripts/build.sh
 	@Scripts/api_coverage.py --build $(BUILD)
 
-predicates: setup ## Write docs/predicates.md from what a server answers to its examples
+predicates: setup ## Write docs/reference/predicates.md from what a server answers to its examples
 	@PETREL_WRITE_PAGES=1 BUILD=$(BUILD) ONLY=EndToEndTests.PredicatePageTests Scripts/test.sh
 
 format: ## Format all Swift files

@@ -418,7 +418,7 @@ let examples: [Target] = [
     exclude: ["README.md"]),
 ]
 
-/// `docs/architecture.md` says what lives where.
+/// `docs/internals/architecture.md` says what lives where.
 let package = Package(
   name: "petrel",
   products: [
@@ -433,7 +433,7 @@ let package = Package(
   swiftLanguageModes: [.v6]
 )
 
-// Hostile input (docs/fuzzing.md): tests, or with a path to libFuzzer the program of `make fuzz`.
+// Hostile input (docs/internals/fuzzing.md): tests, or with a path to libFuzzer the program of `make fuzz`.
 let attacked = modules(
   """
   APNsSimulation PetrelServer AdminAPI DatabaseAPI Configuration OpenIDConnect PushChannels Storage
@@ -491,7 +491,7 @@ if Context.environment["PETREL_CHECKED"] != nil {
 
 #if !os(Linux)
 // Apple's systems get the client alone. They have a CoreLocation and a URLSession of their own, and a CloudKit too:
-// who depends on this package there renames its module (docs/coming-from-apple.md).
+// who depends on this package there renames its module (docs/guide/moving-from-icloud.md).
 let client: Set = [
   "CloudKit", "WebServices", "PredicateLanguage", "StringTables", "CloudKitModel", "JSONCoding",
 ]

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Compares the CloudKit module with the list of Apple's symbols in docs/api/cloudkit-symbols.txt and
-writes what it finds to docs/api-coverage.md. The module must have been built.
+"""Compares the CloudKit module with the list of Apple's symbols in docs/reference/cloudkit-symbols.txt and
+writes what it finds to docs/reference/api-coverage.md. The module must have been built.
 
 usage: Scripts/api_coverage.py [--check] [--build FOLDER]
 
@@ -19,8 +19,8 @@ from collections import defaultdict
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-LIST = ROOT / "docs/api/cloudkit-symbols.txt"
-PAGE = ROOT / "docs/api-coverage.md"
+LIST = ROOT / "docs/reference/cloudkit-symbols.txt"
+PAGE = ROOT / "docs/reference/api-coverage.md"
 # Sharing, the sync engine and web auth tokens need not be whole for the check to pass.
 OPTIONAL_SECTIONS = {"15", "16", "19"}
 MODULE = "CloudKit"
@@ -267,11 +267,11 @@ def page(wanted, missing, different):
     sections = list(dict.fromkeys(item.section for item in wanted))
     lines = [
         "# What of Apple's CloudKit is here", "",
-        "`make api` writes this page. It compares the module's symbols with `docs/api/cloudkit-symbols.txt`, a list that was written "
+        "`make api` writes this page. It compares the module's symbols with `docs/reference/cloudkit-symbols.txt`, a list that was written "
         "by hand from Apple's documentation, for Apple's module cannot be read on Linux.", "",
         "Compared are names, labels, types, optionality, default arguments, `async` and `throws`, accessors, inheritance and "
         "deprecation. What a symbol does is not compared. The list leaves out what needs frameworks that Linux lacks, such as "
-        "`CKShareTransferRepresentation` ([more](coming-from-apple.md#what-is-different-on-linux-and-why)), names that begin with "
+        "`CKShareTransferRepresentation` ([more](../guide/moving-from-icloud.md#what-is-different-on-linux-and-why)), names that begin with "
         "`_`, and some symbols that the module has, such as `CKDiscoverUserIdentitiesOperation` and names that Apple gave up.", "",
         "| section | symbols | missing | different |", "| --- | ---: | ---: | ---: |",
     ]

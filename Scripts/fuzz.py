@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Attacks the readers of Petrel with libFuzzer and AddressSanitizer (docs/fuzzing.md).
+"""Attacks the readers of Petrel with libFuzzer and AddressSanitizer (docs/internals/fuzzing.md).
 
     Scripts/fuzz.py --build BUILD [--minutes M] [--keep] [--report FILE] [--skip-done] [TARGET…]
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Draws the package's modules to docs/graph/modules.dot and .svg, and checks them.
+"""Draws the package's modules to docs/internals/graph/modules.dot and .svg, and checks them.
 
     Scripts/graph.py           check the modules, then write both files (needs Graphviz)
     Scripts/graph.py --check   check the modules, and that modules.dot is what would be written
@@ -16,8 +16,8 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-DOT = ROOT / "docs/graph/modules.dot"
-SVG = ROOT / "docs/graph/modules.svg"
+DOT = ROOT / "docs/internals/graph/modules.dot"
+SVG = ROOT / "docs/internals/graph/modules.svg"
 
 IMPORT = re.compile(
     r"^\s*(?:@\w+(?:\([^)]*\))?\s+)*"
@@ -176,7 +176,7 @@ def main():
         if not DOT.exists() or DOT.read_text() != dot:
             sys.exit(
                 f"graph: {DOT.relative_to(ROOT)} is not what Package.swift says; "
-                "run 'make graph' and commit docs/graph")
+                "run 'make graph' and commit docs/internals/graph")
         return
     DOT.parent.mkdir(parents=True, exist_ok=True)
     DOT.write_text(dot)

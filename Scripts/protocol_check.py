@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Holds a real server to docs/openapi.yaml.
+"""Holds a real server to docs/reference/openapi.yaml.
 
 Starts `petrel serve` on data of its own, goes once through every operation, saves, queries and subscribes with
 requests-cloudkit, a client that signs its requests, and then lets schemathesis make up requests from the description. An
@@ -26,7 +26,7 @@ import schemathesis
 
 CONTAINER = "iCloud.com.example.app"
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-DESCRIPTION = ROOT / "docs" / "openapi.yaml"
+DESCRIPTION = ROOT / "docs/reference/openapi.yaml"
 CHECKS = "not_a_server_error,status_code_conformance,content_type_conformance,response_schema_conformance"
 
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs the tests under sanitizers (docs/reliability.md, "Under sanitizers").
+"""Runs the tests under sanitizers (docs/operate/reliability.md, "Under sanitizers").
 
     Scripts/sanitize.py --build BUILD [--sanitizers "address thread"] [--tests REGEX]
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes docs/sbom.cdx.json, the bill of materials in CycloneDX 1.5, from docs/dependencies.md.
+"""Writes docs/internals/sbom.cdx.json, the bill of materials in CycloneDX 1.5, from docs/internals/dependencies.md.
 
     Scripts/sbom.py           write it, with the versions that are installed here
     Scripts/sbom.py --check   check that the tables, the file, Package.swift, Scripts/setup.sh and
@@ -15,8 +15,8 @@ import uuid
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-TABLES = ROOT / "docs/dependencies.md"
-SBOM = ROOT / "docs/sbom.cdx.json"
+TABLES = ROOT / "docs/internals/dependencies.md"
+SBOM = ROOT / "docs/internals/sbom.cdx.json"
 # Packages of the server and of Swift that Scripts/setup.sh lists under another heading.
 RUNTIME = {"ca-certificates", "tzdata", "libsqlite3-0", "libcurl4"}
 
@@ -111,8 +111,8 @@ def check():
     faults = []
 
     def compare(what, named, tables):
-        faults.extend(f"{what} has '{name}', docs/dependencies.md has not" for name in named - tables)
-        faults.extend(f"docs/dependencies.md has '{name}', {what} has not" for name in tables - named)
+        faults.extend(f"{what} has '{name}', docs/internals/dependencies.md has not" for name in named - tables)
+        faults.extend(f"docs/internals/dependencies.md has '{name}', {what} has not" for name in tables - named)
 
     server, building, testing = (
         read_table(name) for name in ("In the server", "For building", "For tests and benchmarks"))
@@ -125,7 +125,7 @@ def check():
     compare("Package.swift", {(module, library) for module, library, _ in libraries},
             {(row["module"], row["library"]) for row in server if row["module"] != "–"})
     if ".package(" in package:
-        faults.append("Package.swift depends on a package, docs/dependencies.md says that none is")
+        faults.append("Package.swift depends on a package, docs/internals/dependencies.md says that none is")
     for list_name, ours in [
             ("server_packages", {row["package"] for row in building}),
             ("test_packages", {row["package"] for row in testing if row["version"] == "Debian's"} - {"prometheus"})]:
@@ -150,11 +150,11 @@ def check():
     try:
         written = json.loads(SBOM.read_text())
     except (OSError, ValueError) as error:
-        return faults + [f"docs/sbom.cdx.json cannot be read: {error}"]
+        return faults + [f"docs/internals/sbom.cdx.json cannot be read: {error}"]
     for part in core(written["components"]) ^ core(components()):
-        faults.append(f"docs/sbom.cdx.json is not what would be written: {part[0]}")
+        faults.append(f"docs/internals/sbom.cdx.json is not what would be written: {part[0]}")
     if written["metadata"]["component"] != program():
-        faults.append("docs/sbom.cdx.json is of another version of petrel")
+        faults.append("docs/internals/sbom.cdx.json is of another version of petrel")
     return faults
 
 

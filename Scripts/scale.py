@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Measures servers on one PostgreSQL, simulates many, and writes what came of it into docs/scale.md.
+"""Measures servers on one PostgreSQL, simulates many, and writes what came of it into docs/operate/scale.md.
 
     Scripts/scale.py BENCH             measure (on a quiet machine, about two minutes), then simulate
-    Scripts/scale.py BENCH --keep      simulate with docs/scale-counts.json as it is
+    Scripts/scale.py BENCH --keep      simulate with docs/operate/scale-counts.json as it is
 
-BENCH is the program petrel-bench, built with optimisation. Written are docs/scale-counts.json, docs/images/scale.svg,
-and the tables in docs/scale.md between the lines <!-- name --> and <!-- end -->.
+BENCH is the program petrel-bench, built with optimisation. Written are docs/operate/scale-counts.json, docs/images/scale.svg,
+and the tables in docs/operate/scale.md between the lines <!-- name --> and <!-- end -->.
 """
 
 import json
@@ -15,8 +15,8 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-DOCUMENT = ROOT / "docs/scale.md"
-COUNTS = ROOT / "docs/scale-counts.json"
+DOCUMENT = ROOT / "docs/operate/scale.md"
+COUNTS = ROOT / "docs/operate/scale-counts.json"
 PLOT = ROOT / "docs/images/scale.svg"
 
 

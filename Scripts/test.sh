@@ -51,7 +51,7 @@ Scripts/tables.py --check
 
 begin "bill of materials"
 Scripts/sbom.py --check || {
-  echo "Mend docs/dependencies.md and run 'make sbom'."
+  echo "Mend docs/internals/dependencies.md and run 'make sbom'."
   exit 1
 }
 
@@ -60,7 +60,7 @@ Scripts/build.sh
 
 begin "Apple's symbols"
 Scripts/api_coverage.py --check --build "$BUILD" || {
-  echo "Run 'make api' and look at docs/api-coverage.md."
+  echo "Run 'make api' and look at docs/reference/api-coverage.md."
   exit 1
 }
 

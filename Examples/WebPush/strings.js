@@ -8,7 +8,7 @@
  *     await strings.text("NEW_NOTE_%@", ["Milk"]);
  *
  * The folder has either `Localizable.xcstrings`, or `Localizable.strings` (as text) in folders of languages such as
- * `en.lproj`. The rules are those of Petrel's docs/localization.md, which the client on Linux and the server follow too.
+ * `en.lproj`. The rules are those of Petrel's docs/reference/localization.md, which the client on Linux and the server follow too.
  */
 class AppStrings {
   #folder;

@@ -1,5 +1,5 @@
 // Tells ThreadSanitizer of continuations that are resumed before anybody waits for them
-// (docs/reliability.md, "Under sanitizers").
+// (docs/operate/reliability.md, "Under sanitizers").
 //
 // Swift's runtime says that a resumption comes before what the task does next, and takes it up when the
 // task is run anew. A task that finds its continuation resumed already goes on at once, without taking it

@@ -1,4 +1,4 @@
-// Keeps OpenSSL until LeakSanitizer has looked (docs/reliability.md, "Under sanitizers").
+// Keeps OpenSSL until LeakSanitizer has looked (docs/operate/reliability.md, "Under sanitizers").
 //
 // OpenSSL has something in memory for each thread, which it gives back when the thread ends, and takes
 // itself down when the process ends. For a thread that ends after that and before LeakSanitizer looks, it

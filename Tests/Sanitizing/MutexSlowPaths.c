@@ -1,4 +1,4 @@
-// Tells ThreadSanitizer of locks of Swift's Mutex that somebody else has (docs/reliability.md, "Under
+// Tells ThreadSanitizer of locks of Swift's Mutex that somebody else has (docs/operate/reliability.md, "Under
 // sanitizers").
 //
 // A Mutex that is free is taken and given back by atomic operations in the code that uses it, which is

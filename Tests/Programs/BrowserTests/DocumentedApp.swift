@@ -3,7 +3,7 @@ import HTTPService
 import RepositoryFiles
 import Synchronization
 
-/// The app of docs/web-push.md: its page and its service worker as they stand there, with names and
+/// The app of docs/guide/web-app.md: its page and its service worker as they stand there, with names and
 /// tokens put in, and the reader of strings that the page names.
 final class DocumentedApp: Sendable {
   private struct File: Sendable {
@@ -19,7 +19,7 @@ final class DocumentedApp: Sendable {
   private let files = Files()
 
   init() throws {
-    let text = try Self.text(ofFile: "docs/web-push.md")
+    let text = try Self.text(ofFile: "docs/guide/web-app.md")
     let reader = File(
       type: "text/javascript", text: try Self.text(ofFile: "Examples/WebPush/strings.js"))
     files.all.withLock { $0["/strings.js"] = reader }
@@ -28,7 +28,7 @@ final class DocumentedApp: Sendable {
     ] {
       guard let begin = text.range(of: "```\(language)\n"),
         let end = text.range(of: "\n```", range: begin.upperBound..<text.endIndex)
-      else { throw WebDriver.Failure(description: "docs/web-push.md has no \(language)") }
+      else { throw WebDriver.Failure(description: "docs/guide/web-app.md has no \(language)") }
       let file = File(type: type, text: String(text[begin.upperBound..<end.lowerBound]))
       files.all.withLock { $0[path] = file }
     }
@@ -59,7 +59,7 @@ final class DocumentedApp: Sendable {
   func put(_ value: String, insteadOf placeholder: String) throws {
     try files.all.withLock { files in
       guard files["/"]?.text.contains(placeholder) == true else {
-        throw WebDriver.Failure(description: "docs/web-push.md has no \(placeholder)")
+        throw WebDriver.Failure(description: "docs/guide/web-app.md has no \(placeholder)")
       }
       files["/"]?.text.replace(placeholder, with: value)
     }

@@ -4,7 +4,7 @@ import HTTPService
 import JSONCoding
 import Synchronization
 
-/// A receiver of webhooks that checks each message's signature as docs/webhooks.md tells.
+/// A receiver of webhooks that checks each message's signature as docs/reference/webhooks.md tells.
 final class WebhookReceiver: Sendable {
   struct Message: Sendable {
     var id: String

@@ -10,14 +10,14 @@ import Testing
 struct ManualTests {
   private let manual = Manual(program: Program.petrel)
 
-  @Test("docs/commands.md is what 'petrel manual markdown' writes")
+  @Test("docs/reference/commands.md is what 'petrel manual markdown' writes")
   func page() throws {
-    #expect(try RepositoryFile.text("docs/commands.md") == manual.markdown)
+    #expect(try RepositoryFile.text("docs/reference/commands.md") == manual.markdown)
   }
 
-  @Test("the tables of docs/configuration.md are what 'petrel manual configuration' writes")
+  @Test("the tables of docs/reference/configuration.md are what 'petrel manual configuration' writes")
   func settings() throws {
-    let page = try RepositoryFile.text("docs/configuration.md")
+    let page = try RepositoryFile.text("docs/reference/configuration.md")
     #expect(try ConfigurationPage.renewing(page) == page)
   }
 

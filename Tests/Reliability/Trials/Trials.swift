@@ -2,7 +2,7 @@ import Foundation
 import HistoryChecking
 import JSONCoding
 
-/// Trials of a server from outside; `docs/reliability.md` tells what they show.
+/// Trials of a server from outside; `docs/operate/reliability.md` tells what they show.
 @main
 enum Trials {
   static func main() {

@@ -2,7 +2,7 @@ import Foundation
 
 /// A file or folder of the repository, for tests that compare the program with its sources and pages.
 public enum RepositoryFile {
-  /// - Parameter path: from the root of the repository, such as `docs/openapi.yaml`.
+  /// - Parameter path: from the root of the repository, such as `docs/reference/openapi.yaml`.
   public static func url(_ path: String) -> URL { root.appendingPathComponent(path) }
 
   /// What is in a text file.

@@ -2,7 +2,7 @@ import CloudKit
 import CloudKitModel
 import RepositoryFiles
 
-/// docs/predicates.md, as trials of its examples make it.
+/// docs/reference/predicates.md, as trials of its examples make it.
 struct PredicatePage {
   /// An example with what became of it.
   struct Entry {
@@ -21,7 +21,7 @@ struct PredicatePage {
   var operators: [(operator: PredicateOperatorExamples, entries: [Entry])] = []
   var others: [Entry] = []
 
-  static let file = RepositoryFile.url("docs/predicates.md")
+  static let file = RepositoryFile.url("docs/reference/predicates.md")
 
   static let command = "make predicates"
 

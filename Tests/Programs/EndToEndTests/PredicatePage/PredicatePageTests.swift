@@ -2,9 +2,9 @@ import CloudKit
 import CloudKitModel
 import Testing
 
-/// docs/predicates.md says what a server answers to each of its examples.
+/// docs/reference/predicates.md says what a server answers to each of its examples.
 struct PredicatePageTests {
-  @Test("docs/predicates.md says what a server answers to its examples")
+  @Test("docs/reference/predicates.md says what a server answers to its examples")
   func page() async throws {
     var text = ""
     try await withFiles { files in
@@ -40,7 +40,7 @@ struct PredicatePageTests {
     #expect(
       isUpToDate,
       """
-      docs/predicates.md is not what the server answers; \(PredicatePage.command) writes it anew. The first line that differs:
+      docs/reference/predicates.md is not what the server answers; \(PredicatePage.command) writes it anew. The first line that differs:
       now:     \(differing?.0 ?? "(the end)")
       written: \(differing?.1 ?? "(the end)")
       """)

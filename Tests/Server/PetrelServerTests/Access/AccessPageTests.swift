@@ -6,7 +6,7 @@ import WebServices
 
 @testable import DatabaseAPI
 
-/// Holds docs/access-table.md to ``AccessPolicy``. That a server does what the page says is what ``AccessTableTests`` and
+/// Holds docs/reference/access-table.md to ``AccessPolicy``. That a server does what the page says is what ``AccessTableTests`` and
 /// ``GrantTableTests`` look at, over a socket.
 ///
 /// `PETREL_WRITE_PAGES=1 make test ONLY=PetrelServerTests.AccessPageTests` writes what the policy decides.
@@ -22,7 +22,7 @@ struct AccessPageTests {
 
   /// The page with other rows in the table below a heading.
   private static func page(_ heading: String, _ rows: [[String]]) throws -> String {
-    let page = try RepositoryFile.text("docs/access-table.md")
+    let page = try RepositoryFile.text("docs/reference/access-table.md")
     let section = try #require(page.range(of: "\n## \(heading)\n")).upperBound
     let line = try #require(page[section...].range(of: "| --- |\n"))
     let end = page[line.upperBound...].range(of: "\n\n")?.lowerBound ?? page.endIndex
@@ -32,13 +32,13 @@ struct AccessPageTests {
 
   private static func check(_ heading: String, _ rows: [[String]]) throws {
     let page = try page(heading, rows)
-    guard try page != RepositoryFile.text("docs/access-table.md") else { return }
+    guard try page != RepositoryFile.text("docs/reference/access-table.md") else { return }
     guard ProcessInfo.processInfo.environment["PETREL_WRITE_PAGES"] != nil else {
-      Issue.record("docs/access-table.md, \(heading): the policy decides otherwise")
+      Issue.record("docs/reference/access-table.md, \(heading): the policy decides otherwise")
       return
     }
     try page.write(
-      to: RepositoryFile.url("docs/access-table.md"), atomically: true, encoding: .utf8)
+      to: RepositoryFile.url("docs/reference/access-table.md"), atomically: true, encoding: .utf8)
   }
 
   /// What is let in does what it can: such a cell has the answer to the request that the walk sends.

@@ -2,7 +2,7 @@ import Foundation
 import RepositoryFiles
 import Testing
 
-/// A table of docs/access-table.md: what each cell has to come out as.
+/// A table of docs/reference/access-table.md: what each cell has to come out as.
 struct AccessTable {
   /// The words of the tables, and the answers that they stand for.
   static let words = [
@@ -34,7 +34,7 @@ struct AccessTable {
   ///
   /// - Parameter names: how many columns name a row.
   init(_ heading: String, names: Int = 1) throws {
-    let text = try RepositoryFile.text("docs/access-table.md")
+    let text = try RepositoryFile.text("docs/reference/access-table.md")
     let start = try #require(text.range(of: "\n## \(heading)\n"), "\(heading)")
     let section = text[start.upperBound...].components(separatedBy: "\n## ")[0]
     let lines = section.split(separator: "\n").filter { $0.hasPrefix("|") }.map { line in

@@ -8,7 +8,7 @@ import WebServices
 @testable import DatabaseAPI
 @testable import PetrelServer
 
-/// Walks every cell of the tables in docs/access-table.md, against a server over a socket.
+/// Walks every cell of the tables in docs/reference/access-table.md, against a server over a socket.
 struct AccessTableTests {
   typealias Found = [AccessTable.Cell: Set<String>]
 

@@ -3,7 +3,7 @@ import Foundation
 
 @testable import PetrelServer
 
-/// What requests show, by the names that docs/access-table.md has for them.
+/// What requests show, by the names that docs/reference/access-table.md has for them.
 extension AccessWorld {
   private static let webAuth = "ckWebAuthToken"
   private static let api = "ckAPIToken"

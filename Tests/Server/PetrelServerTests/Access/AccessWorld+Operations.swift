@@ -19,7 +19,7 @@ extension AccessWorld {
     }
     let body = try #require(
       try (Self.bodies["\(operation) \(scope)"] ?? Self.bodies[operation])?(number),
-      "\(operation) is new: it needs a request here, and rows in docs/access-table.md")
+      "\(operation) is new: it needs a request here, and rows in docs/reference/access-table.md")
     return Call(scope, operation, body: body)
   }
 

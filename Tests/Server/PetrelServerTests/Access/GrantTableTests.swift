@@ -5,7 +5,7 @@ import Testing
 
 @testable import PetrelServer
 
-/// Walks the tables of roles and permissions in docs/access-table.md.
+/// Walks the tables of roles and permissions in docs/reference/access-table.md.
 struct GrantTableTests {
   typealias Found = [AccessTable.Cell: Set<String>]
 

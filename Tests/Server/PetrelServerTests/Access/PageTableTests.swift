@@ -5,7 +5,7 @@ import Testing
 
 @testable import DatabaseAPI
 
-/// Walks the tables of docs/access-table.md for what is no operation of the protocol.
+/// Walks the tables of docs/reference/access-table.md for what is no operation of the protocol.
 struct PageTableTests {
   typealias Found = [AccessTable.Cell: Set<String>]
 

@@ -108,10 +108,10 @@ struct AdminDescriptionTests {
     }
   }
 
-  @Test("has the endpoints of docs/admin.md, with their arguments, and no others")
+  @Test("has the endpoints of docs/reference/admin-api.md, with their arguments, and no others")
   func manual() async throws {
     var documented: [String: Set<String>] = [:]
-    for line in try RepositoryFile.text("docs/admin.md").split(separator: "\n") {
+    for line in try RepositoryFile.text("docs/reference/admin-api.md").split(separator: "\n") {
       let cells = line.split(separator: "|", maxSplits: 3, omittingEmptySubsequences: false)
       guard cells.count > 2,
         let name = cells[1].firstMatch(of: /`((?:GET|POST) [a-z\/.-]+)`/)?.1

@@ -28,7 +28,7 @@ struct DeploymentTests {
   @Test("each alert has a section in the manual")
   func manual() throws {
     let rules = try Self.text("deploy/prometheus/petrel.rules.yml")
-    let manual = try Self.text("docs/operating.md")
+    let manual = try Self.text("docs/operate/operating.md")
     let alerts = rules.matches(of: /alert: (\w+)/).map { String($0.1) }
     #expect(alerts.count > 10)
     for alert in alerts { #expect(manual.contains("\n#### \(alert)\n"), "\(alert)") }

@@ -6,7 +6,7 @@ import Testing
 @testable import DatabaseAPI
 @testable import PetrelServer
 
-/// Holds docs/openapi.yaml to what is served. That answers have the shape it gives is checked by
+/// Holds docs/reference/openapi.yaml to what is served. That answers have the shape it gives is checked by
 /// Scripts/protocol_check.py.
 struct DescriptionTests {
   /// Paths that are no operations of a container, with a request for each.
@@ -36,7 +36,7 @@ struct DescriptionTests {
   @Test("describes the operations and their shapes as the sources declare them")
   func operations() async throws {
     try await withService { service in
-      var page = try RepositoryFile.text("docs/openapi.yaml")
+      var page = try RepositoryFile.text("docs/reference/openapi.yaml")
       for (name, text) in Self.parts(service.operations.all) {
         let marks = Self.marks(name)
         let begin = try #require(page.range(of: marks.begin)?.upperBound, "\(name)")
@@ -44,18 +44,18 @@ struct DescriptionTests {
         guard page[begin..<end] != text else { continue }
         page.replaceSubrange(begin..<end, with: text)
         guard ProcessInfo.processInfo.environment["PETREL_WRITE_PAGES"] != nil else {
-          Issue.record("the \(name) in docs/openapi.yaml are out of date")
+          Issue.record("the \(name) in docs/reference/openapi.yaml are out of date")
           continue
         }
         try page.write(
-          to: RepositoryFile.url("docs/openapi.yaml"), atomically: true, encoding: .utf8)
+          to: RepositoryFile.url("docs/reference/openapi.yaml"), atomically: true, encoding: .utf8)
       }
     }
   }
 
   @Test("has the paths beside the operations")
   func otherPaths() async throws {
-    let page = try RepositoryFile.text("docs/openapi.yaml")
+    let page = try RepositoryFile.text("docs/reference/openapi.yaml")
     for path in Self.others.keys { #expect(page.contains("\n  \(path):\n"), "\(path)") }
     try await withService { service in
       for target in Self.others.values {
