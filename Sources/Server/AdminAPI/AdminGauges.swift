@@ -4,13 +4,23 @@ import DatabaseAPI
 import HTTPService
 import Synchronization
 
-/// The numbers of a running server, in one place for who looks at it.
+/// The metrics of a running server, gathered for the admin API.
+///
+/// The object holds closures, so each call of ``overview(at:delays:)`` reads the current values. A
+/// `Mutex` protects the closure of the HTTP server, which is set after the other parts of the
+/// server exist.
 package final class AdminGauges: Sendable {
   private let dispatch: @Sendable () -> Dispatcher.Metrics
   private let delivery: @Sendable () -> DeliveryWorker.Metrics
   private let requests: @Sendable () -> RequestMetrics
   private let http = Mutex<(@Sendable () -> HTTPServer.Metrics?)?>(nil)
 
+  /// Creates the gauges of a server that has no HTTP server yet.
+  ///
+  /// - Parameters:
+  ///   - dispatch: reads the dispatcher's metrics.
+  ///   - delivery: reads the delivery worker's metrics.
+  ///   - requests: reads the counts of failed requests.
   package init(
     dispatch: @escaping @Sendable () -> Dispatcher.Metrics,
     delivery: @escaping @Sendable () -> DeliveryWorker.Metrics,
@@ -21,12 +31,18 @@ package final class AdminGauges: Sendable {
     self.requests = requests
   }
 
-  /// The HTTP server in front, where there is one.
+  /// Sets the closure that reads the HTTP server's metrics. The closure returns nil while no HTTP
+  /// server runs.
   func watch(_ metrics: @escaping @Sendable () -> HTTPServer.Metrics?) {
     http.withLock { $0 = metrics }
   }
 
-  /// - Parameter delays: seconds from the commit of a change to its entry in the log, of the latest.
+  /// Returns the current metrics.
+  ///
+  /// - Parameters:
+  ///   - now: the time that the answer states.
+  ///   - delays: the seconds from the commit of each recent change to its entry in the notification
+  ///     log, in any order.
   func overview(at now: Timestamp, delays: [Double]) -> Overview {
     Overview(
       time: now, dispatch: dispatch(), delivery: delivery(), requests: requests(),

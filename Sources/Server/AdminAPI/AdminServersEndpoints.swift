@@ -2,8 +2,9 @@ import JSONCoding
 import StoreModel
 import WebServices
 
-/// The servers that have the store open.
+/// The endpoint `servers`, which lists the servers that have the store open.
 struct AdminServersEndpoints: AdminEndpoints {
+  /// The list of servers in the store; nil if the store belongs to one server alone.
   let servers: (any ServerList)?
 
   private static let server = AnswerShape<ListedServer>("Server") { server in
@@ -14,7 +15,7 @@ struct AdminServersEndpoints: AdminEndpoints {
     server.member("pendingWakeUps", as: .count) { $0.pendingWakeUps }
   }
 
-  /// Nil where the store is one server's alone.
+  /// The shape of the answer. A nil list means that the store belongs to one server alone.
   private static let list = AnswerShape<[ListedServer]?> { list in
     list.member("isShared") { $0 != nil }
     list.list("servers", of: server) { $0 ?? [] }

@@ -9,8 +9,16 @@ import StoreModel
 import Synchronization
 import WebServices
 
-/// What those who run the server reach over HTTP: the admin API and the console.
+/// The HTTP interface for the operators of a server: the admin API below `/admin/v1/` and the
+/// console below `/console`.
+///
+/// Each request passes three stages:
+///
+/// 1. ``AdminAdmission`` checks whether the configuration admits the request's address.
+/// 2. ``AdminAuthenticator`` finds the admin key or the browser's session.
+/// 3. ``AdminRouter`` calls the endpoint, or ``Console`` sends a page or a file.
 package final class AdminService: Sendable {
+  /// The rules of admission. ``reload(_:)`` replaces them.
   private let admission: Mutex<AdminAdmission>
   private let authenticator: AdminAuthenticator
   private let router: AdminRouter
@@ -19,6 +27,15 @@ package final class AdminService: Sendable {
   private let gauges: AdminGauges
   private let pushes: LivePushes
 
+  /// Assembles the service.
+  ///
+  /// - Parameters:
+  ///   - containers: the containers of the current configuration; they change when the
+  ///     configuration is reloaded.
+  ///   - index: the subscription index of the dispatcher; nil if this process dispatches nothing.
+  ///   - journal: the journal that counts and logs failed requests.
+  ///   - log: the log that names each change made through the API.
+  ///   - publicURL: returns the URL at which clients reach the server.
   package init(
     store: any Store, configuration: ServerConfiguration, containers: ContainerSettings,
     accounts: AdminAccounts,
@@ -44,11 +61,12 @@ package final class AdminService: Sendable {
           pushes: pushes, index: index, clock: clock, publicURL: publicURL), log: log, clock: clock)
   }
 
-  /// The endpoints that do not ask how somebody signed in.
+  /// Returns the endpoints that work without knowledge of the kind of sign-in.
+  /// ``LocalAdministration`` uses them too.
   ///
   /// - Parameters:
-  ///   - gauges: nil where no server runs.
-  ///   - index: the index by which changes are dispatched; nil where none are.
+  ///   - gauges: the metrics of the server; nil in a process that runs no server.
+  ///   - index: the subscription index of the dispatcher; nil if this process dispatches nothing.
   static func endpoints(
     store: any Store, configuration: ServerConfiguration, containers: ContainerSettings,
     accounts: AdminAccounts,
@@ -96,29 +114,34 @@ package final class AdminService: Sendable {
     ]
   }
 
-  /// The HTTP server in front, whose numbers belong to the server's.
+  /// Adds the metrics of the HTTP server to the answers of `overview`.
   package func watch(_ metrics: @escaping @Sendable () -> HTTPServer.Metrics?) {
     gauges.watch(metrics)
   }
 
-  /// Lets in later requests by another configuration. Sessions go on, and so do event streams.
+  /// Applies a reloaded configuration to later requests. Sessions and event streams continue.
   ///
-  /// - Parameter configuration: with the address and the URL at which the server can be reached: they
-  ///   tell whether the API is there by itself.
+  /// - Parameter configuration: the new configuration. It must contain the resolved listening
+  ///   address and public URL, because they decide whether the API is on by default.
   package func reload(_ configuration: ServerConfiguration) {
     let next = AdminAdmission(configuration)
     admission.withLock { $0 = next }
     authenticator.count(by: next.addressHeader)
   }
 
-  /// Ends the event streams, now and from now on.
+  /// Ends all event streams and refuses new ones. The server calls this when it stops.
   package func close() { pushes.close() }
 
+  /// Whether this service answers requests for `path`: `/admin`, and all paths below `/admin/` and
+  /// `/console`.
   package static func isPath(_ path: String) -> Bool {
     path.hasPrefix("/admin/") || path == "/admin" || Console.isPath(path)
   }
 
-  /// The answer to a request whose path ``isPath(_:)``.
+  /// Returns the answer to a request with a path that satisfies ``isPath(_:)``. All errors become
+  /// answers.
+  ///
+  /// The journal counts and logs each failed request with its caller, if the caller is known.
   package func respond(to request: HTTPRequest) async -> HTTPResponse {
     var known: AdminIdentity?
     do {
@@ -136,13 +159,15 @@ package final class AdminService: Sendable {
     }
   }
 
+  /// Returns the answer with the header fields of ``protection``.
   private func protected(_ response: HTTPResponse) -> HTTPResponse {
     var response = response
     response.headers += Self.protection
     return response
   }
 
-  /// Header fields of every answer: nothing of it is kept, framed or taken for a page.
+  /// The header fields of every answer of the API. They forbid caches to keep the answer, browsers
+  /// to show it in a frame, and browsers to interpret it as a page.
   private static let protection = [
     ("Cache-Control", "no-store"), ("X-Content-Type-Options", "nosniff"),
     ("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'"),

@@ -3,21 +3,20 @@ import JSONCoding
 import StoreModel
 import WebServices
 
-/// How the admin API answers a value: as a JSON object whose members are declared once. Writing it and its shape in the
-/// description follow.
-///
-/// ```swift
-/// static let shape = AnswerShape<User>("User") { user in
-///   user.member("name") { $0.name }
-///   user.optional("emailAddress") { $0.profile.emailAddress }
-/// }
-/// ```
+/// The declaration of the JSON object that represents a value in answers of the admin API. The
+/// encoding and the schema in the API's description both follow from it.
 struct AnswerShape<Value>: Sendable {
+  /// The members in the order of the encoding.
   private let members: Members
-  /// The shape in the description.
+  /// The shape in the API's description.
   let schema: JSONSchema
 
-  /// - Parameter name: what the description calls it; nil for a shape that is described where it stands.
+  /// Declares a shape.
+  ///
+  /// - Parameters:
+  ///   - name: the name of the shape in the API's description; nil to describe the shape where it
+  ///     is used.
+  ///   - declare: adds the members.
   init(_ name: String? = nil, _ declare: (inout Members) -> Void) {
     var members = Members()
     declare(&members)
@@ -26,26 +25,33 @@ struct AnswerShape<Value>: Sendable {
     self.schema = name.map { schema.named($0) } ?? schema
   }
 
+  /// Writes a value as a JSON object.
   func write(_ value: Value, to writer: inout JSONWriter) {
     writer.object { members.write(value, to: &$0) }
   }
 
+  /// Returns a value as the text of a JSON object.
   func text(_ value: Value) -> String {
     var writer = JSONWriter()
     write(value, to: &writer)
     return writer.text
   }
 
-  /// The members of an object, in the order in which they are written.
+  /// The members of an object, in the order of the encoding.
   struct Members: Sendable {
-    /// By their names, with a `?` behind the names of those that may be missing.
+    /// The members' shapes by name. A name ends with `?` if the member may be missing.
     fileprivate var schemas: [String: JSONSchema] = [:]
+    /// The functions that write the members.
     private var writers: [@Sendable (Value, inout JSONWriter) -> Void] = []
 
+    /// Writes all members of a value.
     fileprivate func write(_ value: Value, to writer: inout JSONWriter) {
       for write in writers { write(value, &writer) }
     }
 
+    /// Adds a member.
+    ///
+    /// - Parameter write: writes the member's key and value.
     private mutating func add(
       _ name: String, _ schema: JSONSchema,
       _ write: @escaping @Sendable (Value, inout JSONWriter) -> Void
@@ -54,9 +60,11 @@ struct AnswerShape<Value>: Sendable {
       writers.append(write)
     }
 
-    /// A member that each answer has.
+    /// Adds a member that each answer has.
     ///
-    /// - Parameter schema: its shape, where that is narrower than its type's.
+    /// - Parameters:
+    ///   - schema: the member's shape, if it is narrower than the shape of its type.
+    ///   - part: returns the member's value.
     mutating func member<Part: MessagePart & Sendable>(
       _ name: String, as schema: JSONSchema? = nil, _ part: @escaping @Sendable (Value) -> Part
     ) {
@@ -66,7 +74,7 @@ struct AnswerShape<Value>: Sendable {
       }
     }
 
-    /// A member that is not written where there is nothing.
+    /// Adds a member that is left out if its value is nil.
     mutating func optional<Part: MessagePart & Sendable>(
       _ name: String, as schema: JSONSchema? = nil, _ part: @escaping @Sendable (Value) -> Part?
     ) {
@@ -77,7 +85,7 @@ struct AnswerShape<Value>: Sendable {
       }
     }
 
-    /// A member that is null where nothing is known.
+    /// Adds a member that is `null` if its value is nil.
     mutating func nullable<Part: MessagePart & Sendable>(
       _ name: String, as schema: JSONSchema? = nil, _ part: @escaping @Sendable (Value) -> Part?
     ) {
@@ -91,6 +99,7 @@ struct AnswerShape<Value>: Sendable {
       }
     }
 
+    /// Adds an object that each answer has.
     mutating func object<Inner>(
       _ name: String, _ shape: AnswerShape<Inner>, _ inner: @escaping @Sendable (Value) -> Inner
     ) {
@@ -100,7 +109,7 @@ struct AnswerShape<Value>: Sendable {
       }
     }
 
-    /// An object that is not written where there is none.
+    /// Adds an object that is left out if its value is nil.
     mutating func optional<Inner>(
       _ name: String, _ shape: AnswerShape<Inner>, _ inner: @escaping @Sendable (Value) -> Inner?
     ) {
@@ -111,6 +120,7 @@ struct AnswerShape<Value>: Sendable {
       }
     }
 
+    /// Adds an array of objects.
     mutating func list<Element>(
       _ name: String, of shape: AnswerShape<Element>,
       _ elements: @escaping @Sendable (Value) -> [Element]
@@ -123,9 +133,10 @@ struct AnswerShape<Value>: Sendable {
       }
     }
 
-    /// An object whose members have names of others' choice.
+    /// Adds an object whose member names are data, such as user record names. They are written in
+    /// alphabetical order.
     ///
-    /// - Parameter isOptional: whether one without members is not written.
+    /// - Parameter isOptional: whether an empty object is left out.
     mutating func map<Part: MessagePart & Sendable>(
       _ name: String, as schema: JSONSchema? = nil, isOptional: Bool = false,
       _ parts: @escaping @Sendable (Value) -> [String: Part]
@@ -144,7 +155,7 @@ struct AnswerShape<Value>: Sendable {
       }
     }
 
-    /// The members of another shape, as if they were this one's.
+    /// Adds the members of another shape to this object.
     mutating func members<Inner>(
       of shape: AnswerShape<Inner>, _ inner: @escaping @Sendable (Value) -> Inner
     ) {
@@ -155,7 +166,7 @@ struct AnswerShape<Value>: Sendable {
 }
 
 extension MessageContext {
-  /// Names stand in answers of the admin API as the store has them.
+  /// The context of answers of the admin API: owner names appear as the store has them.
   static let explicit = MessageContext(ownerNaming: .explicit)
 }
 
@@ -163,19 +174,21 @@ extension MessageContext {
 
 /// A page of a list.
 struct AdminPage<Element> {
+  /// The rows of the page.
   var elements: [Element] = []
-  /// Asks for the next page; nil on the last.
+  /// The argument `continuation` for the next page; nil on the last page.
   var continuation: String?
 }
 
 extension AnswerShape {
-  /// All that there is of something.
+  /// Returns the shape of a complete list: an object with one array.
   static func list<Element>(
     _ name: String, of element: AnswerShape<Element>
   ) -> AnswerShape where Value == [Element] {
     AnswerShape { $0.list(name, of: element) { $0 } }
   }
 
+  /// Returns the shape of a page: an object with an array and an optional `continuation`.
   static func page<Element>(
     _ name: String, of element: AnswerShape<Element>
   ) -> AnswerShape where Value == AdminPage<Element> {
@@ -185,7 +198,7 @@ extension AnswerShape {
     }
   }
 
-  /// A single member.
+  /// Returns the shape of an object with a single member.
   static func member(_ name: String) -> AnswerShape where Value: MessagePart & Sendable {
     AnswerShape { $0.member(name) { $0 } }
   }
@@ -196,11 +209,12 @@ extension AnswerShape {
 extension ContainerEnvironment: MessagePart {}
 
 extension JSONSchema {
+  /// The shape of a database scope: `public`, `private` or `shared`.
   static let databaseScope = word(DatabaseScope.allCases.map(\.pathComponent))
 }
 
 extension ContainerPlace {
-  /// The members that say which environment of which container is meant.
+  /// The members that name a container and its environment.
   static let shape = AnswerShape<ContainerPlace> { place in
     place.member("container") { $0.container }
     place.member("environment") { $0.environment }

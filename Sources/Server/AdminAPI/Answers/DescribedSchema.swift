@@ -4,12 +4,16 @@ import SchemaLanguage
 import StoreModel
 import WebServices
 
-/// The schema of a container in an environment, and what goes on with its indexes.
+/// The schema of a container's environment with the state of its index builds: the answer of
+/// `schema`.
 struct DescribedSchema: Sendable {
   var schema: ContainerSchema
+  /// The accepted types of subscriptions.
   var subscriptionTypes: [SubscriptionType]
+  /// The index builds that are not finished.
   var indexWork: [IndexWork]
 
+  /// The answer's shape. Types, fields and roles are in alphabetical order.
   static let shape = AnswerShape<DescribedSchema>("Schema") { described in
     described.list("recordTypes", of: recordType) { described in
       described.schema.recordTypes.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
@@ -20,7 +24,9 @@ struct DescribedSchema: Sendable {
     described.member("text") { $0.schema.text }
   }
 
+  /// A record type with its name.
   private typealias NamedType = (name: String, type: ContainerSchema.RecordType)
+  /// A field with the name of its type and the names of its indexes.
   private typealias Field = (name: String, type: String, indexes: [String])
 
   private static let recordType = AnswerShape<NamedType>("RecordType") { named in
@@ -51,11 +57,12 @@ struct DescribedSchema: Sendable {
 }
 
 extension IndexWork {
+  /// The shape of an index build without the container.
   fileprivate static let shape = AnswerShape<IndexWork>("IndexWork") { work in
     work.members(of: members) { $0 }
   }
 
-  /// With the container that the index is in.
+  /// The shape of an index build with its container's environment.
   static let placedShape = AnswerShape<IndexWork>("PlacedIndexWork") { work in
     work.member("container") { $0.container }
     work.member("environment") { $0.environment }
@@ -75,15 +82,18 @@ extension IndexWork {
 }
 
 extension SchemaOutcome {
+  /// The shape of the result of an import or a deployment: the changes, and the reasons of the
+  /// refused ones.
   static let shape = AnswerShape<SchemaOutcome>("SchemaOutcome") { outcome in
     outcome.member("changes") { $0.changes.map { "\($0)" } }
     outcome.member("refusals") { $0.refusals.map(\.reason) }
   }
 }
 
-/// What is in a schema, and for a container what an import would do.
+/// The size of a schema, and the result of an import as a dry run: the answer of `schema/validate`.
 struct SchemaReport: Sendable {
   var schema: ContainerSchema
+  /// The result of the dry run; nil if the request names no container.
   var outcome: SchemaOutcome?
 
   static let shape = AnswerShape<SchemaReport>("SchemaReport") { report in

@@ -5,9 +5,11 @@ import PushChannels
 import StoreModel
 import WebServices
 
-// How explanations are answered. Times are milliseconds since 1970; what is not known is null.
+// The shapes of explanations in answers. Times are in milliseconds since 1970. An unknown value is
+// `null`.
 
 extension ZoneID {
+  /// The shape of a zone with its owner's user record name.
   fileprivate static let shape = AnswerShape<ZoneID>("ExplainedZoneID") { zone in
     zone.member("zoneName") { $0.zoneName }
     zone.member("ownerRecordName") { $0.ownerName }
@@ -15,6 +17,7 @@ extension ZoneID {
 }
 
 extension SilenceReason {
+  /// The shape of a reason that prevented a notification or a delivery.
   fileprivate static let shape = AnswerShape<SilenceReason>("SilenceReason") { reason in
     reason.member("code") { $0.code.rawValue }
     reason.member("text") { $0.text }
@@ -25,6 +28,7 @@ extension SilenceReason {
 }
 
 extension SilentSubscription {
+  /// The shape of a subscription that did not fire, with the reasons.
   fileprivate static let shape = AnswerShape<SilentSubscription>("SilentSubscription") { silent in
     silent.member("subscriptionID") { $0.subscriptionID }
     silent.member("subscriber") { $0.subscriber }
@@ -33,6 +37,7 @@ extension SilentSubscription {
 }
 
 extension DeliveryExplanation {
+  /// The shape of a delivery. `due` exists only while the delivery waits.
   fileprivate static let shape = AnswerShape<DeliveryExplanation>("ExplainedDelivery") {
     explained in
     explained.member("number", as: .count) { $0.delivery.id.number }
@@ -57,6 +62,7 @@ extension DeliveryExplanation {
 }
 
 extension NotificationExplanation {
+  /// The shape of a notification with its deliveries.
   fileprivate static let shape = AnswerShape<NotificationExplanation>("ExplainedNotification") {
     explained in
     explained.member("notificationID") { $0.change.notificationID.uuidString.lowercased() }
@@ -75,10 +81,13 @@ extension NotificationExplanation {
     explained.list("silentDevices", of: SilenceReason.shape) { $0.silentDevices }
   }
 
+  /// The change that caused the notification.
   private var change: Change { entry.notification.change }
 }
 
 extension ChangeExplanation {
+  /// The shape of a change with the notifications that it caused and the subscriptions that stayed
+  /// silent.
   fileprivate static let shape = AnswerShape<ChangeExplanation>("ExplainedChange") { explained in
     explained.member("sequence", as: .count) { $0.sequence }
     explained.member("time") { $0.change.timestamp }
@@ -100,6 +109,7 @@ extension ChangeExplanation {
     explained.member("moreSilent") { $0.moreSilent }
   }
 
+  /// A step of the change's way with its time: `saved`, then `matched` after the dispatch.
   private static let step = AnswerShape<(name: String, time: Timestamp)> { step in
     step.member("step") { $0.name }
     step.member("time") { $0.time }
@@ -107,6 +117,7 @@ extension ChangeExplanation {
 }
 
 extension RecordExplanation {
+  /// The shape of the answer of `explain/record`.
   static let shape = AnswerShape<RecordExplanation> { explanation in
     explanation.member("recordName") { $0.recordID.recordName }
     explanation.object("zoneID", ZoneID.shape) { $0.recordID.zoneID }
@@ -116,7 +127,8 @@ extension RecordExplanation {
   }
 }
 
-/// The explanation of a subscription, and which one it is.
+/// The explanation of a subscription with the subscription's name: the answer of
+/// `explain/subscription`.
 struct ExplainedSubscription: Sendable {
   var name: SubscriptionName
   var explanation: SubscriptionExplanation
@@ -139,6 +151,7 @@ struct ExplainedSubscription: Sendable {
 }
 
 extension SubscriptionExplanation.Tally {
+  /// The shape of the counts of examined changes. The filter that refused most changes comes first.
   fileprivate static let shape = AnswerShape<Self>("Tally") { tally in
     tally.member("changes", as: .count) { $0.changes }
     tally.member("fitting", as: .count) { $0.fitting }
@@ -156,6 +169,7 @@ extension SubscriptionExplanation.Tally {
 }
 
 extension RecordDryRun {
+  /// The shape of the answer of `explain/trial/record`.
   static let shape = AnswerShape<RecordDryRun> { run in
     run.list("firing", of: name) { $0.firing }
     run.member("moreFiring") { $0.moreFiring }
@@ -176,6 +190,8 @@ extension RecordDryRun {
 }
 
 extension SubscriptionDryRun {
+  /// The shape of the answer of `explain/trial/subscription`. The member `before` is the argument
+  /// for the next page.
   static let shape = AnswerShape<SubscriptionDryRun> { run in
     run.list("fitting", of: past) { $0.fitting }
     run.object("tally", SubscriptionExplanation.Tally.shape) { $0.tally }
@@ -183,6 +199,7 @@ extension SubscriptionDryRun {
     run.optional("before", as: .count) { $0.next }
   }
 
+  /// A change that would have fired the subscription.
   private static let past = AnswerShape<PastChange> { past in
     past.member("sequence", as: .count) { $0.sequence }
     past.nullable("recordName") { $0.recordName }

@@ -3,13 +3,19 @@ import JSONCoding
 import StoreModel
 import WebServices
 
-/// A key or token as a list shows it, without what opens anything.
+/// A key or token in the list of `keys`. It contains no secret.
 enum ListedKey: Sendable {
-  /// - Parameter isCurrent: whether the request came with it.
+  /// An admin key.
+  ///
+  /// - Parameter isCurrent: whether the request was authenticated with this key.
   case admin(AdminKey, isCurrent: Bool)
+  /// A token of a web app.
   case apiToken(APIToken)
+  /// The public key of a program.
   case server(ServerKey)
 
+  /// The answer's shape. `isCurrent` exists only for admin keys, `origins` and `redirect` only for
+  /// API tokens, and `user` only for server-to-server keys.
   static let shape = AnswerShape<ListedKey>("Key") { key in
     key.member("kind", as: .word(["admin", "apiToken", "server"])) { $0.kind }
     key.member("identifier") { $0.identifier }
@@ -64,6 +70,7 @@ enum ListedKey: Sendable {
     }
   }
 
+  /// The container and environment; nil for an admin key, which is for the whole server.
   private var place: ContainerPlace? {
     switch self {
     case .admin: nil
@@ -74,10 +81,12 @@ enum ListedKey: Sendable {
     }
   }
 
+  /// The API token; nil for the other kinds.
   private var apiToken: APIToken? {
     if case .apiToken(let token) = self { token } else { nil }
   }
 
+  /// The URL to which the sign-in of an API token leads; nil if it posts a message to the page.
   private var redirect: String? {
     if case .redirect(let url) = apiToken?.signInCallback { url } else { nil }
   }

@@ -2,11 +2,13 @@ import CloudKitModel
 import JSONCoding
 import StoreModel
 
-/// An entry of the notification log, and what became of its deliveries.
+/// An entry of the notification log with the state of its deliveries, as `pushes` lists it.
 struct ListedPush: Sendable {
   var push: LoggedPush
+  /// The account name of the subscriber; nil if there is no account with the user record name.
   var subscriberName: String?
 
+  /// The answer's shape. `unsent` names the reasons why some devices have no delivery.
   static let shape = AnswerShape<ListedPush>("Push") { listed in
     listed.members(of: LogEntry.shape) { $0.push.entry }
     listed.optional("subscriberName") { $0.subscriberName }
@@ -16,6 +18,7 @@ struct ListedPush: Sendable {
 }
 
 extension LogEntry {
+  /// The shape of a log entry without deliveries. `key` is unique in the store.
   fileprivate static let shape = AnswerShape<LogEntry> { entry in
     entry.member("key") { "\($0.database.rawValue).\($0.sequence)" }
     entry.member("sequence", as: .count) { $0.sequence }
@@ -38,10 +41,12 @@ extension LogEntry {
     entry.member("logged") { $0.logged }
   }
 
+  /// The change that caused the notification.
   private var change: Change { notification.change }
 }
 
 extension LoggedPush.Delivery {
+  /// The shape of a delivery. `due` exists only while the delivery waits.
   fileprivate static let shape = AnswerShape<LoggedPush.Delivery>("Delivery") { delivery in
     delivery.member("number", as: .count) { $0.number }
     delivery.optional("kind") { $0.kind }
@@ -55,7 +60,7 @@ extension LoggedPush.Delivery {
 }
 
 extension LivePushes.Batch {
-  /// An event of the stream.
+  /// The shape of the event `pushes` in the event stream.
   static let shape = AnswerShape<LivePushes.Batch> { batch in
     batch.list("pushes", of: LogEntry.shape) { $0.entries }
     batch.member("leftOut", as: .count) { $0.leftOut }

@@ -2,15 +2,17 @@ import CloudKitModel
 import Explanation
 import StoreModel
 
-/// An explanation, and what the accounts and keys in it are called.
+/// An explanation with the names of the accounts and keys that it mentions.
 struct Named<Explanation: Sendable>: Sendable {
   var explanation: Explanation
-  /// The names of accounts by their user record names.
+  /// The names of accounts by user record name.
   var users: [String: String]
-  /// The labels of keys by the user record names under which they make changes.
+  /// The labels of keys by the user record name under which the keys change records.
   var keys: [String: String]
 
-  /// - Parameter name: what the description calls it.
+  /// Returns the shape of an explanation with these names.
+  ///
+  /// - Parameter name: the name of the shape in the API's description.
   static func shape(_ name: String, _ shape: AnswerShape<Explanation>) -> AnswerShape<Self> {
     AnswerShape<Self>(name) { named in
       named.members(of: shape) { $0.explanation }
@@ -20,9 +22,9 @@ struct Named<Explanation: Sendable>: Sendable {
   }
 }
 
-/// What mentions users: whose subscriptions it is about, and who made changes.
+/// An explanation that mentions users: subscribers, and users who changed records.
 protocol NamingUsers: Sendable {
-  /// User record names.
+  /// The user record names in the explanation.
   var mentionedUsers: Set<String> { get }
 }
 

@@ -5,17 +5,25 @@ import HTTPService
 import JSONCoding
 import WebServices
 
-/// The numbers of a running server at one moment. Counts are since its start; their differences are rates.
+/// The metrics of a running server at one moment: the answer of `overview`, and a sample in the
+/// event stream.
+///
+/// Counts begin at the start of the server. The difference of two samples, divided by the time
+/// between them, is a rate.
 struct Overview: Sendable {
   var time: Timestamp
+  /// The time of the sample.
   var dispatch: Dispatcher.Metrics
   var delivery: DeliveryWorker.Metrics
+  /// The counts of failed requests and items.
   var requests: RequestMetrics
-  /// Nil where no HTTP server is in front.
+  /// The metrics of the HTTP server; nil if no HTTP server runs.
   var http: HTTPServer.Metrics?
-  /// Seconds from the commit of a change to its entry in the notification log, of the latest, rising.
+  /// The seconds from the commit of each recent change to its entry in the notification log, in
+  /// ascending order.
   var delays: [Double]
 
+  /// The answer's shape. The member `delay` is missing if there were no recent notifications.
   static let shape = AnswerShape<Overview>("Overview") { overview in
     overview.member("time") { $0.time }
     overview.object("changes", changes) { $0.dispatch }
@@ -33,6 +41,7 @@ struct Overview: Sendable {
     dispatch.member("failures", as: .count) { $0.failures }
   }
 
+  /// The share of candidates that fired shows how selective the subscription index is.
   private static let matching = AnswerShape<Dispatcher.Metrics> { dispatch in
     dispatch.member("candidates", as: .count) { $0.candidates }
     dispatch.member("fired", as: .count) { $0.firedCandidates }
@@ -61,6 +70,8 @@ struct Overview: Sendable {
     delivery.member("restingRoutes", as: .count) { $0.restingRoutes }
   }
 
+  /// The shape of the request counts. The members of the HTTP server are missing if none runs.
+  /// `errors` counts failed requests and failed items by error code.
   private static let requests = AnswerShape<Overview> { overview in
     overview.optional("served", as: .count) { $0.http?.requestsServed }
     overview.optional("underWay", as: .count) { $0.http?.requestsUnderWay }
@@ -73,6 +84,7 @@ struct Overview: Sendable {
     }
   }
 
+  /// The shape of the delays: the median and the 99th percentile, in seconds.
   private static let delay = AnswerShape<[Double]> { delays in
     delays.member("median") { $0[$0.count / 2] }
     delays.member("p99") { $0[min($0.count - 1, $0.count * 99 / 100)] }

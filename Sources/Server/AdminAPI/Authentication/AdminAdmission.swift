@@ -5,16 +5,22 @@ import HTTPService
 import OutboundHTTP
 import WebServices
 
-/// Who comes to the admin API and the console at all, before anybody is asked for a key.
+/// The rules that decide whether a request may reach the admin API and the console. They apply
+/// before authentication.
 struct AdminAdmission: Sendable {
+  /// Whether the admin API is on.
   private let isServed: Bool
+  /// Whether the console is on (`admin.console` in `server.json`).
   private let hasConsole: Bool
+  /// The networks of `admin.networks`; an empty list admits all addresses.
   private let networks: [IPNetwork]
-  /// Whether nobody said that it shall be there, so that it is for this machine alone.
+  /// Whether the API is on only by default: the configuration sets neither `admin.enabled` nor
+  /// `admin.networks`. The API then serves only requests of programs on this machine.
   private let isOnByItself: Bool
-  /// The header field in which a proxy tells the client's address.
+  /// The header field in which a proxy writes the client's address; nil without a configured proxy.
   let addressHeader: String?
 
+  /// Takes the rules from a configuration.
   init(_ configuration: ServerConfiguration) {
     isServed = configuration.servesAdmin
     hasConsole = configuration.admin.hasConsole
@@ -23,8 +29,14 @@ struct AdminAdmission: Sendable {
     addressHeader = configuration.limits.clientAddressHeader
   }
 
-  /// - Throws: `NOT_FOUND` where there is no admin API, or no console and the request is for it;
-  ///   `ACCESS_DENIED` for addresses that may not use it.
+  /// Checks whether a request may come in. The socket file in the data directory is always
+  /// admitted.
+  ///
+  /// - Throws: `ACCESS_DENIED` if the address is in none of the configured networks. `NOT_FOUND` in
+  ///   three cases:
+  ///   - the admin API is off;
+  ///   - the API is on only by default, and the request comes from elsewhere;
+  ///   - the console is off, and the request is for the console.
   func check(_ request: HTTPRequest) throws(ServiceError) {
     if request.isFromSocketFile { return }
     guard isServed else {
@@ -54,9 +66,12 @@ struct AdminAdmission: Sendable {
     }
   }
 
-  /// Whether a program of this machine sent the request to this machine. A proxy on it sends those of
-  /// others, and so does a browser on it whose page has a name that it was made to take for this
-  /// machine's.
+  /// Whether a program on this machine sent the request to a loopback host.
+  ///
+  /// Two checks protect against requests of others. A proxy on this machine forwards requests of
+  /// other machines, so requests with a proxy's header fields do not count. A browser on this
+  /// machine may show a page whose host name resolves to a loopback address (DNS rebinding), so the
+  /// `Host` field must name a loopback host.
   private func isOfThisMachine(_ request: HTTPRequest) -> Bool {
     if ClientAddress.isForwarded(request, header: addressHeader) { return false }
     guard let host = request.header("Host") else { return true }

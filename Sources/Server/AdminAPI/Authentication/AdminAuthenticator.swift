@@ -7,22 +7,31 @@ import StoreModel
 import Synchronization
 import WebServices
 
-/// Finds out who makes a request of the admin API: a program shows an admin key, a browser the cookie
-/// of a session that began with one. A program that connects to the socket in the data directory needs neither.
+/// The authentication of requests to the admin API.
+///
+/// There are three kinds of callers:
+///
+/// - A program sends an admin key with each request (`Authorization: Bearer KEY`).
+/// - A browser sends the cookie of a session that began with an admin key.
+/// - A program that connects to the socket file in the data directory needs neither.
 final class AdminAuthenticator: Sendable {
-  /// The header field in which a page shows that it is the console: other sites cannot send it.
+  /// The header field that proves that the console's own page sent a request. A page of another
+  /// site cannot send it.
   static let proofHeader = "X-Petrel-CSRF"
-  /// Seconds that a session lasts.
+  /// The lifetime of a session in seconds: 12 hours.
   static let sessionLifetime = 43_200.0
 
   private let store: any AdminKeyStore & ConsoleSessionStore
   private let clock: @Sendable () -> Timestamp
+  /// The header field in which a proxy writes the client's address. ``count(by:)`` changes it.
   private let addressHeader: Mutex<String?>
   private let attempts: SignInAttempts
 
   /// - Parameters:
-  ///   - limits: where servers that share the store count attempts; nil when one has it alone.
-  ///   - addressHeader: the header field in which a proxy tells the client's address.
+  ///   - limits: the shared counts of attempts, for servers that share the store; nil if one server
+  ///     has the store alone.
+  ///   - addressHeader: the header field in which a proxy writes the client's address; nil without
+  ///     a proxy.
   init(
     store: any AdminKeyStore & ConsoleSessionStore, sharing limits: (any SharedLimits)?,
     addressHeader: String?, clock: @escaping @Sendable () -> Timestamp
@@ -33,14 +42,15 @@ final class AdminAuthenticator: Sendable {
     self.clock = clock
   }
 
-  /// Counts wrong keys by the address in another header field from now on.
+  /// Sets the header field whose address counts for later wrong keys. Earlier counts remain.
   func count(by addressHeader: String?) { self.addressHeader.withLock { $0 = addressHeader } }
 
-  /// Who makes a request.
+  /// Returns the identity of the caller.
   ///
-  /// - Throws: `AUTHENTICATION_REQUIRED` where nothing is shown or the session is over,
-  ///   `AUTHENTICATION_FAILED` for a key that is none, `ACCESS_DENIED` where a browser would change
-  ///   something without the proof that its page is the console, `THROTTLED` after many wrong keys.
+  /// - Throws: `AUTHENTICATION_REQUIRED` if the request has neither key nor cookie, or if the
+  ///   session is over. `AUTHENTICATION_FAILED` for a wrong or revoked key. `ACCESS_DENIED` if a
+  ///   browser's session sends another method than `GET` or `HEAD` without the right
+  ///   ``proofHeader``. `THROTTLED` after many wrong keys from the same network.
   func identity(of request: HTTPRequest) async throws -> AdminIdentity {
     if request.isFromSocketFile { return .local }
     if let field = request.header("Authorization") {
@@ -80,12 +90,15 @@ final class AdminAuthenticator: Sendable {
     return AdminIdentity(key: key, session: session)
   }
 
-  /// Begins a session for a browser that shows a key. A right one is let in however many wrong ones
-  /// came from its address: a key has 256 bits, so nobody finds one by trying, and whoever tries must
-  /// not keep its owner out.
+  /// Begins a session for a browser that sends an admin key.
   ///
-  /// - Returns: the value of its cookie.
-  /// - Throws: as ``identity(of:)`` does.
+  /// The limit for wrong keys does not apply to a right key. A key has 256 bits, so guessing cannot
+  /// find one, and an attacker who guesses must not lock out the owner at the same address.
+  ///
+  /// - Returns: the value of the session's cookie, 32 random bytes in Base64URL. The store keeps
+  ///   only its hash.
+  /// - Throws: `AUTHENTICATION_FAILED` for a wrong or revoked key, `THROTTLED` after many wrong
+  ///   keys from the same network.
   func beginSession(with text: String, from request: HTTPRequest) async throws -> String {
     let text = text.trimmingCharacters(in: .whitespacesAndNewlines)
     guard let key = try await AdminKeys.key(text, in: store) else {
@@ -103,11 +116,13 @@ final class AdminAuthenticator: Sendable {
     return cookie
   }
 
+  /// Ends a session. Its cookie is invalid from then on.
   func endSession(_ session: ConsoleSession) async throws {
     try await store.endConsoleSession(withHash: session.hash)
   }
 
-  /// What the console sends along with what changes something.
+  /// Returns the text that the console sends in ``proofHeader``: a hash of the session's cookie in
+  /// Base64URL.
   static func proof(of cookie: String) -> String {
     Base64URL.encode(SHA256.hash("console proof \(cookie)".utf8))
   }
@@ -118,11 +133,15 @@ final class AdminAuthenticator: Sendable {
       "this is no admin key of this server, or it was revoked; 'petrel keys list' shows them")
   }
 
+  /// Returns the network whose wrong keys count together: an IPv4 address, or the first 64 bits of
+  /// an IPv6 address.
   private func network(of request: HTTPRequest) -> String {
     ClientAddress.network(of: request, header: addressHeader.withLock { $0 })
   }
 
   /// Counts a wrong key.
+  ///
+  /// - Throws: `THROTTLED` with the seconds to wait if the network has sent too many wrong keys.
   private func beginAttempt(_ request: HTTPRequest) async throws {
     let verdict = try await attempts.begin(address: network(of: request), at: clock())
     guard case .wait(let seconds) = verdict else { return }

@@ -2,21 +2,23 @@ import CloudKitModel
 import DatabaseAPI
 import StoreModel
 
-/// Who makes a request of the admin API.
+/// The authenticated caller of a request to the admin API.
 struct AdminIdentity: LoggedCaller {
-  /// The key that was shown with the request, or when the session began; nil for a program that has
-  /// the store itself open, or came through the socket in its directory.
+  /// The admin key of the request or of its session. Nil for a program that has the store open
+  /// itself, or that came through the socket file in the data directory.
   var key: AdminKey?
-  /// The browser's session; nil for a program that shows its key with each request.
+  /// The browser's session; nil for a program that sends its key with each request.
   var session: ConsoleSession?
 
-  /// A program that has the store itself open, or came through the socket in its directory: who may open the files there
-  /// needs no key.
+  /// The identity of a program that has the store open itself, or that came through the socket file
+  /// in the data directory. A program that may open those files needs no key.
   static let local = AdminIdentity()
 
+  /// The caller's name in the log: `admin:` and the key's identifier, or `owner`.
   var logName: String { key.map { "admin:\($0.identifier)" } ?? "owner" }
 
-  /// Under which name records of the public database are changed.
+  /// The user record name that records in the public database get as creator or modifier. It is `_`
+  /// and the first 16 bytes of the key's hash in hexadecimal; without a key, `_` and 32 zeros.
   var userRecordName: String {
     guard let key else { return "_" + String(repeating: "0", count: 32) }
     return "_" + key.hash.prefix(16).hexadecimal

@@ -3,15 +3,16 @@ import Cryptography
 import Settings
 import StoreModel
 
-/// Makes the keys of those who run a server, and says whether a text is one.
+/// The creation and recognition of admin keys, which authenticate the operators of a server.
 public enum AdminKeys {
-  /// Bytes of a label at most.
+  /// The maximum length of a label in bytes of UTF-8.
   public static let labelLimit = 200
 
-  /// Makes an admin key and keeps its hash.
+  /// Creates an admin key. The store keeps only the SHA-256 hash of the key's text.
   ///
-  /// - Returns: the key's text, 64 hexadecimal digits, which is kept nowhere.
-  /// - Throws: ``ConfigurationError`` for a label that is too long.
+  /// - Parameter label: a text by which people recognise the key; at most ``labelLimit`` bytes.
+  /// - Returns: the key's text, 64 hexadecimal digits for 32 random bytes. It cannot be read again.
+  /// - Throws: ``ConfigurationError`` if the label is too long.
   public static func add(
     label: String, to store: any AdminKeyStore, at now: Timestamp
   ) async throws -> String {
@@ -24,8 +25,10 @@ public enum AdminKeys {
     return text
   }
 
-  /// The key with this text; nil where none is known or it was revoked. All are compared, each as
-  /// long as the others.
+  /// Returns the key with this text; nil if the key is unknown or revoked.
+  ///
+  /// The function compares the hash with all keys of the store in constant time, so its duration
+  /// reveals nothing about them.
   static func key(_ text: String, in store: any AdminKeyStore) async throws -> AdminKey? {
     let hash = hash(of: text)
     var found: AdminKey?
@@ -36,6 +39,7 @@ public enum AdminKeys {
     return found?.revoked == nil ? found : nil
   }
 
+  /// Returns the SHA-256 hash under which the store keeps a key or the cookie of a session.
   static func hash(of text: String) -> [UInt8] {
     SHA256.hash(text.utf8)
   }

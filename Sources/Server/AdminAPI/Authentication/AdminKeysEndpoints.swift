@@ -5,7 +5,8 @@ import Settings
 import StoreModel
 import WebServices
 
-/// API tokens, server-to-server keys and admin keys.
+/// The endpoints `keys/…`: list, creation and revocation of API tokens, server-to-server keys and
+/// admin keys.
 struct AdminKeysEndpoints: AdminEndpoints {
   let adminAccess: any AdminKeyStore
   let credentials: any CredentialStore
@@ -30,6 +31,8 @@ struct AdminKeysEndpoints: AdminEndpoints {
     ]
   }
 
+  /// Returns the admin keys, then the API tokens, then the server-to-server keys, revoked ones
+  /// included.
   private func list(_ request: AdminRequest) async throws -> [ListedKey] {
     let credentials = try await credentials.programCredentials()
     return try await adminAccess.adminKeys().map {
@@ -37,6 +40,8 @@ struct AdminKeysEndpoints: AdminEndpoints {
     } + credentials.apiTokens.map { .apiToken($0) } + credentials.serverKeys.map { .server($0) }
   }
 
+  /// Creates an API token and returns its text. The default of `redirect` is a sign-in that posts a
+  /// message to the page.
   private func addAPIToken(_ request: AdminRequest) async throws -> String {
     let arguments = request.arguments
     let place = try arguments.place()
@@ -61,6 +66,9 @@ struct AdminKeysEndpoints: AdminEndpoints {
     }
   }
 
+  /// Registers the public key of a server-to-server key and returns its key ID.
+  ///
+  /// - Throws: `EXISTS` if the key is registered already.
   private func addServerKey(_ request: AdminRequest) async throws -> String {
     let arguments = request.arguments
     let place = try arguments.place()
@@ -82,6 +90,7 @@ struct AdminKeysEndpoints: AdminEndpoints {
     }
   }
 
+  /// Creates an admin key and returns its text.
   private func addAdminKey(_ request: AdminRequest) async throws -> String {
     do {
       return try await AdminKeys.add(
@@ -91,6 +100,10 @@ struct AdminKeysEndpoints: AdminEndpoints {
     }
   }
 
+  /// Revokes the key or token with this identifier and returns a sentence that names it.
+  ///
+  /// - Throws: `NOT_FOUND` if the identifier fits no key or several keys, or if the key is revoked
+  ///   already.
   private func revoke(_ request: AdminRequest) async throws -> String {
     do {
       return try await Registration.revoke(

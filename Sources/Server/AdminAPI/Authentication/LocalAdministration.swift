@@ -6,20 +6,23 @@ import JSONCoding
 import StoreModel
 import WebServices
 
-/// The admin API in the process that has the store open, without a server, a socket or a key.
+/// The admin API inside a process that has the store open: it needs no server, no socket and no
+/// key.
 ///
-/// What runs in a server only is missing: sessions, the numbers of `overview` and the stream of
-/// `events`. Changes are kept for the next server to dispatch.
-///
-/// ```swift
-/// let administration = LocalAdministration(store: store, configuration: configuration)
-/// let response = await administration.respond(
-///   to: HTTPRequest(method: "GET", target: "/admin/v1/users"))
-/// ```
+/// It lacks the parts that only a server has: sessions, the metrics of `overview`, and the stream
+/// of `events`. Changes stay in the outbox until the next server dispatches them.
 public struct LocalAdministration: Sendable {
+  /// The endpoints; each request has ``AdminIdentity/local`` as its caller.
   private let router: AdminRouter
+  /// The upload and download of assets at the URLs that the API's answers contain.
   private let transfers: AssetTransfers
 
+  /// Opens the admin API on a store.
+  ///
+  /// - Parameters:
+  ///   - configuration: the settings of the server that the store belongs to. The public URL in it
+  ///     is the base of asset URLs.
+  ///   - clock: the source of the current time.
   public init(
     store: any Store, configuration: ServerConfiguration,
     clock: @escaping @Sendable () -> Timestamp = { .now }
@@ -39,8 +42,10 @@ public struct LocalAdministration: Sendable {
       clock: clock)
   }
 
-  /// The answer to a request below ``path``, or to an asset's URL; never fails, for what goes wrong is
-  /// in the answer.
+  /// Returns the answer to a request below ``path``, or to the URL of an asset. All errors become
+  /// answers.
+  ///
+  /// The answer to an internal error contains the error's text, unlike that of a server.
   public func respond(to request: HTTPRequest) async -> HTTPResponse {
     do {
       if request.path.hasPrefix(AssetLinks.prefix) {
@@ -49,12 +54,12 @@ public struct LocalAdministration: Sendable {
       return try await router.answer(to: request, by: .local)
     } catch {
       var failure = ServiceError(any: error)
-      // There is no server's log that would say why.
+      // / This process has no server log that could contain the reason.
       if failure.code == .internalError { failure.reason = "\(error)" }
       return HTTPResponse(failure)
     }
   }
 
-  /// What the paths of the admin API begin with.
+  /// The prefix of the API's paths, `/admin/v1/`.
   public static let path = AdminRouter.prefix
 }

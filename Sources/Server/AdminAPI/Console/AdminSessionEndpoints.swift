@@ -4,9 +4,11 @@ import HTTPService
 import StoreModel
 import WebServices
 
-/// What someone who is signed in may know and do about that.
+/// The endpoints `session` and `session/sign-out`, for a caller that is signed in.
 struct AdminSessionEndpoints: AdminEndpoints {
   let authenticator: AdminAuthenticator
+  /// Returns the URL at which clients reach the server. A URL with `https:` selects the secure
+  /// cookie.
   let publicURL: @Sendable () -> String
 
   private static let key = AnswerShape<AdminKey>("AdminKey") { key in
@@ -14,6 +16,7 @@ struct AdminSessionEndpoints: AdminEndpoints {
     key.member("label") { $0.label }
   }
 
+  /// The shape of `session`. `expires` and `proof` exist only for a browser's session.
   private static let session = AnswerShape<AdminRequest> { request in
     request.optional("key", key) { $0.identity.key }
     request.optional("expires") { $0.identity.session?.expires }
@@ -39,6 +42,9 @@ struct AdminSessionEndpoints: AdminEndpoints {
     ]
   }
 
+  /// Ends the session of the request and clears its cookie.
+  ///
+  /// - Throws: `BAD_REQUEST` if the request carried the key itself.
   private func signOut(_ request: AdminRequest) async throws -> HTTPResponse {
     guard let session = request.identity.session else {
       throw ServiceError(

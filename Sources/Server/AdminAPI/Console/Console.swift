@@ -3,12 +3,16 @@ import Foundation
 import HTTPService
 import WebServices
 
-/// The console: its files, and the page at which a browser shows an admin key.
+/// The console: its static files, and the page on which a browser signs in with an admin key.
 package struct Console: Sendable {
+  /// The path of the console. Its files have paths below `/console/`.
   static let path = "/console"
   private static let signInPath = "/console/sign-in"
 
+  /// The authenticator that begins sessions and recognises their cookies.
   let authenticator: AdminAuthenticator
+  /// Returns the URL at which clients reach the server. A URL with `https:` selects the secure
+  /// cookie.
   let publicURL: @Sendable () -> String
   private let files = ConsoleFiles()
 
@@ -17,11 +21,17 @@ package struct Console: Sendable {
     self.publicURL = publicURL
   }
 
+  /// Whether the console answers requests for `path`: `/console` and all paths below.
   package static func isPath(_ path: String) -> Bool {
     path == Self.path || path.hasPrefix(Self.path + "/")
   }
 
-  /// The answer to a request whose path ``isPath(_:)``.
+  /// Returns the answer to a request with a path that satisfies ``isPath(_:)``.
+  ///
+  /// All files except `index.html` are public; they contain no data of the server.
+  ///
+  /// - Throws: `NOT_FOUND` if there is no such file, ``WrongMethod`` for a method that the path
+  ///   does not have.
   func answer(to request: HTTPRequest) async throws -> HTTPResponse {
     if request.path == Self.signInPath {
       try WrongMethod.check(
@@ -41,7 +51,8 @@ package struct Console: Sendable {
     return response
   }
 
-  /// The console itself, for a browser that is signed in.
+  /// Returns `index.html` to a browser that is signed in, and a redirection to the sign-in page to
+  /// all others.
   private func index(_ request: HTTPRequest) async throws -> HTTPResponse {
     do {
       _ = try await authenticator.identity(of: request)
@@ -57,6 +68,10 @@ package struct Console: Sendable {
     return response
   }
 
+  /// Begins a session with the key of the form, sets its cookie, and redirects to the console.
+  ///
+  /// A browser that reports another site as the form's origin gets status 403 (`Sec-Fetch-Site`). A
+  /// wrong key gives the page with status 403, too many wrong keys give 429 with `Retry-After`.
   private func signIn(_ request: HTTPRequest) async throws -> HTTPResponse {
     if let site = request.header("Sec-Fetch-Site"), !["same-origin", "none"].contains(site) {
       return page(problem: "The form was sent from another site.", status: 403)
@@ -86,11 +101,15 @@ package struct Console: Sendable {
     }
   }
 
+  /// Returns an answer with status 303 that no cache keeps.
   private func redirect(to path: String) -> HTTPResponse {
     HTTPResponse(
       status: 303, headers: [("Location", path), ("Cache-Control", "no-store")] + Self.protection)
   }
 
+  /// Returns the sign-in page.
+  ///
+  /// - Parameter problem: the message above the form; nil for none.
   private func page(problem: String?, status: Int) -> HTTPResponse {
     let notice: HTML =
       problem.map {
@@ -135,7 +154,8 @@ package struct Console: Sendable {
       ] + Self.protection, body: .data(Data(document.text.utf8)))
   }
 
-  /// What the pages may load and do: what comes from this server, and no script or style in a page.
+  /// The header fields of all pages and files. The content security policy allows only content of
+  /// this server, and no inline scripts or styles.
   private static let protection = [
     (
       "Content-Security-Policy",

@@ -3,16 +3,19 @@ import Cryptography
 import Foundation
 import HTTPService
 
-/// The files of the console, which lie in the program itself.
+/// The files of the console, which are linked into the program (`CConsoleFiles`).
 struct ConsoleFiles: Sendable {
+  /// A file with its media type and its entity tag.
   private struct File: Sendable {
     var type: String
     var data: Data
     var tag: String
   }
 
+  /// The files by name.
   private let files: [String: File]
 
+  /// Copies the files from the program's data and computes their entity tags.
   init() {
     var files: [String: File] = [:]
     var number = 0
@@ -26,8 +29,10 @@ struct ConsoleFiles: Sendable {
     self.files = files
   }
 
-  /// The file as an answer; 304 for a browser that has it as it is (RFC 9110, section 13.1.2). Nil
-  /// where there is none of this name.
+  /// Returns the file as an answer; nil if there is no file of this name.
+  ///
+  /// The answer is 304 without content if the request's `If-None-Match` contains the file's tag
+  /// (RFC 9110, section 13.1.2).
   func response(named name: String, to request: HTTPRequest) -> HTTPResponse? {
     guard let file = files[name] else { return nil }
     let known = (request.header("If-None-Match") ?? "").split(separator: ",").map {

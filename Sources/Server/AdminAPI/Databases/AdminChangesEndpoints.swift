@@ -4,9 +4,10 @@ import HTTPService
 import StoreModel
 import WebServices
 
-/// Everything that a zone holds, in the order of its changes.
+/// The endpoint `records/changes`, which returns all records of a zone in the order of their last
+/// changes.
 struct AdminChangesEndpoints: AdminEndpoints {
-  /// Bytes of stored changes after which a page ends.
+  /// The size limit of a page: it ends after 2 MiB of stored changes.
   private static let pageSize = 2 << 20
 
   let store: any ChangeFeedStore
@@ -23,8 +24,10 @@ struct AdminChangesEndpoints: AdminEndpoints {
     ]
   }
 
-  /// Unlike other answers it does not name the database's own owner, so that what it tells can be
-  /// saved in another database as it is.
+  /// Returns a page of changes.
+  ///
+  /// Unlike other answers, this one does not replace the database's owner by a user record name. A
+  /// program can therefore save the records in another database without editing them.
   private func changes(_ request: AdminRequest) async throws -> HTTPResponse {
     let arguments = request.arguments
     let (database, _) = try await databases.existing(arguments)

@@ -7,21 +7,26 @@ import JSONCoding
 import StoreModel
 import WebServices
 
-/// Which database a request of the admin API is about, by its arguments `container`, `environment`,
-/// `database` and `user`.
+/// The selection of a database by the arguments `container`, `environment`, `database` and `user`,
+/// and the operations of the web services protocol on it.
 struct AdminDatabases: Sendable {
+  /// The arguments that select one database. `user` is necessary unless the database is public.
   static let arguments: [AdminArgument] = [
     .container.needed, .environment, .database, .user,
   ]
-  /// Those of an endpoint that without them looks at all databases.
+  /// The arguments of an endpoint that covers all databases if a request names no container.
   static let optionalArguments: [AdminArgument] = [.container, .environment, .database, .user]
 
   let accounts: any AccountReading
+  /// The store of databases.
   let store: any DatabaseStore
-  /// The operations of the protocol.
+  /// The operations of the web services protocol.
   let operations: OperationTable
 
-  /// The database's address. `user` is the name of an account or a user record name.
+  /// Returns the address of the selected database. The database need not exist.
+  ///
+  /// - Throws: `BAD_REQUEST` if the container is invalid, or if a private or shared database has no
+  ///   `user`.
   func address(_ arguments: AdminArguments) async throws -> DatabaseAddress {
     let place = try arguments.place()
     let scope = arguments.text(.database).flatMap { DatabaseScope(pathComponent: $0) } ?? .public
@@ -33,7 +38,11 @@ struct AdminDatabases: Sendable {
       container: place.container, environment: place.environment, scope: scope, owner: owner)
   }
 
-  /// The user record name that an argument's value means: itself, or that of the account with this name.
+  /// Returns the user record name that an argument's value stands for. The value is an account's
+  /// name, or a user record name itself, which begins with `_`.
+  ///
+  /// - Throws: `BAD_REQUEST` for a text that is neither. A user record name without an account is
+  ///   permitted.
   func userRecordName(
     _ name: String, of argument: AdminArgument, _ arguments: AdminArguments
   ) async throws -> String {
@@ -44,7 +53,9 @@ struct AdminDatabases: Sendable {
     return name
   }
 
-  /// The database, which has to be there: looking at one must not make it.
+  /// Returns the selected database and its address. A read must not create a database.
+  ///
+  /// - Throws: `NOT_FOUND` if the database does not exist.
   func existing(_ arguments: AdminArguments) async throws -> (DatabaseID, DatabaseAddress) {
     let address = try await address(arguments)
     guard let database = try await store.existingDatabase(at: address) else {
@@ -53,8 +64,9 @@ struct AdminDatabases: Sendable {
     return (database, address)
   }
 
-  /// A request of the protocol as the database's owner makes it, with all permissions. In the public
-  /// database the key itself is who makes changes.
+  /// Returns the context of an operation that runs with all permissions of the database's owner. In
+  /// the public database, the user record name of the admin key stands in the stamps of changed
+  /// records.
   func context(
     _ request: AdminRequest, operation: String, body: Data
   ) async throws -> RequestContext {
@@ -64,9 +76,12 @@ struct AdminDatabases: Sendable {
       address: address, uuid: request.uuid, body: body, now: request.now)
   }
 
-  /// The answer of an operation of the protocol, as the database's owner gets it.
+  /// Runs an operation of the web services protocol and returns its answer as the database's owner
+  /// would get it.
   ///
-  /// - Parameter members: the arguments that are the members of the operation's request.
+  /// - Parameter members: the arguments that become members of the operation's request body.
+  /// - Throws: the errors of the operation, also if the operation does not exist in the database's
+  ///   scope.
   func answer(
     _ request: AdminRequest, operation name: String, with members: [AdminArgument]
   ) async throws -> HTTPResponse {
@@ -78,18 +93,23 @@ struct AdminDatabases: Sendable {
   }
 }
 
-/// Where a list goes on, in a form that only the server reads.
+/// The continuation of a list: a text that clients return unchanged to get the next page.
 enum AdminContinuation {
+  /// Encodes the sort key of a page's last row, as Base64URL of a JSON array.
   static func text(_ parts: [String]) -> String {
     Base64URL.encode(JSONValue.array(parts.map(JSONValue.string)).text.utf8)
   }
 
-  /// - Throws: `BAD_REQUEST` for what ``text(_:)`` did not make.
+  /// Returns the parts of the argument `continuation`; nil if the request has none.
+  ///
+  /// - Parameter count: the expected number of parts.
+  /// - Throws: `BAD_REQUEST` for a text with another number of parts, or one that ``text(_:)``
+  ///   cannot have made.
   static func parts(
     _ arguments: AdminArguments, count: Int
   ) throws(ServiceError) -> [String]? {
     guard let text = arguments.text(.continuation) else { return nil }
-    // The caller gets an error that names the argument.
+    // The next check reports the error with the argument's name.
     let json = Base64URL.decode(text).flatMap { try? JSONValue(parsing: Data($0)) }
     let parts = json?.array?.compactMap { $0.string }
     guard let parts, parts.count == count else {

@@ -4,11 +4,12 @@ import Foundation
 import StoreModel
 import WebServices
 
-/// Why pushes came or did not: `explain/…` of the admin API.
+/// The endpoints `explain/…`, which say why a notification came or did not come, and which run
+/// predicates without saving anything.
 struct AdminExplainEndpoints: AdminEndpoints {
-  /// Subscriptions that one answer looks at, one by one.
+  /// The maximum number of subscriptions that one answer of a server examines.
   static let subscriptionsLookedAt = 2_000
-  /// Changes that one answer tries a subscription on.
+  /// The maximum number of changes that one answer of a server tests a subscription against.
   static let changesTried = 2_000
 
   let store: ExplanationStore
@@ -16,16 +17,21 @@ struct AdminExplainEndpoints: AdminEndpoints {
   let adminAccess: any AdminKeyStore
   let credentials: any CredentialReading
   let databases: AdminDatabases
-  /// The index by which changes are dispatched, where the server has it at hand.
+  /// The subscription index of the dispatcher; nil if this process dispatches nothing.
   let index: Explainer.Index?
-  /// Whether others wait beside who asks, so that one answer looks at so much and no more.
+  /// Whether the limits above apply. They protect the other clients of a server; a command on a
+  /// store has no such limits.
   let isBounded: Bool
 
+  /// The argument `limit`; it permits more than the limit of other lists.
   private static let limit = AdminArgument(
     "limit", .integer(1...1_000), "how many changes are looked at, or shown")
   private static let before = AdminArgument(
     "before", .integer(0...Int.max), "only changes before the one with this sequence")
+  /// The arguments that select a record.
   private static let zone: [AdminArgument] = [.zone, .zoneOwner, .recordName.needed]
+  /// The arguments that restrict an answer to one subscriber, one subscription, or a number of
+  /// changes.
   private static let question: [AdminArgument] = [.subscriber, .subscriptionID, limit]
 
   var endpoints: [AdminEndpoint] {
@@ -54,6 +60,7 @@ struct AdminExplainEndpoints: AdminEndpoints {
     ]
   }
 
+  /// Explains the notifications of a record's latest changes.
   private func record(_ request: AdminRequest) async throws -> Named<RecordExplanation> {
     let arguments = request.arguments
     let (database, address) = try await databases.existing(arguments)
@@ -68,6 +75,9 @@ struct AdminExplainEndpoints: AdminEndpoints {
         recordID, in: database, about: question(arguments), before: before(arguments)))
   }
 
+  /// Explains the recent history of one subscription.
+  ///
+  /// - Throws: `BAD_REQUEST` in the public database if `subscriber` is missing.
   private func subscription(_ request: AdminRequest) async throws -> Named<ExplainedSubscription> {
     let arguments = request.arguments
     let (database, address) = try await databases.existing(arguments)
@@ -81,6 +91,7 @@ struct AdminExplainEndpoints: AdminEndpoints {
         name: name, explanation: try await explainer(arguments).explain(name, in: database)))
   }
 
+  /// Returns the subscriptions that a proposed record would fire. Nothing is saved.
   private func recordDryRun(_ request: AdminRequest) async throws -> Named<RecordDryRun> {
     let arguments = request.arguments
     let (database, _) = try await databases.existing(arguments)
@@ -101,6 +112,8 @@ struct AdminExplainEndpoints: AdminEndpoints {
         about: question(arguments), after: last))
   }
 
+  /// Returns the recent changes that a proposed subscription would have fired for. Nothing is
+  /// saved.
   private func subscriptionDryRun(
     _ request: AdminRequest
   ) async throws -> Named<SubscriptionDryRun> {
@@ -120,6 +133,7 @@ struct AdminExplainEndpoints: AdminEndpoints {
 
   // MARK: Arguments
 
+  /// Returns an explainer with the limits of the request.
   private func explainer(_ arguments: AdminArguments) -> Explainer {
     var limits = Explainer.Limits()
     limits.changes = arguments.int(Self.limit) ?? limits.changes
@@ -131,10 +145,12 @@ struct AdminExplainEndpoints: AdminEndpoints {
     return Explainer(store: store, limits: limits, index: index)
   }
 
+  /// Returns the sequence number that all examined changes must be below; nil for no limit.
   private func before(_ arguments: AdminArguments) -> Int64? {
     arguments.int(Self.before).map { Int64($0) }
   }
 
+  /// Returns the restriction of the answer that the request asks for.
   private func question(_ arguments: AdminArguments) async throws -> Explainer.Question {
     var question = Explainer.Question(subscriptionID: arguments.text(.subscriptionID))
     if let user = arguments.text(.subscriber) {
@@ -145,7 +161,7 @@ struct AdminExplainEndpoints: AdminEndpoints {
 
   // MARK: Names
 
-  /// An explanation, and what the accounts and keys in it are called.
+  /// Adds the names of the accounts and keys that an explanation mentions.
   private func named<Explanation: NamingUsers>(
     _ explanation: Explanation
   ) async throws -> Named<Explanation> {
@@ -156,7 +172,7 @@ struct AdminExplainEndpoints: AdminEndpoints {
       keys: try await keyNames(of: mentioned.subtracting(users.keys)))
   }
 
-  /// The labels of those keys that make changes under these user record names.
+  /// Returns the labels of the keys that make changes under these user record names.
   private func keyNames(of userRecordNames: Set<String>) async throws -> [String: String] {
     guard !userRecordNames.isEmpty else { return [:] }
     var names: [String: String] = [:]
@@ -170,7 +186,7 @@ struct AdminExplainEndpoints: AdminEndpoints {
   }
 }
 
-/// What is proposed to be done with a record.
+/// The kind of a proposed change of a record.
 enum ProposedEvent: String, CaseIterable {
   case create, update, delete
 

@@ -3,24 +3,30 @@ import JSONCoding
 import StoreModel
 import WebServices
 
-/// Into how many parts public databases are divided, each of them dispatched by one server.
+/// The endpoint `databases/partition`, which shows and sets the number of parts of a public
+/// database. Each part is dispatched by one server.
 struct AdminPartitionEndpoints: AdminEndpoints {
+  /// The store of partitions and servers; nil if the store belongs to one server alone.
   let servers: (any PartitionStore & ServerList)?
   let databases: AdminDatabases
 
   private static let arguments: [AdminArgument] = [.container.needed, .environment]
 
+  /// The present partition with the servers that dispatch its parts.
   private struct Answer {
     var partition: Partition
-    /// The servers that dispatch the parts.
+    /// The dispatching servers; empty for a database that is not divided.
     var holders: [Holder]
   }
 
+  /// A part and the server that dispatches it.
   private struct Holder {
-    /// The part's number, from 1.
+    /// The part's number, counted from 1. The store counts from 0.
     var part: Int
-    /// Nil for a part that no server dispatches at the moment.
+    /// The server; nil if no server dispatches the part at the moment.
     var server: ServerID?
+    /// The server's description of where it runs; nil if there is no server or the store has no
+    /// description of it.
     var description: String?
   }
 
@@ -49,11 +55,16 @@ struct AdminPartitionEndpoints: AdminEndpoints {
     ]
   }
 
+  /// Returns the present partition.
   private func show(_ request: AdminRequest) async throws -> Answer {
     let (database, _) = try await databases.existing(request.arguments)
     return try await answer(try await servers?.partition(of: database), of: database)
   }
 
+  /// Divides the database, or makes it whole with 1 part. A new number takes effect after the
+  /// changes in the outbox.
+  ///
+  /// - Throws: `BAD_REQUEST` for more than one part in a store that belongs to one server.
   private func divide(_ request: AdminRequest) async throws -> Answer {
     guard let parts = request.arguments.int(.parts) else {
       throw request.arguments.mistake(.parts, "is missing")
@@ -69,6 +80,7 @@ struct AdminPartitionEndpoints: AdminEndpoints {
       try await servers?.partition(database, into: parts), of: database)
   }
 
+  /// Adds the holders of the parts' leases to a partition.
   private func answer(_ partition: Partition?, of database: DatabaseID) async throws -> Answer {
     let names = Dictionary(
       try await servers?.servers().map { ($0.id, $0.description) } ?? [],

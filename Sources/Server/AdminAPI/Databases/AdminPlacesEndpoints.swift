@@ -2,12 +2,12 @@ import CloudKitModel
 import StoreModel
 import WebServices
 
-/// Containers, databases and zones.
+/// The endpoints `containers`, `databases` and `zones`, which list them and create or delete zones.
 struct AdminPlacesEndpoints: AdminEndpoints {
   let administration: any AdministrationStore
   let zones: any ZoneStore
   let databases: AdminDatabases
-  /// The containers that the configuration names, as it is now.
+  /// Returns the containers that the current configuration names.
   let configured: @Sendable () -> [String]
 
   var endpoints: [AdminEndpoint] {
@@ -33,6 +33,7 @@ struct AdminPlacesEndpoints: AdminEndpoints {
 
   // MARK: Containers
 
+  /// A container with the environments that have databases or record types.
   private typealias Container = (name: String, environments: [ContainerEnvironment])
 
   private static let container = AnswerShape<Container>("Container") { container in
@@ -40,6 +41,7 @@ struct AdminPlacesEndpoints: AdminEndpoints {
     container.member("environments") { $0.environments }
   }
 
+  /// Returns the containers of the store and of the configuration in alphabetical order.
   private func containers(_ request: AdminRequest) async throws -> [Container] {
     let known = try await administration.places()
     let names = Set(known.map(\.container)).union(configured()).sorted()
@@ -50,6 +52,8 @@ struct AdminPlacesEndpoints: AdminEndpoints {
 
   // MARK: Databases
 
+  /// A database with its size; nil size for a shared database, whose records belong to other
+  /// databases.
   private typealias Database = (summary: DatabaseSummary, usage: DatabaseUsage?)
 
   private static let database = AnswerShape<Database>("Database") { database in
@@ -59,6 +63,7 @@ struct AdminPlacesEndpoints: AdminEndpoints {
     database.optional("bytes", as: .count) { $0.usage?.bytes }
   }
 
+  /// Returns a page of databases, ordered by scope and owner.
   private func listDatabases(_ request: AdminRequest) async throws -> AdminPage<Database> {
     let limit = request.arguments.limit
     let last = try AdminContinuation.parts(request.arguments, count: 2).flatMap { parts in
@@ -91,6 +96,7 @@ struct AdminPlacesEndpoints: AdminEndpoints {
     zone.optional("syncToken") { $0.changeToken }
   }
 
+  /// Returns the zones of a database; none if the database does not exist.
   private func listZones(_ request: AdminRequest) async throws -> [Zone] {
     let address = try await databases.address(request.arguments)
     guard let database = try await databases.store.existingDatabase(at: address) else { return [] }

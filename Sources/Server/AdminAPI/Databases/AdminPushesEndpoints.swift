@@ -6,22 +6,26 @@ import JSONCoding
 import StoreModel
 import WebServices
 
-/// Notifications and what became of them, and the server's numbers as they change.
+/// The endpoints for observation: `pushes` lists notifications with their deliveries, `overview`
+/// returns metrics, and `events` streams both.
 struct AdminPushesEndpoints: AdminEndpoints {
-  /// Seconds between two samples of a stream.
+  /// The time in seconds between two samples of a stream.
   private static let pace = 1.0
-  /// Seconds after which a stream ends: who watches comes back by itself and is asked anew who it is.
+  /// The time in seconds after which the server ends a stream. The browser reconnects, and the
+  /// server checks its authentication again.
   private static let streamTime = 300.0
-  /// Notifications, of those that were logged lately, whose delays count.
+  /// The maximum number of recent notifications whose delays an overview contains.
   private static let delaysCounted = 200
-  /// Seconds in which they were logged.
+  /// The time in seconds that a notification counts as recent, from its entry in the log.
   private static let delayWindow = 10.0
 
   let accounts: any AccountReading
   let administration: any AdministrationStore
   let databases: AdminDatabases
-  /// Nil where no server runs: then there is only the list.
+  /// The metrics of the server; nil in a process that runs no server. Then only the endpoint
+  /// `pushes` exists.
   let gauges: AdminGauges?
+  /// The latest notifications of this server.
   let pushes: LivePushes
   let clock: @Sendable () -> Timestamp
 
@@ -46,6 +50,8 @@ struct AdminPushesEndpoints: AdminEndpoints {
     ]
   }
 
+  /// Returns the seconds from commit to log entry of recent notifications; 0 if the clocks
+  /// disagree.
   private func delays(at now: Timestamp) -> [Double] {
     pushes.latest.prefix(Self.delaysCounted).compactMap { entry in
       guard now.seconds - entry.logged.seconds < Self.delayWindow else { return nil }
@@ -55,6 +61,10 @@ struct AdminPushesEndpoints: AdminEndpoints {
 
   // MARK: The list
 
+  /// Returns a page of notifications.
+  ///
+  /// Without a container, the list contains only the latest notifications that this server logged;
+  /// with one, the database's whole notification log.
   private func list(_ request: AdminRequest) async throws -> AdminPage<ListedPush> {
     let arguments = request.arguments
     let text = arguments.text(.text)?.lowercased()
@@ -75,7 +85,8 @@ struct AdminPushesEndpoints: AdminEndpoints {
     return try await page(found.found, next: found.next)
   }
 
-  /// What became of entries of several databases, in their order.
+  /// Returns the entries of several databases with their deliveries, in the given order. Entries
+  /// that the store no longer has are left out.
   private func logged(_ entries: [LogEntry]) async throws -> [LoggedPush] {
     var found: [DatabaseID: [Int64: LoggedPush]] = [:]
     for (database, entries) in Dictionary(grouping: entries, by: \.database) {
@@ -86,6 +97,7 @@ struct AdminPushesEndpoints: AdminEndpoints {
     return entries.compactMap { found[$0.database]?[$0.sequence] }
   }
 
+  /// Adds the names of the subscribers to a page.
   private func page(_ pushes: [LoggedPush], next: Int64?) async throws -> AdminPage<ListedPush> {
     let names = try await accounts.userNames(
       of: Set(pushes.map(\.entry.notification.subscriber)))
@@ -98,6 +110,10 @@ struct AdminPushesEndpoints: AdminEndpoints {
 
   // MARK: The stream
 
+  /// Returns the event stream for a reader. The stream ends after ``streamTime``, when the
+  /// browser's session expires, or when the server stops.
+  ///
+  /// - Throws: `TRY_AGAIN_LATER` if ``LivePushes/readerLimit`` streams are open.
   private func events(
     _ request: AdminRequest, _ gauges: AdminGauges
   ) throws -> HTTPResponse {
@@ -123,6 +139,7 @@ struct AdminPushesEndpoints: AdminEndpoints {
       })
   }
 
+  /// Returns the next events: a sample of the overview, and the new notifications if there are any.
   private func event(_ batch: LivePushes.Batch, _ gauges: AdminGauges) -> Data {
     let now = clock()
     let overview = gauges.overview(at: now, delays: delays(at: now))
@@ -135,7 +152,7 @@ struct AdminPushesEndpoints: AdminEndpoints {
 }
 
 extension LogEntry {
-  /// What a search for text looks at.
+  /// The text that the argument `text` searches.
   fileprivate var searchText: String {
     [
       notification.subscriber, notification.subscription.subscriptionID,

@@ -7,7 +7,10 @@ import PredicateLanguage
 import StoreModel
 import WebServices
 
-/// Records of any database. Changes go the way of everybody's: they are dispatched and notified.
+/// The endpoints `records/…` and `assets/upload` for records of any database.
+///
+/// Changes take the same path as those of clients: they are dispatched, and subscribers get
+/// notifications.
 struct AdminRecordsEndpoints: AdminEndpoints {
   let records: any RecordReading
   let databases: AdminDatabases
@@ -45,6 +48,9 @@ struct AdminRecordsEndpoints: AdminEndpoints {
     ]
   }
 
+  /// Returns the records of a type that fulfil a predicate; none if the database does not exist.
+  ///
+  /// - Throws: `BAD_REQUEST` for an invalid predicate or an invalid list of fields.
   private func query(_ request: AdminRequest) async throws -> HTTPResponse {
     let arguments = request.arguments
     var query = Query(recordType: try arguments.required(.recordType))
@@ -71,9 +77,13 @@ struct AdminRecordsEndpoints: AdminEndpoints {
     return HTTPResponse(json: response.body(context: context.messageContext()))
   }
 
-  /// The filters of a predicate, written as apps write them (`title == "Milk" AND count > 3`).
+  /// Returns the filters for a predicate in the format of `NSPredicate`
+  /// (`title == "Milk" AND count > 3`).
   ///
-  /// - Parameter now: what `now()` means; nil where it is not allowed.
+  /// - Parameter now: the meaning of `now()` in the predicate; nil if the predicate must not
+  ///   contain it.
+  /// - Throws: `BAD_REQUEST` with the position of a syntax error, or with the part that a query
+  ///   cannot express.
   static func filters(
     _ format: String, _ arguments: AdminArguments, now: Timestamp?
   ) throws(ServiceError) -> [Filter] {
@@ -90,7 +100,10 @@ struct AdminRecordsEndpoints: AdminEndpoints {
     }
   }
 
-  /// `sortBy`: names of fields in order; one that begins with `-` is sorted by from high to low.
+  /// Returns the sort keys of the argument `sortBy`, in order. A name that begins with `-` sorts in
+  /// descending order.
+  ///
+  /// - Throws: `BAD_REQUEST` if the value is not a list of texts.
   private static func sortKeys(_ arguments: AdminArguments) throws(ServiceError) -> [SortKey] {
     guard let value = arguments.value(.sortBy) else { return [] }
     guard let names = value.array?.map({ $0.string }), !names.contains(nil) else {

@@ -4,7 +4,8 @@ import SchemaLanguage
 import StoreModel
 import WebServices
 
-/// Record types, fields and their indexes, and what production does not have yet.
+/// The endpoints `schema…`: record types, fields, indexes, imports, and the deployment of the
+/// development schema.
 struct AdminSchemaEndpoints: AdminEndpoints {
   let store: any SchemaStore
 
@@ -41,6 +42,7 @@ struct AdminSchemaEndpoints: AdminEndpoints {
     ]
   }
 
+  /// Returns the schema of a container's environment with the state of its index builds.
   private func show(_ request: AdminRequest) async throws -> DescribedSchema {
     let place = try request.arguments.place()
     return DescribedSchema(
@@ -54,8 +56,12 @@ struct AdminSchemaEndpoints: AdminEndpoints {
 
   // MARK: Schemas that come as text
 
+  /// The argument `text` of the endpoints that take a schema.
   private static let text = AdminArgument("text", .text, "a schema in the schema language")
 
+  /// Parses the argument `text`.
+  ///
+  /// - Throws: `BAD_REQUEST` with the position of a syntax error.
   private func schema(_ arguments: AdminArguments) throws(ServiceError) -> ContainerSchema {
     let text = try arguments.required(Self.text)
     do throws(SchemaSyntaxError) {
@@ -65,6 +71,8 @@ struct AdminSchemaEndpoints: AdminEndpoints {
     }
   }
 
+  /// Returns the size of a schema. If the request names a container, the answer contains the result
+  /// of an import as a dry run.
   private func validate(_ request: AdminRequest) async throws -> SchemaReport {
     var report = SchemaReport(schema: try schema(request.arguments))
     if request.arguments.text(.container) != nil {
@@ -74,13 +82,18 @@ struct AdminSchemaEndpoints: AdminEndpoints {
     return report
   }
 
+  /// Imports a schema into the development environment of a container.
+  ///
+  /// - Throws: `TRY_AGAIN_LATER` if the store is overloaded, or if the development schema changed
+  ///   during the import.
   private func importText(_ request: AdminRequest) async throws -> SchemaOutcome {
     let container = try request.arguments.place().container
     let schema = try schema(request.arguments)
     do {
       return try await store.importSchema(schema, of: container, isDryRun: false)
     } catch let error as StoreError where error.code == .overloaded {
-      // Which of two reasons it is makes a difference to who waits.
+      // The store has two reasons for this error. The reason must reach the caller, who decides
+      // whether to wait.
       throw ServiceError(.tryAgainLater, error.reason, retryAfter: 1)
     }
   }

@@ -5,7 +5,8 @@ import PredicateLanguage
 import StoreModel
 import WebServices
 
-/// Subscriptions of any user in any database.
+/// The endpoints `subscriptions…`, which list, save and delete the subscriptions of any user in any
+/// database.
 struct AdminSubscriptionsEndpoints: AdminEndpoints {
   let accounts: any AccountReading
   let administration: any AdministrationStore
@@ -32,6 +33,7 @@ struct AdminSubscriptionsEndpoints: AdminEndpoints {
     ]
   }
 
+  /// A stored subscription with the account name of its subscriber; nil if the account has none.
   private typealias Listed = (stored: StoredSubscription, userName: String?)
 
   private static let listed = AnswerShape<Listed>("SubscriptionEntry") { listed in
@@ -43,6 +45,8 @@ struct AdminSubscriptionsEndpoints: AdminEndpoints {
     }
   }
 
+  /// Returns a page of subscriptions, ordered by subscriber and subscription ID. Filters by text
+  /// apply in the server, so a page may have fewer rows than the limit and a continuation.
   private func list(_ request: AdminRequest) async throws -> AdminPage<Listed> {
     let arguments = request.arguments
     let address = try await databases.address(arguments)
@@ -75,6 +79,9 @@ struct AdminSubscriptionsEndpoints: AdminEndpoints {
       })
   }
 
+  /// Saves a subscription, and creates its database if necessary.
+  ///
+  /// - Throws: `BAD_REQUEST` for an invalid subscription, and the store's error for a refused one.
   private func save(_ request: AdminRequest) async throws -> OwnedSubscription {
     let arguments = request.arguments
     let subscriber = try await subscriber(arguments)
@@ -89,7 +96,7 @@ struct AdminSubscriptionsEndpoints: AdminEndpoints {
     }
     let address = try await databases.address(arguments)
     let subscription = try Self.subscription(saved, withPredicateOf: arguments, in: address.scope)
-    // The first that is saved in a database makes it, as an app's would.
+    // The first subscription in a database creates the database, as an app's request does.
     let outcome = try await apply(
       .save(subscription), of: subscriber,
       in: try await databases.store.database(at: address), at: request.now)
@@ -98,7 +105,11 @@ struct AdminSubscriptionsEndpoints: AdminEndpoints {
       subscription: subscription, subscriber: subscriber, replaced: replaced)
   }
 
-  /// The subscription with the filters of the argument `predicate` in place of its own, if it is there.
+  /// Returns a subscription with the filters of the argument `predicate`; unchanged if the request
+  /// has no predicate.
+  ///
+  /// - Throws: `BAD_REQUEST` if the predicate is invalid or the subscription has no query. The
+  ///   store's rules for subscriptions in `scope` apply too.
   static func subscription(
     _ subscription: Subscription, withPredicateOf arguments: AdminArguments, in scope: DatabaseScope
   ) throws -> Subscription {
@@ -115,6 +126,10 @@ struct AdminSubscriptionsEndpoints: AdminEndpoints {
     return subscription
   }
 
+  /// Deletes a subscription and returns its ID.
+  ///
+  /// - Throws: `NOT_FOUND` if the database does not exist, and the store's error if the
+  ///   subscription does not.
   private func delete(_ request: AdminRequest) async throws -> String {
     let subscriber = try await subscriber(request.arguments)
     let subscriptionID = try request.arguments.required(.subscriptionID)
@@ -125,15 +140,22 @@ struct AdminSubscriptionsEndpoints: AdminEndpoints {
     return subscriptionID
   }
 
-  /// Whose subscription it is: in a private or shared database its owner's.
+  /// Returns the user record name of the subscriber. In a private or shared database it is the
+  /// owner.
+  ///
+  /// - Throws: `BAD_REQUEST` in the public database if `subscriber` is missing.
   private func subscriber(_ arguments: AdminArguments) async throws -> String {
     if let owner = try await databases.address(arguments).owner { return owner }
     return try await databases.userRecordName(
       try arguments.required(.subscriber), of: .subscriber, arguments)
   }
 
+  /// The error for a store that returned nothing; it indicates a defect of Petrel.
   private static let noOutcome = ServiceError(.internalError, "the store gave no outcome")
 
+  /// Applies one operation and returns its outcome.
+  ///
+  /// - Throws: the error of a failed operation.
   private func apply(
     _ operation: SubscriptionOperation, of subscriber: String, in database: DatabaseID,
     at now: Timestamp
@@ -146,11 +168,13 @@ struct AdminSubscriptionsEndpoints: AdminEndpoints {
   }
 }
 
-/// A subscription as its owner reads it.
+/// A subscription with its subscriber, as a part of an answer. Owner names in it are relative to
+/// the subscriber.
 struct OwnedSubscription: MessagePart {
   var subscription: Subscription
   var subscriber: String
-  /// The kind of the subscription that this one replaced, where it is another.
+  /// The kind of the replaced subscription; nil unless this subscription replaced one of another
+  /// kind.
   var replaced: Subscription.KindName?
 }
 
@@ -169,7 +193,7 @@ extension OwnedSubscription {
 }
 
 extension Subscription {
-  /// The record type that it watches; nil where it watches all.
+  /// The record type that the subscription observes; nil for all types.
   var recordType: String? {
     switch kind {
     case .query(let query, _, _): query.recordType
@@ -177,7 +201,7 @@ extension Subscription {
     }
   }
 
-  /// What it watches for, as apps write it; nil for one without a query.
+  /// The predicate of the query as text; nil for a subscription without a query.
   var predicate: String? {
     guard case .query(let query, _, _) = kind else { return nil }
     return PredicatePrinter.text(PredicateNode(query.filters))
@@ -185,7 +209,7 @@ extension Subscription {
 }
 
 extension StoredSubscription {
-  /// What a search for text looks at.
+  /// The text that the argument `text` searches.
   fileprivate var searchText: String {
     [
       subscription.subscriptionID, subscriber, subscription.recordType ?? "",

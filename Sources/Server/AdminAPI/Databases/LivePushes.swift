@@ -2,45 +2,54 @@ import CloudKitModel
 import StoreModel
 import Synchronization
 
-/// The latest notifications that were logged, for those who watch.
+/// The latest logged notifications, in memory, for the console's list and its event streams.
 ///
-/// A reader has space for some of them; what comes beyond it until it is read is left out and
-/// counted. Nobody is waited for.
+/// Each reader has a buffer of limited size. The object counts notifications that do not fit and
+/// drops them for that reader, so a slow reader never delays the dispatcher. A `Mutex` protects the
+/// state.
 package final class LivePushes: Sendable {
-  /// Notifications that are remembered for who comes later.
+  /// The number of notifications that the object keeps for later readers.
   static let memory = 500
-  /// Notifications that wait for a reader.
+  /// The maximum number of notifications in a reader's buffer.
   static let limit = 200
-  /// Readers at once.
+  /// The maximum number of readers at the same time.
   static let readerLimit = 50
 
-  /// What a reader has not read yet.
+  /// The content of a reader's buffer.
   struct Batch: Sendable {
+    /// The notifications in the order of the log.
     var entries: [LogEntry] = []
-    /// How many more there were.
+    /// The number of notifications that did not fit.
     var leftOut = 0
   }
 
+  /// The protected state.
   private struct State {
-    /// In the order of the log, the latest last.
+    /// The latest notifications in the order of the log; at most twice ``LivePushes/memory``.
     var latest: [LogEntry] = []
+    /// The buffers of the readers by the readers' numbers.
     var readers: [Int: Batch] = [:]
     var nextReader = 0
+    /// Whether the server stops. It never becomes false again.
     var isClosed = false
   }
 
   private let state = Mutex(State())
 
+  /// Creates an object without notifications or readers.
   package init() {}
 
   /// The latest notifications, newest first.
+  ///
+  /// - Complexity: O(*n*) in the number of kept notifications.
   var latest: [LogEntry] { state.withLock { $0.latest.reversed() } }
 
+  /// Appends notifications that the dispatcher has logged, in the order of the log.
   package func add(_ entries: [LogEntry]) {
     guard !entries.isEmpty else { return }
     state.withLock { state in
       state.latest += entries.suffix(Self.memory)
-      // Rarely, for it moves all of them.
+      // This happens rarely, because it moves all elements.
       if state.latest.count > 2 * Self.memory {
         state.latest.removeFirst(state.latest.count - Self.memory)
       }
@@ -52,7 +61,9 @@ package final class LivePushes: Sendable {
     }
   }
 
-  /// Begins to gather for a reader; nil when there are too many, or the server stops.
+  /// Begins to buffer notifications for a new reader.
+  ///
+  /// - Returns: the reader's number; nil if there are ``readerLimit`` readers or the server stops.
   func beginReading() -> Int? {
     state.withLock { state in
       guard state.readers.count < Self.readerLimit, !state.isClosed else { return nil }
@@ -62,7 +73,7 @@ package final class LivePushes: Sendable {
     }
   }
 
-  /// What came since the last call; nil when the server stops.
+  /// Returns the notifications since the last call and empties the buffer; nil if the server stops.
   func nextBatch(for reader: Int) -> Batch? {
     state.withLock { state in
       guard !state.isClosed, let batch = state.readers[reader] else { return nil }
@@ -71,10 +82,12 @@ package final class LivePushes: Sendable {
     }
   }
 
+  /// Removes a reader with its buffer.
   func endReading(_ reader: Int) {
     state.withLock { $0.readers[reader] = nil }
   }
 
+  /// Ends all readers and permits no new ones.
   func close() {
     state.withLock { $0.isClosed = true }
   }

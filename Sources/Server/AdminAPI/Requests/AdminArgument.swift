@@ -4,39 +4,52 @@ import PushChannels
 import StoreModel
 import WebServices
 
-/// An argument that an endpoint of the admin API knows. The endpoint lists it, and ``AdminArguments`` is asked for its value.
+/// An argument of an endpoint of the admin API: its name, its kind and its description.
 ///
-/// Most have the same name and meaning wherever they are, and are declared here.
+/// An endpoint lists its arguments. ``AdminArguments`` checks a request against that list and
+/// returns the values. Arguments with the same name and meaning in several endpoints are declared
+/// once, in the extension below.
 struct AdminArgument: Sendable {
+  /// The kind of an argument, which decides the permitted values and the schema in the API's
+  /// description.
   enum Kind: Sendable {
+    /// Any text without NUL characters.
     case text
-    /// A text that is never written down in clear.
+    /// A text that no log and no answer contains, such as a password.
     case secret
+    /// `true` or `false`, also as text.
     case boolean
+    /// A whole number in a range, also as decimal text.
     case integer(ClosedRange<Int>)
+    /// One of several texts.
     case word([String])
-    /// In a body only; who reads it says what is wrong.
+    /// Any JSON value of this shape, in a body only. The endpoint checks the value itself.
     case value(JSONSchema)
   }
 
+  /// The name in the query or in the body.
   var name: String
   var kind: Kind
+  /// A short description for the API's description of itself.
   var summary: String
+  /// Whether a request without the argument is refused with `BAD_REQUEST`.
   var isRequired = false
 
+  /// Declares an optional argument; ``needed`` makes it required.
   init(_ name: String, _ kind: Kind, _ summary: String) {
     self.name = name
     self.kind = kind
     self.summary = summary
   }
 
-  /// The argument where an endpoint cannot do without it.
+  /// The same argument as a required one.
   var needed: AdminArgument {
     var argument = self
     argument.isRequired = true
     return argument
   }
 
+  /// The shape of the argument's value in the API's description.
   var schema: JSONSchema {
     switch kind {
     case .text: .text
@@ -48,7 +61,8 @@ struct AdminArgument: Sendable {
     }
   }
 
-  /// What is wrong with a value; nil for nothing.
+  /// Returns the rule that a value breaks, as the end of an error message; nil for a valid value. A
+  /// missing value, `null` and an empty text are valid unless the argument is required.
   func fault(in value: JSONValue?) -> String? {
     guard let value, value != .null, value.string != "" else {
       return isRequired ? "is missing" : nil
@@ -72,12 +86,13 @@ struct AdminArgument: Sendable {
     }
   }
 
-  /// A number as a query or a body writes it; nil for what is none.
+  /// Returns a whole number from a JSON number or a decimal text; nil for all other values.
   static func int(_ value: JSONValue) -> Int? {
     value.int.flatMap { Int(exactly: $0) } ?? value.string.flatMap { Int($0) }
   }
 }
 
+/// The arguments that several endpoints share.
 extension AdminArgument {
   static let container = AdminArgument(
     "container", .text, "the container's identifier, which begins with 'iCloud.'")

@@ -5,16 +5,20 @@ import JSONCoding
 import StoreModel
 import WebServices
 
-/// What a request of the admin API asks for: the items of its query, or the members of its body.
+/// The checked arguments of a request to the admin API: the parameters of its query, or the members
+/// of its body.
 struct AdminArguments: Sendable {
+  /// The values by name; texts if they come from a query.
   private let members: [String: JSONValue]
-  /// `query` or `body`, for messages.
+  /// The word `query` or `body`, for error messages.
   private let source: String
 
-  /// The items of the query; for a `POST` the members of the JSON object in the body.
+  /// Reads and checks the arguments. A `POST` carries them as members of a JSON object in the body,
+  /// all other requests in the query.
   ///
-  /// - Throws: `BAD_REQUEST` for what is no JSON object, for items that occur twice, for names that are
-  ///   not known, and for values that are not as declared.
+  /// - Parameter known: the arguments of the endpoint.
+  /// - Throws: `BAD_REQUEST` for a body that is not a JSON object, a parameter that occurs twice,
+  ///   an unknown name, and a value that breaks the rule of its argument.
   init(_ request: HTTPRequest, known: [AdminArgument]) throws(ServiceError) {
     if request.method == "POST" {
       source = "body"
@@ -43,6 +47,7 @@ struct AdminArguments: Sendable {
     }
   }
 
+  /// Returns the members of a body; none for an empty body.
   private static func body(_ data: Data) throws(ServiceError) -> [String: JSONValue] {
     guard !data.isEmpty else { return [:] }
     let json: JSONValue
@@ -59,37 +64,43 @@ struct AdminArguments: Sendable {
 
   // MARK: Values, which are as the arguments are declared
 
-  /// Any value; nil where there is none.
+  /// Returns the value of any kind; nil if it is missing or `null`.
   func value(_ argument: AdminArgument) -> JSONValue? {
     members[argument.name].flatMap { $0 == .null ? nil : $0 }
   }
 
-  /// A text; nil where there is none or it is empty.
+  /// Returns the value as text; nil if it is missing, empty or not a text.
   func text(_ argument: AdminArgument) -> String? {
     value(argument)?.string.flatMap { $0.isEmpty ? nil : $0 }
   }
 
+  /// Returns the value as text.
+  ///
+  /// - Throws: `BAD_REQUEST` if it is missing or empty.
   func required(_ argument: AdminArgument) throws(ServiceError) -> String {
     guard let text = text(argument) else { throw mistake(argument, "is missing") }
     return text
   }
 
+  /// Returns the value as a Boolean; nil if it is missing.
   func bool(_ argument: AdminArgument) -> Bool? {
     value(argument).flatMap { $0.bool ?? $0.string.flatMap(Bool.init) }
   }
 
+  /// Returns the value as a whole number; nil if it is missing.
   func int(_ argument: AdminArgument) -> Int? {
     value(argument).flatMap(AdminArgument.int)
   }
 
-  /// One of a type's words; nil where there is none.
+  /// Returns the value as a case of an enumeration; nil if it is missing or no case.
   func word<Word: RawRepresentable<String>>(_ argument: AdminArgument) -> Word? {
     text(argument).flatMap(Word.init)
   }
 
-  /// A value with a shape of the protocol's. A zone without an owner is the user's own.
+  /// Returns the value as a type of the web services protocol, such as a record. A zone without an
+  /// owner name belongs to the database's owner.
   ///
-  /// - Throws: `BAD_REQUEST` naming the place in the value and the rule.
+  /// - Throws: `BAD_REQUEST` with the place in the value and the broken rule.
   func part<Part: MessagePart>(_ argument: AdminArgument) throws(ServiceError) -> Part {
     guard let value = value(argument) else { throw mistake(argument, "is missing") }
     let body = Data(JSONValue.object([argument.name: value]).text.utf8)
@@ -99,11 +110,16 @@ struct AdminArguments: Sendable {
 
   // MARK: Rules beyond a declaration
 
+  /// Returns the error for a value that breaks a rule.
+  ///
+  /// - Parameter rule: the end of the message, after the argument's name.
   func mistake(_ argument: AdminArgument, _ rule: String) -> ServiceError {
     ServiceError(.badRequest, "\(source): '\(argument.name)' \(rule)")
   }
 
-  /// A rule of the data model that a value must keep.
+  /// Runs a check of the data model and converts its error.
+  ///
+  /// - Throws: `BAD_REQUEST` with the argument's name, the broken rule and its limit.
   func check(
     _ argument: AdminArgument, _ rule: () throws(ModelError) -> Void
   ) throws(ServiceError) {
@@ -118,10 +134,14 @@ struct AdminArguments: Sendable {
 
   // MARK: Values that many endpoints read
 
-  /// How many rows a page is to have; 50 unless the request says it.
+  /// The number of rows on a page: 1–200, 50 by default.
   var limit: Int { int(.limit) ?? 50 }
 
-  /// A container's environment, by default `development`.
+  /// Returns the container's environment that the request names. The default environment is
+  /// `development`.
+  ///
+  /// - Throws: `BAD_REQUEST` if `container` is missing, does not begin with `iCloud.`, or has more
+  ///   than 255 bytes.
   func place() throws(ServiceError) -> ContainerPlace {
     let container = try required(.container)
     guard container.hasPrefix("iCloud."), container.utf8.count <= 255 else {

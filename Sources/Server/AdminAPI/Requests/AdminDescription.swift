@@ -4,11 +4,13 @@ import Foundation
 import HTTPService
 import JSONCoding
 
-/// The admin API as OpenAPI 3.1 describes it (https://spec.openapis.org/oas/v3.1.1), made from what
-/// its endpoints declare.
+/// The description of the admin API in OpenAPI 3.1 (https://spec.openapis.org/oas/v3.1.1). It is
+/// generated from the declarations of the endpoints.
 struct AdminDescription: Sendable {
+  /// The endpoints to describe.
   let endpoints: [AdminEndpoint]
 
+  /// The whole document.
   var json: JSONValue {
     var paths: [String: [String: JSONValue]] = [:]
     var schemas: [String: JSONValue] = ["Failure": Self.failure.json]
@@ -48,6 +50,8 @@ struct AdminDescription: Sendable {
     ]
   }
 
+  /// Returns the `operation` object of an endpoint. Arguments of a `GET` become parameters, those
+  /// of a `POST` the request body.
   private static func operation(_ endpoint: AdminEndpoint) -> JSONValue {
     let name = endpoint.path.replacing("/", with: "-").replacing(".", with: "-")
     var operation: [String: JSONValue] = [
@@ -78,11 +82,13 @@ struct AdminDescription: Sendable {
     return .object(operation)
   }
 
+  /// Returns the content of a successful answer; an event stream if there is no schema.
   private static func content(_ schema: JSONSchema?) -> JSONValue {
     guard let schema else { return ["text/event-stream": ["schema": ["type": "string"]]] }
     return ["application/json": ["schema": schema.json]]
   }
 
+  /// Returns the schema of a request body. It permits no other members.
   private static func body(_ arguments: [AdminArgument]) -> JSONValue {
     var properties: [String: JSONValue] = [:]
     for argument in arguments {
@@ -96,7 +102,7 @@ struct AdminDescription: Sendable {
     ]
   }
 
-  /// What requests that fail get.
+  /// The shape of the answer to a request that fails.
   private static let failure = JSONSchema([
     "type": "object",
     "properties": [
@@ -108,9 +114,9 @@ struct AdminDescription: Sendable {
   ])
 }
 
-/// The API's description of itself.
+/// The endpoint `openapi.json`, which returns the API's description of itself.
 struct AdminDescriptionEndpoints: AdminEndpoints {
-  /// All others.
+  /// All other endpoints. The description contains this endpoint too.
   let others: [AdminEndpoint]
 
   var endpoints: [AdminEndpoint] {

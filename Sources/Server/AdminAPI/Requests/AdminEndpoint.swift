@@ -2,35 +2,37 @@ import DatabaseAPI
 import HTTPService
 import JSONCoding
 
-/// One thing that the admin API answers: all that the server knows of it. Routing, reading the arguments, the log's line
-/// and the description of the API follow from this value.
+/// The declaration of an endpoint of the admin API.
 ///
-/// ```swift
-/// .get("users/show", [.user.needed], "An account", answers: User.shape, show)
-/// ```
+/// The routing, the check of the arguments, the line in the log and the API's description all use
+/// this one value.
 struct AdminEndpoint: Sendable {
+  /// The HTTP method of an endpoint.
   enum Method: String, Sendable {
-    /// Reads; arguments stand in the query.
+    /// A request that reads. Its arguments are in the query.
     case get = "GET"
-    /// Changes something, or reads by what does not fit a query; arguments are the members of a JSON
-    /// object in the body.
+    /// A request that changes something, or a read whose arguments do not fit a query. Its
+    /// arguments are the members of a JSON object in the body.
     case post = "POST"
   }
 
+  /// The method; a `HEAD` request counts as `GET`.
   let method: Method
-  /// What stands behind `/admin/v1/`.
+  /// The path below `/admin/v1/`.
   let path: String
-  /// Others are refused.
+  /// The permitted arguments. A request with any other argument is refused.
   let arguments: [AdminArgument]
-  /// Whether it changes something, so that the log says who did.
+  /// Whether the endpoint changes something. The log then names the caller of each successful
+  /// request.
   let changes: Bool
-  /// One line of what it does, for the description of the API.
+  /// One line for the API's description.
   let summary: String
-  /// The shape of its answer; nil for a stream of events.
+  /// The shape of the answer; nil for an event stream.
   let answerSchema: JSONSchema?
+  /// Answers a request with checked arguments.
   let answer: @Sendable (AdminRequest) async throws -> HTTPResponse
 
-  /// Reads something.
+  /// Declares an endpoint that reads and answers by an ``AnswerShape``.
   static func get<Answer>(
     _ path: String, _ arguments: [AdminArgument], _ summary: String,
     answers shape: AnswerShape<Answer>,
@@ -41,7 +43,10 @@ struct AdminEndpoint: Sendable {
     }
   }
 
-  /// - Parameter changes: whether it changes something, so that the log says who did.
+  /// Declares an endpoint with a body that answers by an ``AnswerShape``.
+  ///
+  /// - Parameter changes: whether the endpoint changes something. The log then names the caller of
+  ///   each successful request.
   static func post<Answer>(
     _ path: String, _ arguments: [AdminArgument], changes: Bool = true, _ summary: String,
     answers shape: AnswerShape<Answer>,
@@ -52,9 +57,10 @@ struct AdminEndpoint: Sendable {
     }
   }
 
-  /// Reads something that is answered by other means than an ``AnswerShape``, such as a message of the protocol.
+  /// Declares an endpoint that reads and builds its answer without an ``AnswerShape``, such as a
+  /// message of the web services protocol.
   ///
-  /// - Parameter schema: the shape of the answer; nil for a stream of events.
+  /// - Parameter schema: the shape of the answer; nil for an event stream.
   static func get(
     _ path: String, _ arguments: [AdminArgument], _ summary: String, answers schema: JSONSchema?,
     _ answer: @escaping @Sendable (AdminRequest) async throws -> HTTPResponse
@@ -64,6 +70,12 @@ struct AdminEndpoint: Sendable {
       answerSchema: schema, answer: answer)
   }
 
+  /// Declares an endpoint with a body that builds its answer without an ``AnswerShape``.
+  ///
+  /// - Parameters:
+  ///   - changes: whether the endpoint changes something. The log then names the caller of each
+  ///     successful request.
+  ///   - schema: the shape of the answer.
   static func post(
     _ path: String, _ arguments: [AdminArgument], changes: Bool = true, _ summary: String,
     answers schema: JSONSchema,
@@ -75,7 +87,9 @@ struct AdminEndpoint: Sendable {
   }
 }
 
-/// Endpoints of one subject.
+/// A group of endpoints with one subject. The type's properties are the stores that these endpoints
+/// use.
 protocol AdminEndpoints: Sendable {
+  /// The endpoints in the order of the API's description.
   var endpoints: [AdminEndpoint] { get }
 }

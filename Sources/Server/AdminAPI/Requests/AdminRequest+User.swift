@@ -4,9 +4,10 @@ import StoreModel
 import WebServices
 
 extension AdminRequest {
-  /// The account that the argument `user` names, by its name or its user record name.
+  /// Returns the account that the argument `user` names. The value is an account's name or a user
+  /// record name; names have precedence.
   ///
-  /// - Throws: `NOT_FOUND` when there is none.
+  /// - Throws: `NOT_FOUND` if there is no such account.
   func user(in store: any AccountReading) async throws -> User {
     let name = try arguments.required(.user)
     if let user = try await store.user(named: name) { return user }
@@ -16,16 +17,18 @@ extension AdminRequest {
 }
 
 extension User {
+  /// The answer's shape for an account.
   static let shape = AnswerShape<User>("User") { user in
     user.members(of: members) { $0 }
   }
 
-  /// With a web auth token that was made for the account.
+  /// The answer's shape for an account with a new web auth token, which no later answer contains.
   static let shapeWithToken = AnswerShape<(user: User, token: String)>("UserWithToken") { made in
     made.members(of: members) { $0.user }
     made.member("token") { $0.token }
   }
 
+  /// The members that both shapes have.
   private static let members = AnswerShape<User> { user in
     user.member("name") { $0.name }
     user.member("userRecordName") { $0.userRecordName }
@@ -38,7 +41,8 @@ extension User {
 }
 
 extension PersonNameComponents {
-  /// Given and family names, as people write them in most places.
+  /// The parts of the name in the order prefix, given, middle, family, suffix; the nickname if
+  /// there are none; nil if that is missing too.
   fileprivate var fullName: String? {
     let parts = [namePrefix, givenName, middleName, familyName, nameSuffix].compactMap { $0 }
     return parts.isEmpty ? nickname : parts.joined(separator: " ")

@@ -4,25 +4,31 @@ import Foundation
 import HTTPService
 import JSONCoding
 
-/// A request of the admin API whose sender is known.
+/// A request to the admin API with an authenticated caller and checked arguments.
 struct AdminRequest: Sendable {
-  /// What the request is called in the log.
+  /// The identifier of the request in the log and in the answer's header.
   var uuid = RequestUUID()
+  /// The caller.
   var identity: AdminIdentity
+  /// The values of the endpoint's arguments.
   var arguments: AdminArguments
+  /// The time at which the router received the request.
   var now: Timestamp
-  /// The request as it came.
+  /// The HTTP request as the client sent it.
   var http: HTTPRequest
 }
 
 extension HTTPResponse {
+  /// Creates an answer with a value as JSON.
   init<Value>(_ value: Value, as shape: AnswerShape<Value>) {
     self.init(json: Data(shape.text(value).utf8))
   }
 }
 
 extension AdminRequest {
-  /// The body of a request of the protocol: these arguments of this one.
+  /// Returns the body for an operation of the web services protocol.
+  ///
+  /// - Parameter members: the arguments that become members of the body. Missing ones are left out.
   func protocolBody(_ members: [AdminArgument]) -> Data {
     var writer = JSONWriter()
     writer.object { writer in

@@ -5,14 +5,24 @@ import Logging
 import StoreModel
 import WebServices
 
-/// Finds the endpoint for a request of the admin API.
+/// The router of the admin API. It finds the endpoint of a request, checks the arguments, calls the
+/// endpoint and logs changes.
 package struct AdminRouter: Sendable {
+  /// The prefix of all paths of the API.
   package static let prefix = "/admin/v1/"
 
+  /// The endpoints by their paths below ``prefix``. A path has at most one endpoint for each
+  /// method.
   private let endpoints: [String: [AdminEndpoint]]
   private let log: ServerLog
   private let clock: @Sendable () -> Timestamp
 
+  /// Builds the table of routes, and adds the endpoint of the API's description.
+  ///
+  /// - Parameters:
+  ///   - endpoints: the groups of endpoints.
+  ///   - log: the log that gets one line for each successful change.
+  ///   - clock: the source of the current time.
   init(
     _ endpoints: [any AdminEndpoints], log: ServerLog, clock: @escaping @Sendable () -> Timestamp
   ) {
@@ -23,8 +33,12 @@ package struct AdminRouter: Sendable {
     self.clock = clock
   }
 
-  /// - Parameter identity: who makes the request.
-  /// - Throws: what was wrong with the request.
+  /// Returns the answer to a request with a path below ``prefix``. Its header contains the
+  /// request's identifier.
+  ///
+  /// - Parameter identity: the caller.
+  /// - Throws: `NOT_FOUND` for an unknown path, ``WrongMethod`` for a method that the path does not
+  ///   have, `BAD_REQUEST` for invalid arguments, and all errors of the endpoint.
   func answer(
     to request: HTTPRequest, by identity: AdminIdentity
   ) async throws -> HTTPResponse {
@@ -49,7 +63,7 @@ package struct AdminRouter: Sendable {
     do {
       response = try await endpoint.answer(admin)
     } catch let error as StoreError where error.code == .userDeleted {
-      // To the user it is a failed sign-in, which the operator's is not.
+      // / For the deleted user this error means a failed sign-in; the operator is signed in.
       throw ServiceError(.notFound, error.reason)
     }
     if endpoint.changes {

@@ -5,14 +5,14 @@ import Settings
 import StoreModel
 import WebServices
 
-/// Makes accounts, their passwords and their tokens, and ends their sessions.
+/// The endpoints that create accounts, passwords and web auth tokens, and that end sessions.
 struct AdminAccountsEndpoints: AdminEndpoints {
   let store: any AccountStore & SessionStore & SignInStore
   let accounts: AdminAccounts
 
-  /// Bytes of a name at most.
+  /// The maximum length of a name in bytes of UTF-8.
   private static let nameLimit = 255
-  /// A hundred years.
+  /// The permitted lifetimes of a token in seconds; the upper limit is 100 years of 365.25 days.
   static let lifetimes = 1...3_155_760_000
 
   private static let lifetime = AdminArgument(
@@ -24,7 +24,7 @@ struct AdminAccountsEndpoints: AdminEndpoints {
     "emailAddress", .text, "by which others may find the user")
   private static let phone = AdminArgument(
     "phoneNumber", .text, "by which others may find the user")
-  /// The parts of the user's name.
+  /// The arguments for the parts of a person's name, with the part that each sets.
   private static let nameParts:
     [(AdminArgument, WritableKeyPath<PersonNameComponents, String?> & Sendable)] = [
       (.init("givenName", .text, "what others who find the user are shown"), \.givenName),
@@ -57,6 +57,10 @@ struct AdminAccountsEndpoints: AdminEndpoints {
     ]
   }
 
+  /// Creates an account with a web auth token.
+  ///
+  /// - Throws: `BAD_REQUEST` for an invalid argument. `EXISTS` if another account has the name, the
+  ///   email address or the phone number.
   private func add(_ request: AdminRequest) async throws -> (user: User, token: String) {
     let arguments = request.arguments
     let name = try Self.checked(Self.name, of: arguments) ?? ""
@@ -65,7 +69,8 @@ struct AdminAccountsEndpoints: AdminEndpoints {
     }
     let profile = try profile(arguments)
     let lifetime = Self.lifetime(arguments)
-    // First, for it may be refused when many passwords are being made, and then nothing is kept.
+    // The password is hashed first. The hasher may refuse under load, and then nothing has been
+    // saved.
     let hash = try await passwordHash(arguments)
     let user: User
     do {
@@ -79,6 +84,8 @@ struct AdminAccountsEndpoints: AdminEndpoints {
     return try await withToken(user, lifetime: lifetime, at: request.now)
   }
 
+  /// Sets a password and ends the user's sessions in web apps. The cache of tokens forgets the
+  /// user.
   private func password(_ request: AdminRequest) async throws -> User {
     try Self.check(
       password: try request.arguments.required(Self.password), request.arguments)
@@ -91,6 +98,7 @@ struct AdminAccountsEndpoints: AdminEndpoints {
     return user
   }
 
+  /// Creates another web auth token for native clients.
   private func addToken(
     _ request: AdminRequest
   ) async throws -> (user: User, token: String) {
@@ -99,6 +107,8 @@ struct AdminAccountsEndpoints: AdminEndpoints {
       try await request.user(in: store), lifetime: lifetime, at: request.now)
   }
 
+  /// Ends a user's sessions and returns their number. With `everywhere`, tokens of native clients
+  /// and of readers of the web courier end too.
   private func signOut(_ request: AdminRequest) async throws -> Int {
     let user = try await request.user(in: store)
     let count = try await store.endSessions(
@@ -108,16 +118,21 @@ struct AdminAccountsEndpoints: AdminEndpoints {
     return count
   }
 
+  /// Creates a web auth token and returns it with its account.
   private func withToken(
     _ user: User, lifetime: Double, at now: Timestamp
   ) async throws -> (user: User, token: String) {
     (user, try await Account.makeToken(for: user, in: store, lifetime: lifetime, at: now))
   }
 
+  /// Returns the lifetime of the requested token in seconds; two weeks by default.
   private static func lifetime(_ arguments: AdminArguments) -> Double {
     arguments.int(lifetime).map(Double.init) ?? Account.tokenLifetime
   }
 
+  /// Checks the rules for passwords.
+  ///
+  /// - Throws: `BAD_REQUEST` for a password that breaks a rule.
   private static func check(
     password: String, _ arguments: AdminArguments
   ) throws(ServiceError) {
@@ -128,13 +143,17 @@ struct AdminAccountsEndpoints: AdminEndpoints {
     }
   }
 
+  /// Returns the hash of the argument `password`; nil if the request has none.
   private func passwordHash(_ arguments: AdminArguments) async throws -> String? {
     guard let password = arguments.text(Self.password) else { return nil }
     try Self.check(password: password, arguments)
     return try await accounts.passwords.hash(password)
   }
 
-  /// The name of an account or a part of a person's; nil where there is none.
+  /// Returns the name of an account or a part of a person's name; nil if it is missing.
+  ///
+  /// - Throws: `BAD_REQUEST` if it has more than ``nameLimit`` bytes or contains a control
+  ///   character.
   private static func checked(
     _ argument: AdminArgument, of arguments: AdminArguments
   ) throws(ServiceError) -> String? {
@@ -149,6 +168,9 @@ struct AdminAccountsEndpoints: AdminEndpoints {
     return name
   }
 
+  /// Returns the profile that the arguments describe.
+  ///
+  /// - Throws: `BAD_REQUEST` for an invalid email address, phone number or part of the name.
   private func profile(_ arguments: AdminArguments) throws(ServiceError) -> UserProfile {
     var names = PersonNameComponents()
     for (argument, part) in Self.nameParts {
@@ -156,6 +178,7 @@ struct AdminAccountsEndpoints: AdminEndpoints {
     }
     let email = try Self.checked(Self.email, of: arguments)
     let phone = try Self.checked(Self.phone, of: arguments)
+    /// Creates a profile, and names `argument` in the error of an invalid one.
     func made(
       _ argument: AdminArgument, _ email: String?, _ phone: String?
     ) throws(ServiceError) -> UserProfile {
@@ -165,7 +188,7 @@ struct AdminAccountsEndpoints: AdminEndpoints {
         throw arguments.mistake(argument, "cannot be taken: \(error.reason)")
       }
     }
-    // By itself, so that the mistake names the right one.
+    // The email address is checked alone first, so that the error names the right argument.
     _ = try made(Self.email, email, nil)
     return try made(Self.phone, email, phone)
   }

@@ -2,22 +2,26 @@ import CloudKitModel
 import StoreModel
 import WebServices
 
-/// The roles of a container's schema, and who has them.
+/// The endpoints `roles…`, which list, grant and revoke the roles of a container's schema.
 struct AdminRolesEndpoints: AdminEndpoints {
   let accounts: any AccountReading
   let credentials: any CredentialReading
   let schemas: any RoleStore & SchemaReading
 
   private static let role = AdminArgument("role", .text, "a role of the container's schema")
+  /// The argument `user`, which permits server-to-server keys too.
   private static let holder = AdminArgument(
     "user", .text,
     "the name of an account, a user record name, or the ID of a server-to-server key")
 
+  /// The shape of a role with its members. Members are account names or key IDs; an unknown member
+  /// appears as its user record name.
   private static let shape = AnswerShape<(name: String, members: [String])>("Role") { role in
     role.member("role") { $0.name }
     role.member("members") { $0.members }
   }
 
+  /// A user or key as a member of a role.
   private typealias Membership = (role: String, name: String, userRecordName: String)
 
   private static let membership = AnswerShape<Membership>("RoleMember") { membership in
@@ -82,7 +86,10 @@ struct AdminRolesEndpoints: AdminEndpoints {
     return (role, member.name, member.userRecordName)
   }
 
-  /// - Throws: what says which roles there are, where this is none of them.
+  /// Checks that the schema has the role.
+  ///
+  /// - Throws: `BAD_REQUEST` for a role of the system. `NOT_FOUND` for an unknown role, with the
+  ///   names of up to 20 known roles.
   private func checkRole(
     _ role: String, _ arguments: AdminArguments, _ place: ContainerPlace
   ) async throws {
@@ -101,7 +108,10 @@ struct AdminRolesEndpoints: AdminEndpoints {
         + (known.isEmpty ? "import a schema that creates it" : "it has \(known)"))
   }
 
-  /// The account, or else the server-to-server key, that the argument `user` names.
+  /// Returns the holder that the argument `user` names. An account's name has precedence, then a
+  /// server-to-server key, then an account's user record name.
+  ///
+  /// - Throws: `NOT_FOUND` if there is neither an account nor a key.
   private func member(
     _ arguments: AdminArguments, _ place: ContainerPlace
   ) async throws -> (name: String, userRecordName: String) {

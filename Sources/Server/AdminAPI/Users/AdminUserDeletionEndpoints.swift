@@ -2,16 +2,19 @@ import CloudKitModel
 import StoreModel
 import WebServices
 
-/// Deletes users with all that is theirs.
+/// The endpoints `users/delete` and `users/deletions`, which begin and list deletions of users with
+/// all their data.
 struct AdminUserDeletionEndpoints: AdminEndpoints {
   let users: any AccountReading
   let store: any UserDeletionStore
   let accounts: AdminAccounts
 
+  /// The argument that decides about the user's records in public databases. It has no default.
   private static let publicRecords = AdminArgument(
     "publicRecords", .word(UserDeletion.PublicRecords.allCases.map(\.rawValue)),
     "whether public records that the user created stay, naming nobody, or are deleted")
 
+  /// The shape of a deletion with its stage and the number of stages.
   private static let deletion = AnswerShape<UserDeletion>("UserDeletion") { deletion in
     deletion.member("identifier") { $0.identifier }
     deletion.optional("name") { $0.name }
@@ -39,6 +42,10 @@ struct AdminUserDeletionEndpoints: AdminEndpoints {
     ]
   }
 
+  /// Begins a deletion. The server continues it in the background, and the user's tokens are
+  /// invalid at once.
+  ///
+  /// - Throws: `NOT_FOUND` if there is no such user.
   private func delete(_ request: AdminRequest) async throws -> UserDeletion {
     let user = try await request.user(in: users)
     guard

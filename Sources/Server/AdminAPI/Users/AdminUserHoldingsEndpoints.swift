@@ -4,14 +4,17 @@ import HTTPService
 import StoreModel
 import WebServices
 
-/// What a user has beside databases, subscriptions and devices, for whoever gives it to the user.
+/// The endpoints `users/…` for a user's data outside of databases, subscriptions and devices.
+/// Operators need them to give users a copy of their data.
 struct AdminUserHoldingsEndpoints: AdminEndpoints {
   let accounts: any AccountReading
   let databases: any DatabaseReading
   let notificationLog: any NotificationLogStore
   let store: any UserHoldingsStore
+  /// The source of URLs from which clients download assets.
   let links: AssetLinks
 
+  /// The arguments that select a user and a container's environment.
   private static let place: [AdminArgument] = [
     .user.needed, .container.needed, .environment, .limit,
   ]
@@ -37,6 +40,9 @@ struct AdminUserHoldingsEndpoints: AdminEndpoints {
     ]
   }
 
+  /// Returns a page of records in a public database that the user created or modified last.
+  ///
+  /// - Throws: `BAD_REQUEST` for an invalid continuation.
   private func records(_ request: AdminRequest) async throws -> HTTPResponse {
     let arguments = request.arguments
     let user = try await request.user(in: accounts)
@@ -59,10 +65,12 @@ struct AdminUserHoldingsEndpoints: AdminEndpoints {
         continuationMarker: page.next.map { AdminContinuation.text(["\($0)"]) }))
   }
 
+  /// Returns records as an answer; owner names appear as the store has them.
   private func response(_ records: RecordsResponse) -> HTTPResponse {
     HTTPResponse(json: records.body(context: MessageContext(ownerNaming: .explicit)))
   }
 
+  /// Returns a page of the user's notification log in a container's environment.
   private func notifications(_ request: AdminRequest) async throws -> HTTPResponse {
     let user = try await request.user(in: accounts)
     let place = try request.arguments.place()
@@ -77,6 +85,7 @@ struct AdminUserHoldingsEndpoints: AdminEndpoints {
 }
 
 extension UserHoldings {
+  /// The shape of the answer of `users/holdings`. It contains no secrets.
   fileprivate static let shape = AnswerShape<UserHoldings>("UserHoldings") { holdings in
     holdings.optional("passwordChanged") { $0.passwordChanged }
     holdings.list("identities", of: Identity.shape) { $0.identities }
@@ -87,6 +96,7 @@ extension UserHoldings {
 }
 
 extension UserHoldings.Identity {
+  /// The shape of the user's identity at an OpenID issuer.
   fileprivate static let shape = AnswerShape<Self> { identity in
     identity.member("issuer") { $0.identity.issuer }
     identity.member("subject") { $0.identity.subject }
@@ -95,6 +105,7 @@ extension UserHoldings.Identity {
 }
 
 extension UserHoldings.Token {
+  /// The shape of a web auth token without its text.
   fileprivate static let shape = AnswerShape<Self> { token in
     token.optional("container") { $0.session?.container }
     token.optional("environment") { $0.session?.environment }
@@ -104,6 +115,7 @@ extension UserHoldings.Token {
 }
 
 extension UserHoldings.Role {
+  /// The shape of a role that the user has.
   fileprivate static let shape = AnswerShape<Self> { role in
     role.members(of: ContainerPlace.shape) { $0.place }
     role.member("role") { $0.role }
@@ -111,6 +123,7 @@ extension UserHoldings.Role {
 }
 
 extension UserHoldings.Permission {
+  /// The shape of an app permission that the user decided about.
   fileprivate static let shape = AnswerShape<Self> { permission in
     permission.members(of: ContainerPlace.shape) { $0.place }
     permission.member("permission") { $0.permission }

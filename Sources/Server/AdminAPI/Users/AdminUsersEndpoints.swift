@@ -4,13 +4,15 @@ import PushChannels
 import StoreModel
 import WebServices
 
-/// Which accounts there are, and the devices of their users.
+/// The endpoints `users…` and `devices…`, which list accounts and devices, and which remove
+/// devices.
 struct AdminUsersEndpoints: AdminEndpoints {
   let accounts: any AccountReading
   let administration: any AdministrationStore
   let devices: any DeviceStore
   let databases: AdminDatabases
 
+  /// The argument `text` of the list of accounts.
   private static let beginning = AdminArgument("text", .text, "what the name begins with")
 
   var endpoints: [AdminEndpoint] {
@@ -32,6 +34,7 @@ struct AdminUsersEndpoints: AdminEndpoints {
     ]
   }
 
+  /// Returns a page of accounts, ordered by name.
   private func list(_ request: AdminRequest) async throws -> AdminPage<User> {
     let limit = request.arguments.limit
     let page = try await administration.users(
@@ -44,6 +47,7 @@ struct AdminUsersEndpoints: AdminEndpoints {
 
   // MARK: Devices
 
+  /// A device with the account name of its user; nil if there is no account.
   private typealias NamedDevice = (device: DeviceToken, userName: String?)
 
   private static let device = AnswerShape<NamedDevice>("Device") { named in
@@ -60,6 +64,7 @@ struct AdminUsersEndpoints: AdminEndpoints {
     named.optional("expires") { $0.device.expires }
   }
 
+  /// Returns a page of devices, ordered by kind and token.
   private func devices(_ request: AdminRequest) async throws -> AdminPage<NamedDevice> {
     let arguments = request.arguments
     var user: String?
@@ -77,6 +82,9 @@ struct AdminUsersEndpoints: AdminEndpoints {
         ? page.last.map { AdminContinuation.text([$0.kind.rawValue, $0.token]) } : nil)
   }
 
+  /// Removes a device and abandons its waiting deliveries. The answer contains the device's token.
+  ///
+  /// - Throws: `NOT_FOUND` if there is no such device.
   private func deleteDevice(_ request: AdminRequest) async throws -> String {
     guard let kind: DeviceToken.Kind = request.arguments.word(.kind) else {
       throw request.arguments.mistake(.kind, "is missing")
@@ -97,7 +105,8 @@ extension DeviceToken.Kind: MessagePart {}
 extension APNsEnvironment: MessagePart {}
 
 extension DeviceToken {
-  /// The token; of a reader of the web courier, who needs nothing else to read, its beginning alone.
+  /// The token as a list may show it. The token of a web courier's reader is a secret that permits
+  /// reading, so the list shows only its first 8 characters.
   fileprivate var shownToken: String {
     kind == .courier ? String(token.prefix(8)) + "…" : token
   }
