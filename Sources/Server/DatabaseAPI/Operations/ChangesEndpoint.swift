@@ -3,11 +3,16 @@ import Foundation
 import StoreModel
 import WebServices
 
-/// `changes/database`, `changes/zone`, and what they superseded: `zones/changes` and
+/// The endpoint of `changes/database` and `changes/zone`, and of the older `zones/changes` and
 /// `records/changes`.
+///
+/// Each reads the change feed of a database or of zones, page by page. A change token is opaque to
+/// the client.
 struct ChangesEndpoint: Sendable {
+  /// The change feeds of zones and databases.
   let store: any ChangeFeedStore
   let databases: DatabaseDirectory
+  /// The maker of the download URLs in the records of an answer.
   let links: AssetLinks
 
   var operations: [Operation] {
@@ -45,18 +50,22 @@ struct ChangesEndpoint: Sendable {
 
   // MARK: Databases
 
+  /// Answers `changes/database`: a page of the zones that changed since a token.
   private func currentZones(
     _ request: DatabaseChangesRequest<CurrentDatabaseChanges>, _ context: RequestContext
   ) async throws -> DatabaseChangesResponse<CurrentDatabaseChanges> {
     try await changedZones(request, context)
   }
 
+  /// Answers `zones/changes`, whose answer has other member names than `changes/database`.
   private func supersededZones(
     _ request: DatabaseChangesRequest<SupersededDatabaseChanges>, _ context: RequestContext
   ) async throws -> DatabaseChangesResponse<SupersededDatabaseChanges> {
     try await changedZones(request, context)
   }
 
+  /// Returns a page of the zones that changed or were deleted since the request's token, without
+  /// the default zone.
   private func changedZones<Naming: DatabaseChangesNaming>(
     _ request: DatabaseChangesRequest<Naming>, _ context: RequestContext
   ) async throws -> DatabaseChangesResponse<Naming> {
@@ -69,6 +78,11 @@ struct ChangesEndpoint: Sendable {
 
   // MARK: Zones
 
+  /// Answers `changes/zone`: one page for each zone, in the order of the request.
+  ///
+  /// All pages together have about ``ServiceLimits/changesPageSize`` bytes. Zones that come after
+  /// the limit get an empty page with `moreComing`. A failed zone has its own error, and the others
+  /// are answered.
   private func zones(
     _ request: ZoneChangesRequest, _ context: RequestContext
   ) async throws -> ZoneChangesResponse {
@@ -86,6 +100,7 @@ struct ChangesEndpoint: Sendable {
     return ZoneChangesResponse(zones: context.reported(answers))
   }
 
+  /// Answers `records/changes`: a page of one zone. If the zone fails, the whole request fails.
   private func records(
     _ request: RecordChangesRequest, _ context: RequestContext
   ) async throws -> RecordChangesResponse {
@@ -97,7 +112,13 @@ struct ChangesEndpoint: Sendable {
     }
   }
 
-  /// - Parameter size: bytes that are left for this page and those behind it.
+  /// Returns a page of one zone's changes.
+  ///
+  /// - Parameter size: the bytes that are left for this page and the pages after it. If none are
+  ///   left, the page is empty and has more coming.
+  /// - Returns: a failure of the zone for an unknown or deleted zone, and for an expired or foreign
+  ///   change token.
+  /// - Throws: other errors, which fail the whole request.
   private func page(
     of request: RecordChangesRequest, in database: DatabaseID, _ context: RequestContext,
     size: inout Int

@@ -2,18 +2,26 @@ import CloudKitModel
 import StoreModel
 import Synchronization
 
-/// Looks up the numbers of databases and remembers them: they never change.
+/// A cache of the numbers of databases, by their addresses.
+///
+/// The number of a database never changes, so an entry never expires.
 final class DatabaseDirectory: Sendable {
-  /// Addresses that are remembered.
+  /// The most addresses in the cache. At the limit the cache is emptied.
   private static let capacity = 100_000
 
+  /// The store that knows the numbers.
   let store: any DatabaseStore
+  /// The cached numbers. The lock is not held while the store is asked.
   private let known = Mutex<[DatabaseAddress: DatabaseID]>([:])
 
   init(store: any DatabaseStore) {
     self.store = store
   }
 
+  /// Returns the number of the database at an address. The store creates the database on its first
+  /// use.
+  ///
+  /// - Complexity: O(1) for a cached address; otherwise one read of the store.
   func database(at address: DatabaseAddress) async throws -> DatabaseID {
     if let database = known.withLock({ $0[address] }) { return database }
     let database = try await store.database(at: address)

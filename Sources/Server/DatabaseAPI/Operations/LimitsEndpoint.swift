@@ -1,8 +1,9 @@
 import CloudKitModel
 import WebServices
 
-/// `server/limits`: the limits as data. Petrel's own.
+/// The endpoint of `server/limits`, Petrel's addition: the limits of this server, as data.
 struct LimitsEndpoint: Sendable {
+  /// The limits, those of the protocol and those of the configuration.
   let limits: [ServiceLimit]
 
   var operations: [Operation] {

@@ -5,11 +5,16 @@ import PushChannels
 import StoreModel
 import WebServices
 
-/// `notifications/changes` and `notifications/markRead`: the caller's notification log in a
-/// container.
+/// The endpoint of `notifications/changes` and `notifications/markRead`, Petrel's addition: the
+/// caller's notification log in a container.
+///
+/// The log has every notification, also those whose push was cut or did not arrive. Retention
+/// deletes the oldest entries.
 package struct NotificationsEndpoint: Sendable {
+  /// The notification log.
   let store: any NotificationLogStore
 
+  /// Creates the endpoint, which the admin API uses too.
   package init(store: any NotificationLogStore) {
     self.store = store
   }
@@ -29,6 +34,7 @@ package struct NotificationsEndpoint: Sendable {
     ]
   }
 
+  /// Answers `notifications/changes` for the caller.
   private func changes(
     _ request: NotificationChangesRequest, _ context: RequestContext
   ) async throws -> NotificationChangesResponse {
@@ -37,6 +43,13 @@ package struct NotificationsEndpoint: Sendable {
       limit: ServiceLimits.pageSize(askedFor: request.resultsLimit))
   }
 
+  /// Returns a page of a user's notification log in a container, oldest entries first.
+  ///
+  /// - Parameters:
+  ///   - token: the `syncToken` of the page before; nil for the beginning of the log.
+  ///   - limit: the most entries. A page ends earlier if its contents are large.
+  /// - Throws: `StoreError` with the code `changeTokenExpired` or `badContinuation` for a token
+  ///   that cannot be used.
   package func changes(
     of recipient: Recipient, since token: String?, limit: Int
   ) async throws -> NotificationChangesResponse {
@@ -46,6 +59,8 @@ package struct NotificationsEndpoint: Sendable {
       syncToken: page.token, moreComing: page.moreComing)
   }
 
+  /// Returns the item of a log entry: the whole push payload, not cut to a size, or only the ID for
+  /// an entry that is marked as read.
   private static func item(
     _ notification: LoggedNotification, for recipient: Recipient
   ) throws -> NotificationLogItem {
@@ -62,8 +77,8 @@ package struct NotificationsEndpoint: Sendable {
     }
   }
 
-  /// Marks notifications as read. An ID that the caller's log does not have is a `NOT_FOUND` of its
-  /// own.
+  /// Answers `notifications/markRead`. An ID that is not in the caller's log gets `NOT_FOUND` for
+  /// its item; the others are marked.
   private func markRead(
     _ request: MarkNotificationsReadRequest, _ context: RequestContext
   ) async throws -> MarkNotificationsReadResponse {
@@ -86,9 +101,9 @@ package struct NotificationsEndpoint: Sendable {
 }
 
 extension RequestContext {
-  /// The caller in the container that the request is for.
+  /// Returns the caller in the container and environment of the request.
   ///
-  /// - Throws: `AUTHENTICATION_REQUIRED` for anonymous callers.
+  /// - Throws: `AUTHENTICATION_REQUIRED` for an anonymous caller.
   func recipient() throws(ServiceError) -> Recipient {
     Recipient(
       userRecordName: try user(), container: path.container, environment: path.environment)

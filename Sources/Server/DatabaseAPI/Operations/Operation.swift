@@ -3,10 +3,12 @@ import Foundation
 import JSONCoding
 import WebServices
 
-/// An operation of CloudKit Web Services, or one of Petrel's own: all that the server knows of it.
+/// An operation of CloudKit Web Services, or one of Petrel's own: its name, methods, access,
+/// handler and documentation.
 ///
-/// Routing, methods, access, signatures, names in metrics and `docs/openapi.yaml` follow from this value. An
-/// endpoint declares its operations in `operations`, and ``OperationTable`` lists the endpoints.
+/// The routing, the access checks, the use of signatures, the names in metrics and
+/// `docs/openapi.yaml` are made from this value. An endpoint declares its operations in
+/// `operations`, and ``OperationTable`` lists the endpoints.
 ///
 /// ```swift
 /// Operation(
@@ -14,42 +16,48 @@ import WebServices
 ///   .init("Tokens", "Set the badge that the caller's devices count from", answer: "The badge."))
 /// ```
 package final class Operation: Sendable {
-  /// What its path names.
+  /// The kind of place that the operation's path names.
   enum Place: Sendable {
     /// A database with one of these scopes.
     case database(Set<DatabaseScope>)
     /// A container's environment.
     case container
 
+    /// A database of any scope.
     static let anyDatabase = Place.database(Set(DatabaseScope.allCases))
   }
 
-  /// Who may call it. What a caller may do with single records is decided elsewhere.
+  /// The callers who may call the operation. ``AccessPolicy`` decides about single records
+  /// elsewhere.
   enum Callers: Sendable {
-    /// All for the public database, and accounts for their own.
+    /// Every caller, for the public database or a container. In a private or shared database, only
+    /// a signed-in user.
     case everyone
-    /// Users who are signed in, and programs with a server-to-server key.
+    /// Signed-in users, and programs with a server-to-server key.
     case accounts
-    /// Users who are signed in.
+    /// Signed-in users only.
     case users
-    /// Programs with a server-to-server key.
+    /// Programs with a server-to-server key only.
     case programs
   }
 
+  /// The effect of the operation on the store.
   enum Effect: Sendable {
-    /// Changes nothing, so that a signed request for it may come again.
+    /// It changes nothing, so a client may repeat a signed request.
     case reads
+    /// It changes something, so a signature is good for one request.
     case changes
   }
 
-  /// What the description says of it.
+  /// The operation's entry in the OpenAPI description.
   struct Documentation: Sendable {
-    /// The chapter of the description.
+    /// The chapter of the description that lists the operation, such as `Records`.
     var chapter: String
-    /// One line of what it does.
+    /// One line that says what the operation does.
     var summary: String
+    /// Further sentences; nil if there are none.
     var details: String?
-    /// What the answer is.
+    /// A sentence about the answer.
     var answer: String
 
     init(_ chapter: String, _ summary: String, _ details: String? = nil, answer: String) {
@@ -60,25 +68,31 @@ package final class Operation: Sendable {
     }
   }
 
-  /// Such as `records/modify`.
+  /// The last two or three words of the path, such as `records/modify`.
   let name: String
+  /// The kind of place that the path names.
   let place: Place
+  /// The callers who may call the operation.
   let callers: Callers
+  /// Whether the operation changes the store.
   let effect: Effect
-  /// Whether a request may be without arguments, and so be a GET.
+  /// Whether a request may be without arguments, and may therefore be a GET.
   let takesGET: Bool
-  /// Why it is not for the other databases; nil for a sentence that fits all.
+  /// The reason for refusing a database of another scope; nil for a general sentence.
   let otherDatabases: String?
   let documentation: Documentation
-  /// The shape of the body; nil for a request without arguments.
+  /// The JSON schema of the body; nil for an operation without arguments.
   let request: JSONSchema?
+  /// The JSON schema of the answer.
   let answer: JSONSchema
-  /// Carries a request out, once access was checked.
+  /// Executes a request and returns the JSON of the answer. The router calls it after the access
+  /// checks.
   package let respond: @Sendable (RequestContext) async throws -> Data
 
-  /// An operation with arguments.
+  /// Creates an operation with arguments, which takes POST only.
   ///
-  /// - Parameter otherDatabases: why it is not for the other databases; nil for a sentence that fits all.
+  /// - Parameter otherDatabases: the reason for refusing a database of another scope; nil for a
+  ///   general sentence.
   convenience init<Request: Message, Answer: Message>(
     _ name: String, of place: Place, for callers: Callers, _ effect: Effect,
     _ handler: @escaping @Sendable (Request, RequestContext) async throws -> Answer,
@@ -90,7 +104,9 @@ package final class Operation: Sendable {
     ) { context in try await context.answer(handler) }
   }
 
-  /// An operation that can do without arguments.
+  /// Creates an operation whose arguments are optional.
+  ///
+  /// An empty body calls the handler with nil.
   convenience init<Request: Message, Answer: Message>(
     _ name: String, of place: Place, for callers: Callers, _ effect: Effect,
     maybe handler: @escaping @Sendable (Request?, RequestContext) async throws -> Answer,
@@ -105,7 +121,7 @@ package final class Operation: Sendable {
     }
   }
 
-  /// An operation without arguments. Whatever body a request has is not looked at.
+  /// Creates an operation without arguments. It ignores the body of a request.
   convenience init<Answer: Message>(
     _ name: String, of place: Place, for callers: Callers, _ effect: Effect,
     _ handler: @escaping @Sendable (RequestContext) async throws -> Answer,
@@ -134,11 +150,14 @@ package final class Operation: Sendable {
     self.respond = respond
   }
 
+  /// The HTTP methods that the operation accepts.
   var methods: [String] { takesGET ? ["GET", "HEAD", "POST"] : ["POST"] }
 }
 
 extension RequestContext {
-  /// Reads the body, has the request carried out and writes the answer.
+  /// Parses the body, calls the handler, and encodes its answer.
+  ///
+  /// - Throws: `BAD_REQUEST` for a body that is not a valid `Request`; errors of the handler.
   func answer<Request: Message, Answer: Message>(
     _ handler: @Sendable (Request, RequestContext) async throws -> Answer
   ) async throws -> Data {

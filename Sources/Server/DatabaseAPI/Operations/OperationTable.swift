@@ -4,18 +4,22 @@ import PushChannels
 import StoreModel
 import WebServices
 
-/// The operations that are served, by name.
+/// The operations that the server offers, by name.
 package struct OperationTable: Sendable {
   private let operations: [String: Operation]
-  /// In the order of the description.
+  /// All operations, in the order of the OpenAPI description.
   let all: [Operation]
 
+  /// Creates a table of these operations. Two of the same name are a programming error, which stops
+  /// the process.
   init(_ all: [Operation]) {
     self.all = all
     operations = Dictionary(uniqueKeysWithValues: all.map { ($0.name, $0) })
   }
 
-  /// - Throws: `NOT_FOUND`, listing those that there are.
+  /// Returns the operation of this name.
+  ///
+  /// - Throws: `NOT_FOUND` for an unknown name. The reason lists the known names.
   package func operation(named name: String) throws(ServiceError) -> Operation {
     guard let operation = operations[name] else {
       throw ServiceError(
@@ -26,7 +30,11 @@ package struct OperationTable: Sendable {
     return operation
   }
 
-  /// The operations of all endpoints.
+  /// Creates the table with the operations of all endpoints.
+  ///
+  /// - Parameters:
+  ///   - publicURL: the URL at which clients reach the server.
+  ///   - webPushKey: the key of the Web Push channel; nil if there is none.
   package init(
     store: any Store, configuration: ServerConfiguration, links: AssetLinks,
     publicURL: @escaping @Sendable () -> String, webPushKey: WebPushKey?
@@ -55,12 +63,15 @@ package struct OperationTable: Sendable {
 
   // MARK: Names in metrics
 
-  /// What stands in metrics for requests that name no operation there is.
+  /// The name in metrics for a request that names no known operation.
   static let other = "other"
-  /// The polls and event streams of the web courier.
+  /// The name in metrics for polls and event streams of the web courier.
   package static let courier = "aps"
 
-  /// What a request is called in metrics: one of a few names, whatever its path is.
+  /// Returns the name of a request in metrics. It is one of a fixed set of names, so that requests
+  /// with invented paths do not create new ones.
+  ///
+  /// - Parameter path: the path as the client sent it.
   package func metricsName(ofPath path: String) -> String {
     let parts = path.utf8.split(separator: UInt8(ascii: "/"))
     guard let first = parts.first.map({ String(Substring($0)) }) else { return Self.other }
@@ -69,7 +80,7 @@ package struct OperationTable: Sendable {
     case Self.courier, "assets", "sign-in", "admin", "console": return first
     default: return Self.other
     }
-    // Behind the version, the container and the environment; a database may come first.
+    // The version, the container and the environment come first, then perhaps a database.
     var rest = parts.dropFirst(4)
     if let word = rest.first.map({ Substring($0) }), DatabaseScope(pathComponent: word) != nil {
       rest = rest.dropFirst()

@@ -3,16 +3,23 @@ import Foundation
 import StoreModel
 import WebServices
 
-/// `records/modify`, `records/lookup` and `records/query`.
+/// The endpoint of `records/modify`, `records/lookup` and `records/query`.
 struct RecordsEndpoint: Sendable {
+  /// The records of databases.
   let records: any RecordReading & RecordWriting
+  /// The users, for the records of type `Users`.
   let accounts: any AccountReading
+  /// The schemas, for the grants of a record type.
   let schemas: any SchemaReading
+  /// The used signatures of server-to-server keys.
   let signatures: any SignatureStore
+  /// The zones of databases.
   let zones: any ZoneStore
   let databases: DatabaseDirectory
+  /// The maker of the download URLs in the records of an answer.
   let links: AssetLinks
 
+  /// Creates the endpoint on a store.
   init(of store: any Store, databases: DatabaseDirectory, links: AssetLinks) {
     records = store.records
     accounts = store.accounts
@@ -23,7 +30,11 @@ struct RecordsEndpoint: Sendable {
     self.links = links
   }
 
-  /// Keeps its answers to requests that may come again, and so uses a signature up by itself.
+  /// The name of `records/modify`.
+  ///
+  /// The router does not use up the signature of such a request. The store keeps the answers to its
+  /// requests, so a repeated request gets the first answer; ``RecordsEndpoint`` uses the signature
+  /// up itself if that is not possible.
   static let modifyName = "records/modify"
 
   var operations: [Operation] {
@@ -47,6 +58,14 @@ struct RecordsEndpoint: Sendable {
     ]
   }
 
+  /// Answers `records/modify`: one item for each operation, in the order of the request.
+  ///
+  /// A request with a `requestID` gets the kept answer if it is repeated. So does a request that is
+  /// signed with a server-to-server key and names all its records: its signature stands in for the
+  /// ID.
+  ///
+  /// - Throws: `BAD_REQUEST` if the records together are too large; `TRY_AGAIN_LATER` if the
+  ///   signature was used before.
   private func modify(
     _ request: ModifyRecordsRequest, _ context: RequestContext
   ) async throws -> RecordsResponse {
@@ -57,7 +76,8 @@ struct RecordsEndpoint: Sendable {
     if request.isAtomic { operations = Self.failingTogether(operations) }
     var requestID = request.requestID
     if let signature = context.credentials.signature, requestID == nil {
-      // A record without a name gets another each time, so that two equal requests may be meant.
+      // The server gives a record without a name a new name each time. Two equal requests may
+      // therefore mean two records, so the second one must not get the first answer.
       if request.namesAllRecords {
         requestID = signature.requestID
       } else {
@@ -71,12 +91,13 @@ struct RecordsEndpoint: Sendable {
     return Self.response(context.reported(items), to: request)
   }
 
+  /// Returns the store's form of the request, without the operations that failed already.
   private func modification(
     _ request: ModifyRecordsRequest, _ operations: [Result<RecordOperation, FailedItem>],
     _ origin: ChangeOrigin, requestID: String?, in database: DatabaseID, _ context: RequestContext
   ) -> RecordModification {
     var modification = RecordModification(
-      // Those that failed already have their answers.
+      // An operation that failed already has its error as its answer.
       database: database, operations: operations.compactMap { try? $0.get() },
       isAtomic: request.isAtomic, origin: origin,
       isByAdministrator: context.caller.isAdministrator, timestamp: context.now,
@@ -88,6 +109,7 @@ struct RecordsEndpoint: Sendable {
     return modification
   }
 
+  /// Returns the answer with the fields that the request asks for.
   private static func response(
     _ items: [Result<RecordsResponse.Item, FailedItem>], to request: ModifyRecordsRequest
   ) -> RecordsResponse {
@@ -98,6 +120,11 @@ struct RecordsEndpoint: Sendable {
     return response
   }
 
+  /// Answers `records/lookup`: one item for each name, in the order of the request.
+  ///
+  /// An item fails with `NOT_FOUND`, `ZONE_NOT_FOUND`, `ACCESS_DENIED` or
+  /// `AUTHENTICATION_REQUIRED`. The zones are read once, and only if a record of a custom zone is
+  /// missing.
   private func lookup(
     _ request: LookupRecordsRequest, _ context: RequestContext
   ) async throws -> RecordsResponse {
@@ -142,6 +169,10 @@ struct RecordsEndpoint: Sendable {
     return response
   }
 
+  /// Answers `records/query`: a page of the records that match and that the caller may read.
+  ///
+  /// A page has at most ``ServiceLimits/recordsPerPage`` records. `continuationMarker` is nil on
+  /// the last page.
   private func query(
     _ request: QueryRecordsRequest, _ context: RequestContext
   ) async throws -> RecordsResponse {
@@ -160,11 +191,15 @@ struct RecordsEndpoint: Sendable {
     return response
   }
 
+  /// Checks the size of all records in a request together.
+  ///
+  /// - Throws: `BAD_REQUEST` above ``ServiceLimits/recordsSizePerRequest``, which is 2 MB. The size
+  ///   is an estimate, without assets.
   private static func checkSize(of request: ModifyRecordsRequest) throws(ServiceError) {
     var size = 0
     for case .success(let operation) in request.operations { size += operation.approximateSize }
     let limit = ServiceLimits.recordsSizePerRequest
-    // A single record that is too large is named by its own error.
+    // A single record that is too large gets an error that names the record.
     guard size > limit, request.operations.count > 1 else { return }
     throw ServiceError(
       .badRequest,
@@ -172,21 +207,24 @@ struct RecordsEndpoint: Sendable {
       limit: limit)
   }
 
-  /// Whether the name is that of a user whose record the database has: the caller's own, and in the
-  /// public database everyone's.
+  /// Whether the database has the user record of this name. A private database has that of the
+  /// caller, and the public database has that of every user.
   private func hasUserRecord(_ name: String, _ context: RequestContext) async throws -> Bool {
     if name == context.caller.userRecordName { return true }
     guard try context.scope() == .public, name.hasPrefix("_") else { return false }
     return try await accounts.user(withRecordName: name) != nil
   }
 
-  /// A user's record exists from the beginning, without fields.
+  /// Returns the record of a user. It exists from the beginning, with no fields.
   private static func userRecord(_ recordID: RecordID) -> Record {
     Record(recordID: recordID, recordType: "Users")
   }
 
-  /// When an operation of an atomic request cannot be read, the others in its zone must not be
-  /// carried out either.
+  /// Fails all operations in custom zones if one operation of an atomic request could not be
+  /// parsed.
+  ///
+  /// - Returns: the operations; those in the default zone are not changed, because that zone has no
+  ///   atomic requests.
   private static func failingTogether(
     _ operations: [Result<RecordOperation, FailedItem>]
   ) -> [Result<RecordOperation, FailedItem>] {
@@ -195,7 +233,7 @@ struct RecordsEndpoint: Sendable {
     }
     return operations.map { operation in
       operation.flatMap { operation in
-        // In the default zone each operation stands alone.
+        // The default zone has no atomic requests, so each operation succeeds or fails alone.
         if operation.recordID.zoneID.isDefaultZone { return .success(operation) }
         return .failure(
           FailedItem(
@@ -205,6 +243,9 @@ struct RecordsEndpoint: Sendable {
     }
   }
 
+  /// Combines the errors of parsing with the outcomes of the store, in the order of the request.
+  ///
+  /// - Parameter outcomes: one for each operation that did not fail before.
   private static func answers(
     to operations: [Result<RecordOperation, FailedItem>], _ outcomes: [RecordOutcome]
   ) -> [Result<RecordsResponse.Item, FailedItem>] {

@@ -1,11 +1,20 @@
 import CloudKitModel
 
-/// That a user saved a subscription of one type with the ID of one of another type, which is gone.
+/// The replacement of a subscription by one of another type with the same ID. It happens if an app
+/// uses one ID for two subscriptions, so the log gets a warning.
 struct ReplacedSubscription: Sendable, Hashable {
+  /// The ID that both subscriptions have.
   var subscriptionID: String
+  /// The type of the subscription that is gone.
   var former: Subscription.KindName
+  /// The type of the subscription that was saved.
   var present: Subscription.KindName
 
+  /// Creates the report of a replacement.
+  ///
+  /// - Parameters:
+  ///   - subscription: the saved subscription.
+  ///   - former: the type of the subscription that is gone.
   init(by subscription: Subscription, _ former: Subscription.KindName) {
     subscriptionID = subscription.subscriptionID
     self.former = former

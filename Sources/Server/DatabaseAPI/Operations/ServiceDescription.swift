@@ -2,14 +2,16 @@ import CloudKitModel
 import JSONCoding
 import WebServices
 
-/// The operations as OpenAPI 3.1 describes them (https://spec.openapis.org/oas/v3.1.1). `docs/openapi.yaml`
-/// has them between what is written by hand.
+/// The operations in the form of OpenAPI 3.1 (https://spec.openapis.org/oas/v3.1.1).
+///
+/// `docs/openapi.yaml` contains them beside parts that are written by hand.
 struct ServiceDescription: Sendable {
-  /// The path items by path.
+  /// The path items, each with its path, in the order of the operations.
   let paths: [(path: String, item: JSONValue)]
-  /// The shapes that they refer to, by name.
+  /// The JSON schemas that the path items refer to, by name.
   let schemas: [String: JSONValue]
 
+  /// Creates the description of these operations.
   init(_ operations: [Operation]) {
     var schemas = ServiceError.schema.named
     var paths: [(String, JSONValue)] = []
@@ -26,7 +28,7 @@ struct ServiceDescription: Sendable {
     self.schemas = schemas
   }
 
-  /// Where requests for an operation go, and the parameters of the path.
+  /// Returns the paths of an operation, each with the names of its parameters.
   private static func places(
     of operation: Operation
   ) -> [(path: String, parameters: [String])] {
@@ -39,14 +41,15 @@ struct ServiceDescription: Sendable {
     )
     switch operation.place {
     case .database: return [inDatabase]
-    // Apple's archived reference has these two in a database. The server takes them without one, too.
+    // Apple's archived reference has these two in a database. The server accepts them with and
+    // without one.
     case .container where ["tokens/create", "tokens/register"].contains(operation.name):
       return [inContainer, inDatabase]
     case .container: return [inContainer]
     }
   }
 
-  /// The path item of an operation, given the parameters of its path.
+  /// Returns a function that makes the path item of an operation from the parameters of a path.
   private static func item(_ operation: Operation) -> ([String]) -> JSONValue {
     var post = self.operation(operation)
     let get = JSONValue.object(post)
@@ -64,6 +67,7 @@ struct ServiceDescription: Sendable {
     }
   }
 
+  /// Returns the operation object of OpenAPI, without the request body.
   private static func operation(_ operation: Operation) -> [String: JSONValue] {
     let documentation = operation.documentation
     var json: [String: JSONValue] = [
@@ -80,7 +84,8 @@ struct ServiceDescription: Sendable {
     return json
   }
 
-  /// Who may call the operation, and on which databases, where not everyone may on all.
+  /// Returns sentences about the callers and the databases of an operation; nil if every caller may
+  /// call it on every database.
   private static func access(_ operation: Operation) -> String? {
     var sentences: [String] = []
     switch operation.callers {
@@ -99,6 +104,7 @@ struct ServiceDescription: Sendable {
     return sentences.isEmpty ? nil : sentences.joined(separator: " ")
   }
 
+  /// Returns the content object of a JSON body.
   private static func content(_ schema: JSONSchema) -> JSONValue {
     ["application/json": ["schema": schema.json]]
   }

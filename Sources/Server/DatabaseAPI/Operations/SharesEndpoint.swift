@@ -2,7 +2,9 @@ import CloudKitModel
 import Foundation
 import WebServices
 
-/// `records/resolve` and `records/accept`. This server keeps no shares yet, and says so for each.
+/// The endpoint of `records/resolve` and `records/accept`.
+///
+/// This server does not support shares yet. Each item fails with the reason code `NOT_SUPPORTED`.
 struct SharesEndpoint: Sendable {
   var operations: [Operation] {
     let details = "This server keeps no shares. Each item fails with the reason code NOT_SUPPORTED."
@@ -17,6 +19,7 @@ struct SharesEndpoint: Sendable {
     ]
   }
 
+  /// Answers both operations: each item fails.
   private func refuse(
     _ request: ResolveSharesRequest, _ context: RequestContext
   ) -> SharesResponse {
@@ -26,12 +29,13 @@ struct SharesEndpoint: Sendable {
       })
   }
 
-  /// Lets an operation pass unless it saves a share.
+  /// Refuses an operation that saves a share, and returns any other operation unchanged.
   static func check(_ operation: RecordOperation) -> Result<RecordOperation, FailedItem> {
     guard operation.recordType == ShareContent.recordType else { return .success(operation) }
     return .failure(FailedItem(.record(operation.recordID), refusal))
   }
 
+  /// The error for everything about shares.
   private static var refusal: ServiceError {
     ServiceError(.notSupported, "sharing is not supported by this server")
   }

@@ -3,9 +3,12 @@ import Foundation
 import StoreModel
 import WebServices
 
-/// `subscriptions/list`, `subscriptions/lookup` and `subscriptions/modify`. A caller sees his own
-/// subscriptions only.
+/// The endpoint of `subscriptions/list`, `subscriptions/lookup` and `subscriptions/modify`. A
+/// caller sees only the caller's own subscriptions.
+///
+/// A subscription is active from the answer to its save: every later change can fire it.
 struct SubscriptionsEndpoint: Sendable {
+  /// The subscriptions of users.
   let store: any SubscriptionStore
   let databases: DatabaseDirectory
 
@@ -27,6 +30,7 @@ struct SubscriptionsEndpoint: Sendable {
     ]
   }
 
+  /// Answers `subscriptions/list`: all subscriptions of the caller in the database.
   private func list(_ context: RequestContext) async throws -> SubscriptionsResponse {
     let user = try context.user()
     let database = try await databases.database(at: try context.address())
@@ -35,6 +39,8 @@ struct SubscriptionsEndpoint: Sendable {
       subscriptions: subscriptions.map { .success(.subscription($0)) })
   }
 
+  /// Answers `subscriptions/lookup`: one item for each ID, in the order of the request. An unknown
+  /// ID gets `NOT_FOUND`.
   private func lookup(
     _ request: LookupSubscriptionsRequest, _ context: RequestContext
   ) async throws -> SubscriptionsResponse {
@@ -56,6 +62,10 @@ struct SubscriptionsEndpoint: Sendable {
     return SubscriptionsResponse(subscriptions: context.reported(items))
   }
 
+  /// Answers `subscriptions/modify`: one item for each operation, in the order of the request.
+  ///
+  /// The operations are independent: one that fails does not affect the others. A replacement by a
+  /// subscription of another type is reported to the log.
   private func modify(
     _ request: ModifySubscriptionsRequest, _ context: RequestContext
   ) async throws -> SubscriptionsResponse {
@@ -64,7 +74,7 @@ struct SubscriptionsEndpoint: Sendable {
     let operations = request.operations.map { Self.validated($0, in: address.scope) }
     let database = try await databases.database(at: address)
     let outcomes = try await store.modifySubscriptions(
-      // Those that failed already have their answers.
+      // An operation that failed already has its error as its answer.
       operations.compactMap { try? $0.get() }, of: user, in: database,
       refusesEqualContent: context.refusesEqualSubscriptions, timestamp: context.now)
     var remaining = outcomes[...]
@@ -95,6 +105,8 @@ struct SubscriptionsEndpoint: Sendable {
     return SubscriptionsResponse(subscriptions: context.reported(items))
   }
 
+  /// Checks a subscription that is to be saved against the rules of the database's scope. Deletions
+  /// pass.
   private static func validated(
     _ operation: Result<SubscriptionOperation, FailedItem>, in scope: DatabaseScope
   ) -> Result<SubscriptionOperation, FailedItem> {

@@ -5,16 +5,18 @@ import Foundation
 import StoreModel
 import WebServices
 
-/// `tokens/create`, `tokens/register` and `tokens/badge`.
+/// The endpoint of `tokens/create`, `tokens/register` and Petrel's addition `tokens/badge`.
 struct TokensEndpoint: Sendable {
-  /// How long a web courier token lives, in seconds: twelve hours.
+  /// The lifetime of a web courier token in seconds: 12 hours, as Apple's courier has it.
   static let courierLifetime = 43_200.0
-  /// Bytes of a device token at least and at most.
+  /// The smallest and the largest size of a device token in bytes.
   private static let deviceTokenSizes = 16...ServiceLimits.deviceTokenSize
 
+  /// The tokens of devices.
   let store: any DeviceStore
+  /// The limits of the configuration, such as the number of devices of a user.
   let limits: ServerConfiguration.Limits
-  /// The URL that clients reach the server at.
+  /// The URL at which clients reach the server.
   let publicURL: @Sendable () -> String
 
   var operations: [Operation] {
@@ -40,7 +42,11 @@ struct TokensEndpoint: Sendable {
     ]
   }
 
-  /// Makes a token for a web courier reader.
+  /// Answers `tokens/create`: makes a token for a reader of the web courier.
+  ///
+  /// The token is 32 random bytes in base64. The store keeps only its hash.
+  ///
+  /// - Throws: `BAD_REQUEST` without `apnsEnvironment`; `QUOTA_EXCEEDED` at the limit of tokens.
   private func create(
     _ request: TokenRequest, _ context: RequestContext
   ) async throws -> TokenResponse {
@@ -59,8 +65,13 @@ struct TokensEndpoint: Sendable {
     return response(for: token, named: text)
   }
 
-  /// Binds a token to the caller in the container: one that ``create(_:)`` made, there or in another
-  /// container, or a device's own APNs token.
+  /// Answers `tokens/register`: binds a token to the caller in the container.
+  ///
+  /// The token is a web courier token that ``create(_:_:)`` made, in this container or another, or
+  /// a device's own APNs token.
+  ///
+  /// - Throws: `BAD_REQUEST` for a missing, expired or malformed token; `QUOTA_EXCEEDED` at the
+  ///   limit of tokens.
   private func register(
     _ request: TokenRequest, _ context: RequestContext
   ) async throws -> TokenResponse {
@@ -92,7 +103,10 @@ struct TokensEndpoint: Sendable {
     return response(for: token, named: token.kind == .courier ? text : token.token)
   }
 
-  /// Registers a token, unless it is one too many for its user.
+  /// Registers a token in the store.
+  ///
+  /// - Throws: `QUOTA_EXCEEDED` if the token is new for the user and the user has as many of its
+  ///   kind as the configuration allows in this container and environment.
   private func save(_ token: DeviceToken) async throws {
     let (limit, kind, advice) =
       token.kind == .courier
@@ -108,8 +122,13 @@ struct TokensEndpoint: Sendable {
         + advice, limit: limit)
   }
 
-  /// What a courier's reader is registered as in a container. CloudKit JS has one reader for all
-  /// containers of a page: it registers the token that it made in the first in each of the others.
+  /// Returns the registration of a reader of the web courier in a container.
+  ///
+  /// CloudKit JS has one reader for all containers of a page. It makes the token in the first
+  /// container, and registers the same token in each of the others.
+  ///
+  /// - Throws: `BAD_REQUEST` if the token is registered for
+  ///   ``ServiceLimits/containersPerCourierToken`` containers and environments already.
   private func registration(
     of made: DeviceToken, in path: ServicePath
   ) async throws -> DeviceToken {
@@ -128,10 +147,11 @@ struct TokensEndpoint: Sendable {
     return further
   }
 
+  /// Returns the answer to both operations. It has the courier's URL for a web courier token only.
   private func response(for token: DeviceToken, named name: String) -> TokenResponse {
     var courierURL: String?
     if token.kind == .courier {
-      // The token is base64: its special characters would mean something else in a query.
+      // The token is base64, and `+`, `/` and `=` would have another meaning in a query.
       let escaped = name.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? name
       courierURL =
         "\(publicURL())\(WebCourier.path)?tok=\(escaped)&ttl=\(Int(Self.courierLifetime))"
@@ -142,6 +162,7 @@ struct TokensEndpoint: Sendable {
       webcourierURL: courierURL)
   }
 
+  /// Returns the APNs environment that a request names.
   private static func apnsEnvironment(
     _ environment: TokenRequest.Environment
   ) -> APNsEnvironment {
@@ -151,6 +172,7 @@ struct TokensEndpoint: Sendable {
     }
   }
 
+  /// Returns the APNs environment for a request that names none: that of the container.
   private static func apnsEnvironment(of environment: ContainerEnvironment) -> APNsEnvironment {
     switch environment {
     case .development: .development
@@ -158,7 +180,12 @@ struct TokensEndpoint: Sendable {
     }
   }
 
-  /// The device token in lower-case hexadecimal digits. Base64 is read as well: clients differ.
+  /// Returns the device token in lower-case hexadecimal digits.
+  ///
+  /// Clients send hexadecimal digits or base64, and both are accepted.
+  ///
+  /// - Throws: `BAD_REQUEST` if the text is neither, or has fewer than 16 or more than
+  ///   ``ServiceLimits/deviceTokenSize`` bytes.
   private static func hexadecimal(_ text: String) throws(ServiceError) -> String {
     let lowercased = text.lowercased()
     let isHexadecimal = lowercased.utf8.allSatisfy {
@@ -180,8 +207,10 @@ struct TokensEndpoint: Sendable {
         + "digits or base64")
   }
 
-  /// Sets the badge of all the caller's devices in the container: the next push that asks for a
-  /// badge counts from it. No push is sent for it.
+  /// Answers `tokens/badge`: sets the badge of all devices of the caller in the container.
+  ///
+  /// The next push that asks for a badge counts from it. The server sends no push for the change
+  /// itself.
   private func badge(
     _ request: BadgeRequest, _ context: RequestContext
   ) async throws -> BadgeRequest {

@@ -3,11 +3,13 @@ import Foundation
 import StoreModel
 import WebServices
 
-/// `users/…`: who makes a request, and which other users may be found.
+/// The endpoint of `users/…`: the caller, the users whom the caller can find, and the caller's
+/// permissions. `users/permissions` is Petrel's addition.
 struct UsersEndpoint: Sendable {
-  /// Users in an answer that lists all of them.
+  /// The most users in an answer that lists all.
   private static let listLimit = 1000
 
+  /// The accounts, and the users who permit discovery.
   let store: any AccountReading & DiscoveryStore
 
   var operations: [Operation] {
@@ -48,7 +50,8 @@ struct UsersEndpoint: Sendable {
     ]
   }
 
-  /// The caller's user dictionary.
+  /// Answers `users/caller`: the caller's user dictionary. A server-to-server key has a record name
+  /// only.
   private func caller(_ context: RequestContext) async throws -> UserResponse {
     let userRecordName = try context.user()
     let profile = try await store.user(withRecordName: userRecordName)?.profile
@@ -59,7 +62,7 @@ struct UsersEndpoint: Sendable {
         userRecordName: userRecordName))
   }
 
-  /// The caller, as clients read it before `users/caller`.
+  /// Answers `users/current`, which clients used before `users/caller`.
   private func current(_ context: RequestContext) async throws -> CurrentUserResponse {
     let userRecordName = try context.user()
     let profile = try await store.user(withRecordName: userRecordName)?.profile
@@ -70,33 +73,41 @@ struct UsersEndpoint: Sendable {
 
   // MARK: Finding others
 
-  /// Without a body, all others who permit it to be found; with one, those who are looked for.
+  /// Answers `users/discover`. Without a body it lists all other users who permit discovery; with a
+  /// body it lists those of them that the request looks for.
   private func discover(
     _ request: FindUsersRequest<UserDiscovery>?, _ context: RequestContext
   ) async throws -> UsersResponse {
     UsersResponse(users: try await users(request, context))
   }
 
+  /// Answers `users/lookup/email`.
   private func lookUpEmail(
     _ request: FindUsersRequest<UserSearchByEmail>, _ context: RequestContext
   ) async throws -> LookedUpUsersResponse {
     LookedUpUsersResponse(users: try await users(request, context))
   }
 
+  /// Answers `users/lookup/id`.
   private func lookUpID(
     _ request: FindUsersRequest<UserSearchByID>, _ context: RequestContext
   ) async throws -> LookedUpUsersResponse {
     LookedUpUsersResponse(users: try await users(request, context))
   }
 
-  /// All others, for who permits it counts as everyone's contact; or those whose addresses the
-  /// request lists.
+  /// Answers `users/lookup/contacts`.
+  ///
+  /// Without contacts it lists all other users who permit discovery, because the server has no
+  /// address books: such a user counts as everyone's contact. With contacts it lists the users who
+  /// have their addresses.
   private func lookUpContacts(
     _ request: FindUsersRequest<UserSearchByContact>?, _ context: RequestContext
   ) async throws -> LookedUpUsersResponse {
     LookedUpUsersResponse(users: try await users(request, context))
   }
 
+  /// Returns the users that a request looks for; without arguments, all others who permit
+  /// discovery.
   private func users<Kind: UserSearchKind>(
     _ request: FindUsersRequest<Kind>?, _ context: RequestContext
   ) async throws -> [UserIdentity] {
@@ -106,6 +117,7 @@ struct UsersEndpoint: Sendable {
     return try await found(lookups, context)
   }
 
+  /// Returns all users who permit discovery, without the caller. At most ``listLimit`` are read.
   private func others(
     than caller: String, _ context: RequestContext
   ) async throws -> [UserIdentity] {
@@ -117,6 +129,8 @@ struct UsersEndpoint: Sendable {
     }
   }
 
+  /// Returns the users who were found, in the order of the request, without those who were not
+  /// found.
   private func found(
     _ lookups: [UserLookup], _ context: RequestContext
   ) async throws -> [UserIdentity] {
@@ -128,7 +142,8 @@ struct UsersEndpoint: Sendable {
     }
   }
 
-  /// What others get to know of a user: the name, and what they knew already.
+  /// Returns the part of a user that others may see: the name, the record name, and the key by
+  /// which the user was found.
   private static func identity(of user: User, by lookup: UserLookup) -> UserIdentity {
     UserIdentity(
       userRecordName: user.userRecordName, nameComponents: user.profile.nameComponents,
@@ -137,7 +152,8 @@ struct UsersEndpoint: Sendable {
 
   // MARK: Permissions
 
-  /// Without a body, what the caller permits the app; with one, sets it.
+  /// Answers `users/permissions`: sets the permissions in the body, if there is one, and returns
+  /// all of the caller's permissions for the app.
   private func permissions(
     _ request: PermissionsMessage?, _ context: RequestContext
   ) async throws -> PermissionsMessage {

@@ -3,8 +3,9 @@ import Foundation
 import StoreModel
 import WebServices
 
-/// `zones/list`, `zones/lookup` and `zones/modify`.
+/// The endpoint of `zones/list`, `zones/lookup` and `zones/modify`.
 struct ZonesEndpoint: Sendable {
+  /// The zones of databases.
   let store: any ZoneStore
   let databases: DatabaseDirectory
 
@@ -26,14 +27,17 @@ struct ZonesEndpoint: Sendable {
     ]
   }
 
+  /// Answers `zones/list`: all zones of the database.
   private func list(_ context: RequestContext) async throws -> ZonesResponse {
     let database = try await databases.database(at: try context.address())
     var zones = try await store.zones(in: database)
-    // What is shared with a user lies in other users' zones; there is no default one among them.
+    // A shared database shows zones of other users, and none of them is a default zone.
     if try context.scope() == .shared { zones.removeAll { $0.zoneID.isDefaultZone } }
     return ZonesResponse(zones: zones.map { .success(Self.item($0)) })
   }
 
+  /// Answers `zones/lookup`: one item for each zone, in the order of the request. An unknown zone
+  /// gets `ZONE_NOT_FOUND`.
   private func lookup(
     _ request: LookupZonesRequest, _ context: RequestContext
   ) async throws -> ZonesResponse {
@@ -50,13 +54,15 @@ struct ZonesEndpoint: Sendable {
     return ZonesResponse(zones: context.reported(items))
   }
 
+  /// Answers `zones/modify`: one item for each operation, in the order of the request. The
+  /// operations are independent.
   private func modify(
     _ request: ModifyZonesRequest, _ context: RequestContext
   ) async throws -> ZonesResponse {
     let origin = try context.origin()
     let database = try await databases.database(at: try context.address())
     let outcomes = try await store.modifyZones(
-      // Those that failed already have their answers.
+      // An operation that failed already has its error as its answer.
       request.operations.compactMap { try? $0.get() }, in: database, origin: origin,
       timestamp: context.now)
     var remaining = outcomes[...]
@@ -78,6 +84,8 @@ struct ZonesEndpoint: Sendable {
     return ZonesResponse(zones: context.reported(items))
   }
 
+  /// Returns the zone as an item of an answer. Atomic requests work in every zone but the default
+  /// zone.
   private static func item(_ zone: Zone) -> ZonesResponse.Item {
     .zone(zone.zoneID, isAtomic: !zone.zoneID.isDefaultZone, syncToken: zone.changeToken)
   }

@@ -1,25 +1,30 @@
 import HTTPService
 
-/// What a browser has to be told before a page of another origin may use the server: the CORS
-/// protocol (Fetch standard, section 3.2).
+/// The header fields of the CORS protocol (Fetch standard, section 3.2), which let pages of other
+/// origins use the server.
 ///
-/// No path that this is for looks at cookies, so every page may ask; what it gets is decided by the
-/// tokens that it brings.
+/// No path of ``applies(to:)`` reads cookies. Therefore a page of any origin may send requests, and
+/// the tokens in the request decide what it may do. An API token may list the origins that may use
+/// it: see ``OriginRefusal``.
 package enum CrossOrigin {
-  /// Header fields of answers that pages may read, besides those that they may always.
+  /// The value of `Access-Control-Expose-Headers`: the header fields of an answer that a page may
+  /// read, besides those that every page may read.
   private static let exposed =
     "X-Apple-CloudKit-Web-Auth-Token, X-Apple-Request-UUID, Retry-After, ETag, Accept-Ranges, "
     + "Content-Range"
-  /// Seconds for which a browser need not ask again.
+  /// Seconds for which a browser may reuse the answer to a preflight request.
   private static let maximumAge = 600
 
-  /// Whether the path is one that pages of any origin use.
+  /// Whether pages of any origin use this path: the protocol, the web courier and the asset URLs.
   static func applies(to path: String) -> Bool {
     path.hasPrefix("/database/") || path.hasPrefix("/device/") || path == WebCourier.path
       || path.hasPrefix(AssetLinks.prefix)
   }
 
-  /// The answer to a browser that asks before it sends a request.
+  /// Returns the answer to a preflight request, with status 204.
+  ///
+  /// It allows all header fields that the browser asks for, if their names are printable ASCII. The
+  /// caller adds the header fields of ``headers(forOrigin:method:)``.
   static func answer(toPreflight request: HTTPRequest) -> HTTPResponse {
     var headers = [
       ("Allow", methods), ("Access-Control-Allow-Methods", methods),
@@ -31,14 +36,19 @@ package enum CrossOrigin {
     return HTTPResponse(status: 204, headers: headers)
   }
 
+  /// The methods that the server accepts on these paths.
   private static let methods = "GET, HEAD, POST, OPTIONS"
 
-  /// Header fields that let pages of the request's origin read the answer.
+  /// Returns the header fields that let a page of the request's origin read the answer.
+  ///
+  /// - Parameters:
+  ///   - origin: the value of the header field `Origin`; nil if the request has none.
+  ///   - method: the method of the request. An answer to a GET without an origin still gets `Vary`.
   static func headers(
     forOrigin origin: String?, method: String
   ) -> [(String, String)] {
     guard let origin, isSendable(origin) else {
-      // A cache must not give the answer to a page of whatever origin later.
+      // A cache that keeps this answer must not give it to a page of another origin later.
       return method == "GET" ? [("Vary", "Origin")] : []
     }
     return [
@@ -47,7 +57,10 @@ package enum CrossOrigin {
     ]
   }
 
-  /// The same for a request that the HTTP server refused by itself.
+  /// Returns the same header fields for a request that the HTTP server refused before a handler saw
+  /// it.
+  ///
+  /// - Parameter request: the header fields of the refused request.
   package static func headers(
     ofRefusedRequest request: [(name: String, value: String)]
   ) -> [(String, String)] {
@@ -55,7 +68,8 @@ package enum CrossOrigin {
     return headers(forOrigin: origin, method: "POST")
   }
 
-  /// Whether a text from a request may stand in an answer's header.
+  /// Whether a text from a request may be repeated in a header field of the answer: it is printable
+  /// ASCII. Other characters could add lines to the answer.
   private static func isSendable(_ text: String) -> Bool {
     text.utf8.allSatisfy { (0x20...0x7E).contains($0) }
   }

@@ -2,9 +2,13 @@ import HTTPService
 import WebServices
 
 extension HTTPRequest {
-  /// The value of a query parameter that the store looks for or keeps; nil where there is none.
+  /// Returns the value of a query parameter that the store searches for or stores; nil if the
+  /// parameter is absent.
   ///
-  /// - Throws: `BAD_REQUEST` where it has the character U+0000.
+  /// Not every engine of the store can keep the character U+0000, so the server refuses it for all
+  /// of them.
+  ///
+  /// - Throws: `BAD_REQUEST` naming the parameter if its value contains U+0000.
   func plainQuery(_ name: String) throws(ServiceError) -> String? {
     guard let text = query(name) else { return nil }
     guard !text.utf8.contains(0) else {

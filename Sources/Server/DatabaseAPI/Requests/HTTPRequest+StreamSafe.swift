@@ -3,10 +3,15 @@ import HTTPService
 import WebServices
 
 extension HTTPRequest {
-  /// Throws unless the path, the query and the header fields may be compared and hashed: they are stream-safe. What reads a
-  /// body looks at its texts itself.
+  /// Checks that the path, the query and the header fields are stream-safe, so that the server may
+  /// compare and hash them.
   ///
-  /// - Throws: `BAD_REQUEST` naming the part.
+  /// Comparing and hashing normalize a text, which takes the square of the length of a run of
+  /// combining marks. A stream-safe text has no run of more than 30. The code that reads a body
+  /// checks the texts of the body itself.
+  ///
+  /// - Throws: `BAD_REQUEST` naming the part of the request.
+  /// - Complexity: linear in the size of the head.
   package func checkTexts() throws(ServiceError) {
     guard path.isStreamSafe else { throw Self.unsafe("the path") }
     for (name, value) in query where !(name.isStreamSafe && value.isStreamSafe) {
@@ -15,13 +20,19 @@ extension HTTPRequest {
     for (_, value) in headers where !value.isStreamSafe { throw Self.unsafe("a header field") }
   }
 
-  /// The same of a page's form. Programs such as curl call any body a form, so who reads no forms does not ask.
+  /// Checks that the fields of a page's form are stream-safe.
+  ///
+  /// Only the sign-in page and the console read forms. Other paths do not call this, because
+  /// programs such as curl send any body with the content type of a form.
+  ///
+  /// - Throws: `BAD_REQUEST` if the name or the value of a field is not stream-safe.
   package func checkForm() throws(ServiceError) {
     for (name, value) in formFields where !(name.isStreamSafe && value.isStreamSafe) {
       throw Self.unsafe("a field of the form")
     }
   }
 
+  /// Returns the error for a part of the request that is not stream-safe.
   private static func unsafe(_ part: String) -> ServiceError {
     ServiceError(.badRequest, "\(part) \(ServiceError.markRule)")
   }

@@ -3,7 +3,10 @@ import HTTPService
 import WebServices
 
 extension HTTPResponse {
-  /// The answer to a request that fails as a whole.
+  /// Creates the answer to a request that fails as a whole: the error object of the protocol, with
+  /// the HTTP status of its code.
+  ///
+  /// `Retry-After` has whole seconds, rounded up. It is absent if the error has no `retryAfter`.
   package init(_ error: ServiceError) {
     var headers = Self.jsonHeaders
     if let retryAfter = error.retryAfter {
@@ -12,17 +15,17 @@ extension HTTPResponse {
     self.init(status: error.code.httpStatus, headers: headers, body: .data(error.body))
   }
 
-  /// Puts a line of text in the place of the error object: code, reason and identifier.
+  /// Replaces the error object with a line of plain text: code, reason and identifier.
   ///
-  /// For the web courier, whose readers may take any JSON for a notification: CloudKit JS hands it to
-  /// the page's listeners and polls again at once, for ever.
+  /// The web courier needs this, because its readers may take any JSON for a notification. CloudKit
+  /// JS would pass an error object to the page's listeners and poll again at once, without end.
   mutating func putIntoWords(_ error: ServiceError) {
     headers.removeAll { $0.0 == "Content-Type" }
     headers.append(("Content-Type", "text/plain; charset=utf-8"))
     body = .data(Data("\(error) (\(error.uuid))\n".utf8))
   }
 
-  /// An answer with a body of JSON.
+  /// Creates an answer with a JSON body.
   package init(status: Int = 200, json body: Data) {
     self.init(status: status, headers: Self.jsonHeaders, body: .data(body))
   }

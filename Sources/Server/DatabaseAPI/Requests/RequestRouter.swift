@@ -6,21 +6,48 @@ import PushChannels
 import StoreModel
 import WebServices
 
-/// Finds the endpoint for a request and puts whatever goes wrong into the protocol's form.
+/// The entry point of the client protocol: it answers each HTTP request, and turns every error into
+/// the error object of the protocol.
+///
+/// A request of the protocol passes these steps, in this order:
+///
+/// 1. The path, the operation, the method and the container are checked.
+/// 2. ``Authenticator`` identifies the caller.
+/// 3. ``RequestThrottle`` counts the request for the caller and the API token.
+/// 4. ``AccessPolicy`` decides whether the caller may call the operation.
+/// 5. The signature of a server-to-server key is used up.
+/// 6. ``RequestTurns`` lets the request wait for its turn.
+/// 7. The handler of the ``Operation`` answers.
+///
+/// A request that fails before its caller is known counts for its network address. The sign-in
+/// pages and the asset URLs skip these steps; preflight requests too.
 package final class RequestRouter: Sendable {
+  /// The settings of the containers, by identifier. If it is empty, the server serves every
+  /// container.
   private let containers: [String: ServerConfiguration.Container]
   private let authenticator: Authenticator
+  /// The used signatures of server-to-server keys.
   private let signatures: any SignatureStore
+  /// The web courier, whose requests ``CourierRequest`` answers through this router.
   let courier: WebCourier
   private let assetTransfers: AssetTransfers
+  /// The operations of all endpoints.
   package let operations: OperationTable
   private let clock: @Sendable () -> Timestamp
   private let signIn: SignIn
   private let journal: FailureJournal
   private let throttle: RequestThrottle
+  /// The queue in which requests of the protocol wait for their turns.
   private let turns: RequestTurns
   private let limits: ServerConfiguration.Limits
 
+  /// Creates the router and all endpoints on a store.
+  ///
+  /// - Parameters:
+  ///   - publicURL: the URL at which clients reach the server, without a slash at the end.
+  ///   - webPushKey: the key of the Web Push channel; nil if there is none.
+  ///   - turns: the queue of requests, which the owner keeps for its metrics.
+  ///   - forgottenSignatures: the record of clock changes that ``ServerKeyVerifier`` consults.
   package init(
     store: any Store, configuration: ServerConfiguration, courier: WebCourier,
     webAuthTokens: WebAuthTokens, journal: FailureJournal,
@@ -51,6 +78,10 @@ package final class RequestRouter: Sendable {
       webPushKey: webPushKey)
   }
 
+  /// Answers a request, except one for the web courier's path, which a ``CourierRequest`` answers.
+  ///
+  /// The method never throws: each failure becomes an answer. Each answer except those of the
+  /// sign-in pages has the identifier of the request in ``uuidHeader``.
   package func respond(to request: HTTPRequest) async -> HTTPResponse {
     if SignIn.isPath(request.path) { return await signIn.respond(to: request) }
     let uuid = RequestUUID()
@@ -68,17 +99,18 @@ package final class RequestRouter: Sendable {
     return response
   }
 
-  /// The header field that tells what a request is called in the log.
+  /// The header field of an answer with the identifier of the request in the log.
   package static let uuidHeader = "X-Apple-Request-UUID"
 
-  /// The answer to a request for the web courier's path; nil when it has to be waited for.
+  /// Returns the answer to a request for the web courier's path; nil if no notification has come
+  /// yet. After nil, wait for the reader of the request's look and call again.
   func courierAnswer(to request: CourierRequest) async -> HTTPResponse? {
     do {
       if request.http.method == "OPTIONS" {
         return complete(try await answer(toPreflight: request.http), to: request.http)
       }
       try Self.checkCoding(of: request.http)
-      // A HEAD would use up a notification that it does not deliver.
+      // A HEAD request would consume a notification without delivering it.
       try WrongMethod.check(request.http.method, of: "the web courier", allowed: ["GET"])
       return try await courier.answer(to: request).map { complete($0, to: request.http) }
     } catch {
@@ -86,7 +118,10 @@ package final class RequestRouter: Sendable {
     }
   }
 
-  /// Has the reader's next poll acknowledge what it is about to be given; the answer when that cannot be.
+  /// Keeps the notification that the server is about to send, so that the reader's next poll
+  /// acknowledges it.
+  ///
+  /// - Returns: nil if the store kept it; otherwise the failure, to be sent in its place.
   func keepCourierAnswer(of request: CourierRequest) async -> HTTPResponse? {
     do {
       try await courier.remember(request.look)
@@ -96,7 +131,8 @@ package final class RequestRouter: Sendable {
     }
   }
 
-  /// Has what was kept for a reader that has left come again.
+  /// Deletes the answer that was kept for a reader that has disconnected, so that the next poll
+  /// gets the notification again. A failure is logged only.
   func withdrawCourierAnswer(of request: CourierRequest) async {
     do {
       try await courier.forget(request.look)
@@ -105,6 +141,12 @@ package final class RequestRouter: Sendable {
     }
   }
 
+  /// Returns the answer to a request that failed, which is also written to the log and counted in
+  /// the metrics.
+  ///
+  /// The body has the form that the client of this path reads: plain text for a poll of the web
+  /// courier, and an upload error for an asset upload. A request without a known caller counts for
+  /// its address, so the answer may become `THROTTLED`.
   private func refusal(
     of request: HTTPRequest, called uuid: RequestUUID? = nil, because error: any Error,
     credentials: Credentials? = nil
@@ -125,7 +167,11 @@ package final class RequestRouter: Sendable {
       response, to: request, credentials: credentials, pagesMayRead: !(error is OriginRefusal))
   }
 
-  /// Adds the header fields that any answer may bear.
+  /// Adds the header fields that every answer may have: the next web auth token and the CORS
+  /// fields.
+  ///
+  /// - Parameter pagesMayRead: false if the browser must not show the answer to the page, because
+  ///   the API token is not for pages of its origin.
   private func complete(
     _ response: HTTPResponse, to request: HTTPRequest, credentials: Credentials? = nil,
     pagesMayRead: Bool = true
@@ -141,7 +187,8 @@ package final class RequestRouter: Sendable {
     return response
   }
 
-  /// A page that may not use the API token in the query is refused already here.
+  /// Answers a preflight request. A page that may not use the API token in the query gets its
+  /// refusal here already, before it sends the request.
   private func answer(toPreflight request: HTTPRequest) async throws -> HTTPResponse {
     if let path = try? ServicePath(parsing: request.path), isServed(path.container) {
       try await authenticator.checkOrigin(of: request, for: path)
@@ -149,11 +196,15 @@ package final class RequestRouter: Sendable {
     return CrossOrigin.answer(toPreflight: request)
   }
 
+  /// Whether the server serves a container. With no containers in the configuration it serves all.
   private func isServed(_ container: String) -> Bool {
     containers.isEmpty || containers[container] != nil
   }
 
-  /// - Parameter credentials: are set as soon as they are known.
+  /// Answers a preflight request, a request for an asset URL or a request of the protocol.
+  ///
+  /// - Parameter credentials: set as soon as the caller is known, so that a later failure still
+  ///   names the caller.
   private func answer(
     to request: HTTPRequest, called uuid: RequestUUID, credentials: inout Credentials?
   ) async throws -> HTTPResponse {
@@ -167,7 +218,10 @@ package final class RequestRouter: Sendable {
     return try await serve(request, called: uuid, credentials: &credentials)
   }
 
-  /// Checks that the body is not compressed: that of an asset would be kept so.
+  /// Checks that the body is not compressed. The server would store the compressed bytes of an
+  /// asset as its content.
+  ///
+  /// - Throws: `BAD_REQUEST` for a `Content-Encoding` other than `identity`.
   private static func checkCoding(of request: HTTPRequest) throws(ServiceError) {
     guard let coding = request.header("Content-Encoding"), !coding.isEmpty,
       coding.lowercased() != "identity"
@@ -177,7 +231,10 @@ package final class RequestRouter: Sendable {
       "Content-Encoding: '\(coding.prefix(80))' is not understood; send the body as it is")
   }
 
-  /// Who cannot show who he is counts by his address, so that nobody can try tokens without end.
+  /// Counts a failed request whose caller is unknown for its address, so that nobody can try tokens
+  /// without end.
+  ///
+  /// - Returns: the failure; `THROTTLED` if the address has used up its rate.
   private func strangersFailure(
     _ failure: ServiceError, of request: HTTPRequest
   ) async -> ServiceError {
@@ -185,18 +242,23 @@ package final class RequestRouter: Sendable {
       try await throttle.admit([address(of: request)], at: clock())
       return failure
     } catch {
-      // Where it cannot be counted nothing is told that could be guessed by.
+      // If the server cannot count the attempt, the answer must not say whether the token was
+      // right.
       return ServiceError(any: error)
     }
   }
 
+  /// Returns the key under which requests of this address count.
   private func address(of request: HTTPRequest) -> RequestThrottle.Key {
     RequestThrottle.Key(
       subject: .address,
       name: ClientAddress.network(of: request, header: limits.clientAddressHeader))
   }
 
-  /// Whose requests this one counts with, the caller first.
+  /// Returns the keys under which a request counts: the caller first, then the API token if there
+  /// is one.
+  ///
+  /// An anonymous caller counts by address.
   private func countedKeys(
     of request: HTTPRequest, with credentials: Credentials
   ) -> [RequestThrottle.Key] {
@@ -213,6 +275,9 @@ package final class RequestRouter: Sendable {
     return keys
   }
 
+  /// Answers a request of the protocol, in the steps of ``RequestRouter``.
+  ///
+  /// - Parameter known: set to the credentials as soon as the caller is known.
   private func serve(
     _ request: HTTPRequest, called uuid: RequestUUID, credentials known: inout Credentials?
   ) async throws -> HTTPResponse {
@@ -236,7 +301,7 @@ package final class RequestRouter: Sendable {
     }
     let context = try context(of: request, called: uuid, path, credentials)
     do {
-      // The caller comes first, before the API token that he uses.
+      // The first key is that of the caller; the API token comes behind it.
       let answer = try await turns.take(
         for: keys[0], operation.name, bytes: request.body.count
       ) { try await operation.respond(context) }
@@ -246,7 +311,8 @@ package final class RequestRouter: Sendable {
     }
   }
 
-  // Not inlined, for what it copies would have its place in the frame of a request for as long as that waits.
+  // Not inlined: otherwise the copies made here would take space in the frame of the request for as
+  // long as the request waits.
   @inline(never)
   private func context(
     of request: HTTPRequest, called uuid: RequestUUID, _ path: ServicePath,
@@ -270,7 +336,8 @@ package final class RequestRouter: Sendable {
     return context
   }
 
-  /// The error, with the URL of the sign-in page where signing in may help.
+  /// Adds the URL of the sign-in page to an `AUTHENTICATION_REQUIRED` error that has none; returns
+  /// other errors unchanged.
   private func offeringSignIn(
     _ error: ServiceError, _ request: HTTPRequest, _ path: ServicePath, _ credentials: Credentials
   ) async throws -> ServiceError {
@@ -280,6 +347,8 @@ package final class RequestRouter: Sendable {
     return error
   }
 
+  /// Returns the credentials of a request. If a web app's session has ended, the error has the URL
+  /// of the sign-in page.
   private func credentials(
     of request: HTTPRequest, for path: ServicePath, _ operation: Operation
   ) async throws -> Credentials {

@@ -3,7 +3,8 @@ import StoreModel
 import WebServices
 
 extension ServiceError {
-  /// The protocol's form of a failure of one item.
+  /// Creates the protocol's error for the failure of one item. `notReady` becomes `TRY_AGAIN_LATER`
+  /// after 5 seconds.
   package init(_ failure: ItemFailure) {
     let code: ServerErrorCode =
       switch failure.code {
@@ -24,8 +25,10 @@ extension ServiceError {
       serverRecord: failure.serverRecord, limit: failure.limit)
   }
 
-  /// The protocol's form of a failure of the store. What happened inside is for the log, not for
-  /// the caller.
+  /// Creates the protocol's error for a failure of the store.
+  ///
+  /// The reason names only what the caller can act on. The log has the cause: see
+  /// ``FailureJournal``. `retryAfter` is in seconds.
   init(_ error: StoreError) {
     switch error.code {
     case .overloaded:
@@ -56,7 +59,8 @@ extension ServiceError {
     }
   }
 
-  /// The protocol's form of anything that an endpoint throws.
+  /// Creates the protocol's error for anything that an endpoint throws. An unknown error becomes
+  /// `INTERNAL_ERROR`.
   package init(any error: any Error) {
     switch error {
     case let error as ServiceError: self = error
@@ -65,7 +69,8 @@ extension ServiceError {
     case let error as FailedItem: self = error.error
     case let error as StoreError: self.init(error)
     case let error as ModelError: self.init(error)
-    // Where the client has gone nobody reads this.
+    // A client that has disconnected does not get this answer. It is for one whose request took too
+    // long.
     case is CancellationError:
       self.init(
         .tryAgainLater, "the request took too long, and what it read was given up; ask for less")

@@ -1,18 +1,32 @@
 import HTTPService
 import WebServices
 
-/// A method that a path does not take (RFC 9110, section 15.5.6).
+/// The error for a method that a path does not accept (RFC 9110, section 15.5.6).
 ///
-/// The protocol has no code for it: the answer has the status 405 and the code `BAD_REQUEST`.
+/// The protocol has no error code for it, so the answer has the status 405 and the code
+/// `BAD_REQUEST`.
 package struct WrongMethod: Error {
+  /// The methods that the path accepts, for the header field `Allow`.
   var allowed: [String]
+  /// The sentence for the client.
   var reason: String
 
+  /// Creates the error.
+  ///
+  /// - Parameters:
+  ///   - allowed: the methods that the path accepts.
+  ///   - reason: the sentence for the client.
   package init(allowed: [String], reason: String) {
     self.allowed = allowed
     self.reason = reason
   }
 
+  /// Checks the method of a request.
+  ///
+  /// - Parameters:
+  ///   - operation: the name for the reason, such as `records/modify`.
+  ///   - allowed: the methods that it accepts.
+  /// - Throws: the error if `method` is not one of `allowed`.
   package static func check(
     _ method: String, of operation: String, allowed: [String]
   ) throws(WrongMethod) {
@@ -22,6 +36,9 @@ package struct WrongMethod: Error {
       reason: "\(operation) takes \(allowed.joined(separator: " or ")), not \(method)")
   }
 
+  /// Returns the answer with status 405 and the header field `Allow`.
+  ///
+  /// - Parameter error: the error object for its body.
   package func response(_ error: ServiceError) -> HTTPResponse {
     var response = HTTPResponse(error)
     response.status = 405
