@@ -28,10 +28,10 @@ struct DeploymentTests {
   @Test("each alert has a section in the manual")
   func manual() throws {
     let rules = try Self.text("deploy/prometheus/petrel.rules.yml")
-    let manual = try Self.text("docs/operate/operating.md")
+    let manual = try Self.text("docs/operate/alerts.md")
     let alerts = rules.matches(of: /alert: (\w+)/).map { String($0.1) }
     #expect(alerts.count > 10)
-    for alert in alerts { #expect(manual.contains("\n#### \(alert)\n"), "\(alert)") }
+    for alert in alerts { #expect(manual.contains("\n## \(alert)\n"), "\(alert)") }
   }
 
   @Test("every figure that alerts and dashboard look at is one that the server has")
