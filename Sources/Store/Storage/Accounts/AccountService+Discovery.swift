@@ -3,6 +3,12 @@ import SQLEngine
 import StoreModel
 
 extension AccountService {
+  /// Returns the decisions that the user made for the app of one container's environment.
+  ///
+  /// A permission about which the user never decided has no element.
+  ///
+  /// - Throws: ``StoreError/Code/corrupt`` if a row has a permission or a status that this program
+  ///   does not know.
   func applicationPermissions(
     of userRecordName: String, container: String, environment: ContainerEnvironment
   ) async throws -> [ApplicationPermission: ApplicationPermission.Status] {
@@ -12,6 +18,10 @@ extension AccountService {
     }
   }
 
+  /// Stores several decisions of a user in one transaction, and replaces earlier ones.
+  ///
+  /// - Throws: ``StoreError/Code/userDeleted`` if the user is being deleted or was deleted
+  ///   recently.
   func setApplicationPermissions(
     _ statuses: [ApplicationPermission: ApplicationPermission.Status],
     of userRecordName: String, container: String, environment: ContainerEnvironment
@@ -27,6 +37,10 @@ extension AccountService {
     }
   }
 
+  /// Finds one user for each lookup, in the order of the lookups, in one read transaction.
+  ///
+  /// The result has `nil` for a user who does not exist, and for one who has not granted discovery.
+  /// The two cases look the same to the app.
   func discoverableUsers(
     matching lookups: [UserLookup], container: String, environment: ContainerEnvironment
   ) async throws -> [User?] {
@@ -38,6 +52,10 @@ extension AccountService {
     }
   }
 
+  /// Returns up to `limit` users who have granted discovery, in the order of their record names.
+  ///
+  /// - Parameter limit: the most users in the result. The users after the last one are not
+  ///   reachable by a second call.
   func discoverableUsers(
     container: String, environment: ContainerEnvironment, limit: Int
   ) async throws -> [User] {

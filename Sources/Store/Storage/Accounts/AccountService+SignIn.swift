@@ -2,6 +2,12 @@ import CloudKitModel
 import StoreModel
 
 extension AccountService {
+  /// Replaces a user's password and ends the user's sessions in web apps, in one transaction.
+  ///
+  /// Tokens of native clients stay valid.
+  ///
+  /// - Throws: ``StoreError/Code/notFound`` if there is no user of this name, and
+  ///   ``StoreError/Code/userDeleted`` if the user is being deleted.
   func setPasswordHash(
     _ hash: String, ofUserNamed name: String, at timestamp: Timestamp
   ) async throws {
@@ -21,10 +27,21 @@ extension AccountService {
     }
   }
 
+  /// Returns the hash of a user's password; nil if there is no such user, or the user has no
+  /// password.
   func passwordHash(ofUserNamed name: String) async throws -> String? {
     try await transactions.read { try PasswordTable(transaction: $0).hash(ofUserNamed: name) }
   }
 
+  /// Returns the user with an identity of an issuer; the first sign-in with an identity creates the
+  /// user.
+  ///
+  /// A sign-in of a known user needs one read. The write follows if the read found no user, or a
+  /// user under deletion. The write looks again, because two sign-ins can run at the same moment.
+  ///
+  /// - Parameter name: the name of a new account, unless another user has the name; see
+  ///   ``UserTable/add(proposing:profile:at:)``.
+  /// - Throws: ``StoreError/Code/userDeleted`` if the identity is that of a user under deletion.
   func user(
     boundTo identity: IssuedIdentity, proposing name: String, profile: UserProfile,
     at timestamp: Timestamp

@@ -3,11 +3,16 @@ import SQLEngine
 import StoreModel
 
 /// The permissions that users granted to apps or refused.
+///
+/// A row is one decision of a user for one container's environment. A permission that the app has
+/// not asked for has no row.
 struct ApplicationPermissionTable {
   let transaction: StoreTransaction
 
   private var connection: any SQLConnection { transaction.connection }
 
+  /// `permission` and `status` are the raw values of ``ApplicationPermission`` and
+  /// ``ApplicationPermission/Status``, which are also their names in the protocol.
   static let definition = [
     """
     CREATE TABLE application_permissions (
@@ -18,6 +23,9 @@ struct ApplicationPermissionTable {
   ]
 
   /// A user's decisions in a container's environment.
+  ///
+  /// - Throws: ``StoreError/Code/corrupt`` for a permission or a status that this program does not
+  ///   know.
   func statuses(
     of userRecordName: String, container: String, environment: ContainerEnvironment
   ) throws -> [ApplicationPermission: ApplicationPermission.Status] {
@@ -41,6 +49,11 @@ struct ApplicationPermissionTable {
   }
 
   /// A user's decisions in all containers.
+  ///
+  /// The result is in the order of containers, environments and permissions.
+  ///
+  /// - Throws: ``StoreError/Code/corrupt`` for a permission or a status that this program does not
+  ///   know.
   func permissions(of userRecordName: String) throws -> [UserHoldings.Permission] {
     try connection.rows(
       """
@@ -56,6 +69,7 @@ struct ApplicationPermissionTable {
     }
   }
 
+  /// Stores a decision, and replaces the user's earlier one about the same permission.
   func set(
     _ permission: ApplicationPermission, to status: ApplicationPermission.Status,
     of userRecordName: String, container: String, environment: ContainerEnvironment

@@ -3,11 +3,16 @@ import SQLEngine
 import StoreModel
 
 /// Hashes of the users' passwords.
+///
+/// A user without a password has no row, such as one who signs in at an OpenID Connect issuer
+/// alone.
 struct PasswordTable {
   let transaction: StoreTransaction
 
   private var connection: any SQLConnection { transaction.connection }
 
+  /// `hash` is the text that the server's password hasher made: the store neither computes nor
+  /// compares hashes. `changed` is in milliseconds since 1970.
   static let definition = [
     """
     CREATE TABLE user_passwords (
@@ -15,6 +20,8 @@ struct PasswordTable {
     """
   ]
 
+  /// Returns the hash of a user's password; nil if there is no such user, or the user has no
+  /// password.
   func hash(ofUserNamed name: String) throws -> String? {
     try connection.first(
       """
@@ -32,7 +39,7 @@ struct PasswordTable {
     ) { Timestamp(milliseconds: $0.integer(0)) }
   }
 
-  /// Stores a hash; false if there is no user of this name.
+  /// Stores a hash; false if there is no user of this name. It replaces the user's earlier hash.
   func setHash(
     _ hash: String, ofUserNamed name: String, at timestamp: Timestamp
   ) throws -> Bool {

@@ -2,12 +2,18 @@ import CloudKitModel
 import SQLEngine
 import StoreModel
 
-/// The users' identities at issuers.
+/// The identities under which OpenID Connect issuers know the users.
+///
+/// A user may have several identities. An identity belongs to one user and is never moved to
+/// another.
 struct UserIdentityTable {
   let transaction: StoreTransaction
 
   private var connection: any SQLConnection { transaction.connection }
 
+  /// `issuer` is the issuer's URL, and `subject` its permanent name for the person. Only the two
+  /// together are unique (OpenID Connect Core, section 2). `created` is the time of the first
+  /// sign-in, in milliseconds since 1970.
   static let definition = [
     """
     CREATE TABLE user_identities (
@@ -16,6 +22,8 @@ struct UserIdentityTable {
     """
   ]
 
+  /// Gives an identity to a user. The caller has checked, in the same transaction, that no user has
+  /// it: the statement fails otherwise.
   func bind(_ identity: IssuedIdentity, to user: User, at timestamp: Timestamp) throws {
     try connection.run(
       """

@@ -5,6 +5,8 @@ import StoreModel
 // MARK: Users who permit discovery in a container's environment
 
 extension UserTable {
+  /// The selection of users who have granted discovery in a container's environment. Its arguments
+  /// `$1` to `$4` are ``discoverability(_:_:)``; further conditions use `$5`.
   private static let discoverable =
     User.selection + """
        JOIN application_permissions
@@ -13,6 +15,7 @@ extension UserTable {
         AND application_permissions.permission = $3 AND application_permissions.status = $4
       """
 
+  /// The first four arguments of ``discoverable``.
   private static func discoverability(
     _ container: String, _ environment: ContainerEnvironment
   ) -> [SQLValue] {
@@ -23,6 +26,11 @@ extension UserTable {
     ]
   }
 
+  /// Returns the user that a lookup names, if that user has granted discovery to the app of the
+  /// container's environment.
+  ///
+  /// A lookup may have a record name, an e-mail address and a phone number. They are tried in this
+  /// order, and the first that finds a user decides.
   func discoverableUser(
     matching lookup: UserLookup, container: String, environment: ContainerEnvironment
   ) throws -> User? {
@@ -36,6 +44,8 @@ extension UserTable {
   }
 
   /// Discoverable users in the order of their record names.
+  ///
+  /// - Parameter limit: the most users returned.
   func discoverableUsers(
     container: String, environment: ContainerEnvironment, limit: Int
   ) throws -> [User] {

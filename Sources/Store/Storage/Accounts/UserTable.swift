@@ -3,12 +3,19 @@ import Foundation
 import SQLEngine
 import StoreModel
 
-/// Users with their names and addresses.
+/// The users with their names, addresses and phone numbers.
+///
+/// `name` identifies a user to people and in commands. `user_record_name` identifies the user in
+/// the protocol and in the store's other tables. It never changes, and it is the same in all
+/// containers.
 struct UserTable {
   let transaction: StoreTransaction
 
   var connection: any SQLConnection { transaction.connection }
 
+  /// The unique indexes permit any number of users without an address: both engines treat nulls as
+  /// different. `created` is in milliseconds since 1970. The last six columns are the parts of the
+  /// person's name.
   static let definition = [
     """
     CREATE TABLE users (
@@ -22,16 +29,19 @@ struct UserTable {
 
   // MARK: Reading
 
+  /// Returns the user with this name; nil if there is none.
   func user(named name: String) throws -> User? {
     try connection.first(User.selection + " WHERE users.name = $1", [.text(name)], User.init(row:))
   }
 
+  /// Returns the user with this user record name; nil if there is none.
   func user(withRecordName userRecordName: String) throws -> User? {
     try connection.first(
       User.selection + " WHERE users.user_record_name = $1", [.text(userRecordName)],
       User.init(row:))
   }
 
+  /// Returns the user to whom an issuer's identity belongs; nil if the identity is new.
   func user(boundTo identity: IssuedIdentity) throws -> User? {
     try connection.first(
       User.selection + """
@@ -46,6 +56,10 @@ struct UserTable {
   }
 
   /// A page of the users whose names begin with `prefix`, in the order of their names.
+  ///
+  /// - Parameters:
+  ///   - prefix: compared by its bytes; empty for all users.
+  ///   - last: the name after which the page begins; nil for the first page.
   func users(beginningWith prefix: String, after last: String?, limit: Int) throws -> [User] {
     try connection.rows(
       User.selection
@@ -58,6 +72,7 @@ struct UserTable {
       ], User.init(row:))
   }
 
+  /// Returns the account name for a user record name; nil if there is no such account.
   func name(of userRecordName: String) throws -> String? {
     try connection.first(
       "SELECT name FROM users WHERE user_record_name = $1", [.text(userRecordName)]
@@ -68,7 +83,11 @@ struct UserTable {
 
   /// Creates an account. Without a name, its user record name is used.
   ///
+  /// The user record name is `_` and the 32 hexadecimal digits of a new UUID.
+  ///
   /// - Throws: ``StoreError/Code/exists`` if another user has the name or an address.
+  /// - Parameter name: the account's name; nil if the user record name serves as one.
+  /// - Returns: the new user.
   func add(named name: String?, profile: UserProfile, at timestamp: Timestamp) throws -> User {
     let userRecordName =
       "_" + transaction.context.makeUUID().uuidString.lowercased().filter { $0 != "-" }
@@ -93,7 +112,10 @@ struct UserTable {
     return user
   }
 
-  /// Creates an account without the parts of the name and addresses that another user has.
+  /// Creates an account without the parts of the name and addresses that another user has. So the
+  /// call does not fail because of an existing account, and it never joins a person to an existing
+  /// account. A taken name is replaced by the user record name. A taken e-mail address or phone
+  /// number is left out.
   func add(proposing name: String, profile: UserProfile, at timestamp: Timestamp) throws -> User {
     let isEmailTaken = try isTaken(
       "SELECT 1 FROM users WHERE email = $1", profile.emailAddress)
@@ -110,12 +132,14 @@ struct UserTable {
     try isTaken("SELECT 1 FROM users WHERE name = $1", name)
   }
 
+  /// Whether a statement finds a row for a value; false for nil.
   private func isTaken(_ statement: String, _ value: String?) throws -> Bool {
     guard let value else { return false }
     return try connection.first(statement, [.text(value)]) { _ in true } ?? false
   }
 
-  /// The error that names what a new user has in common with an existing one.
+  /// The error that names what a new user has in common with an existing one. Call it after an
+  /// insertion that conflicted.
   private func conflict(of user: User) throws -> StoreError {
     if try isNameTaken(user.name) {
       return StoreError(
@@ -129,7 +153,8 @@ struct UserTable {
 }
 
 extension User {
-  /// The columns that ``init(row:)`` reads.
+  /// The columns that ``init(row:)`` reads. The last one is above 0 for a user under deletion, and
+  /// for one who was deleted recently.
   static let selection = """
     SELECT users.name, users.user_record_name, users.created, users.email, users.phone,
       users.name_prefix, users.given_name, users.middle_name, users.family_name,
@@ -139,6 +164,7 @@ extension User {
     FROM users
     """
 
+  /// Reads a row of ``selection``.
   init(row: any SQLRow) {
     var names = PersonNameComponents()
     names.namePrefix = row.optionalText(5)

@@ -3,11 +3,18 @@ import SQLEngine
 import StoreModel
 
 /// The users' web auth tokens. Tokens of a session are replaced by successors.
+///
+/// A token of the sign-in page belongs to a session in one container's environment. A token of a
+/// native client has no session, is valid in all containers, and stays until it expires or is
+/// removed.
 struct WebAuthTokenTable {
   let transaction: StoreTransaction
 
   private var connection: any SQLConnection { transaction.connection }
 
+  /// `hash` is the SHA-256 of the token's text, which the store does not have. The columns from
+  /// `session_id` on are null for a token without a session. `lifetime` is in milliseconds; the
+  /// times are in milliseconds since 1970. `used` is 1 after the first request with the token.
   static let definition = [
     """
     CREATE TABLE web_auth_tokens (
@@ -18,6 +25,7 @@ struct WebAuthTokenTable {
     "CREATE INDEX web_auth_tokens_by_session ON web_auth_tokens (session_id, created)",
   ]
 
+  /// Returns the token with this hash, expired or not; nil if there is none.
   func token(withHash hash: [UInt8]) throws -> WebAuthToken? {
     try connection.first(
       """
@@ -27,7 +35,8 @@ struct WebAuthTokenTable {
       """, [.bytes(hash)], WebAuthToken.init(row:))
   }
 
-  /// A user's unexpired tokens; those that expire last come first.
+  /// A user's unexpired tokens; those that expire last come first. The result has at most
+  /// ``UserHoldings/tokenLimit`` tokens.
   func tokens(of userRecordName: String, at timestamp: Timestamp) throws -> [UserHoldings.Token] {
     try connection.rows(
       """
@@ -46,7 +55,11 @@ struct WebAuthTokenTable {
     }
   }
 
-  /// - Throws: ``StoreError/Code/userDeleted``.
+  /// Stores a token. A token with the same hash gets the new user and the new times, and keeps its
+  /// session.
+  ///
+  /// - Throws: ``StoreError/Code/userDeleted`` if the user is being deleted or was deleted
+  ///   recently.
   func add(_ token: WebAuthToken) throws {
     try UserDeletionTable(transaction: transaction).refuseDeleted(token.userRecordName)
     _ = try connection.run(
@@ -97,6 +110,8 @@ struct WebAuthTokenTable {
 
   /// Ends a user's sessions.
   ///
+  /// The method counts before it deletes. An expired session is deleted but not counted.
+  ///
   /// - Parameter everywhere: whether to remove the user's other tokens and browsers too.
   /// - Returns: the number of ended sessions, including the other tokens removed.
   func endSessions(
@@ -120,12 +135,17 @@ struct WebAuthTokenTable {
     return Int(count ?? 0)
   }
 
+  /// Deletes the tokens that have expired.
+  ///
+  /// - Parameter now: milliseconds since 1970.
   func dropExpired(at now: Int64) throws {
     try connection.run("DELETE FROM web_auth_tokens WHERE expires <= $1", [.integer(now)])
   }
 }
 
 extension WebAuthToken {
+  /// Reads the columns in the order in which ``WebAuthTokenTable/token(withHash:)`` selects them.
+  /// The store has a session's lifetime in milliseconds, the value has it in seconds.
   fileprivate init(row: any SQLRow) throws {
     var session: Session?
     if !row.isNull(4) {

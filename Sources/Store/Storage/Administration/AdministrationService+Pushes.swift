@@ -3,6 +3,15 @@ import SQLEngine
 import StoreModel
 
 extension AdministrationService {
+  /// Searches the notification log of a database from its newest entry to its oldest, and returns
+  /// the wanted entries with their deliveries.
+  ///
+  /// One call examines at most ``PushSearch/budget`` entries, 200 at a time.
+  ///
+  /// - Parameters:
+  ///   - sequence: the entry before which the search begins; nil begins at the newest.
+  ///   - limit: the most entries returned.
+  ///   - isWanted: runs on the reading thread, once for each examined entry. It must not block.
   func pushes(
     in database: DatabaseID, before sequence: Int64?, limit: Int,
     where isWanted: @escaping @Sendable (LogEntry) -> Bool
@@ -21,6 +30,8 @@ extension AdministrationService {
     }
   }
 
+  /// Returns the entries with these numbers and their deliveries. Numbers without an entry, as of
+  /// trimmed ones, are left out.
   func pushes(_ sequences: [Int64], in database: DatabaseID) async throws -> [LoggedPush] {
     try await transactions.read { transaction in
       let log = NotificationLogTable(transaction: transaction)
@@ -31,7 +42,7 @@ extension AdministrationService {
 }
 
 extension LoggedPush {
-  /// An entry with its deliveries.
+  /// An entry with its deliveries. It reads at most ``PushSearch/deliveryLimit`` deliveries.
   fileprivate init(_ entry: LogEntry, in transaction: StoreTransaction) throws {
     self.init(
       entry: entry,

@@ -2,9 +2,15 @@ import CloudKitModel
 import StoreModel
 
 /// The administrators' lists: databases, users, devices, subscriptions and pushes.
+///
+/// All methods read. The lists are pages in the order of a key: the caller passes the last key of a
+/// page to get the next one. So a page costs the same wherever it is in the list.
 struct AdministrationService: AdministrationStore {
   let transactions: Transactions
 
+  /// Returns the containers and environments that have databases or record types, in order.
+  ///
+  /// - Complexity: O(*p* log *n*) for *p* pairs of container and environment among *n* rows.
   func places() async throws -> [ContainerPlace] {
     try await transactions.read { transaction in
       var places: Set<ContainerPlace> = []
@@ -25,6 +31,8 @@ struct AdministrationService: AdministrationStore {
     }
   }
 
+  /// Returns a page of the databases in a container's environment; see
+  /// ``DatabaseTable/databases(in:after:limit:)``.
   func databases(
     in place: ContainerPlace, after last: DatabaseSummary.Name?, limit: Int
   ) async throws -> [DatabaseSummary] {
@@ -33,6 +41,8 @@ struct AdministrationService: AdministrationStore {
     }
   }
 
+  /// Returns a page of the users whose names begin with `prefix`; see
+  /// ``UserTable/users(beginningWith:after:limit:)``.
   func users(
     beginningWith prefix: String, after last: String?, limit: Int
   ) async throws -> [User] {
@@ -41,6 +51,7 @@ struct AdministrationService: AdministrationStore {
     }
   }
 
+  /// Returns a page of one user's devices, or of all devices if `userRecordName` is nil.
   func devices(
     of userRecordName: String?, after last: DeviceName?, limit: Int
   ) async throws -> [DeviceToken] {
@@ -49,6 +60,15 @@ struct AdministrationService: AdministrationStore {
     }
   }
 
+  /// Searches the subscriptions of a database in the order of subscribers and IDs.
+  ///
+  /// One call examines at most ``SubscriptionSearch/budget`` subscriptions, 500 at a time.
+  ///
+  /// - Parameters:
+  ///   - subscriber: the user whose subscriptions are examined; nil for all users.
+  ///   - last: the subscription after which the search begins; nil for the first page.
+  ///   - isWanted: runs on the reading thread, once for each examined subscription. It must not
+  ///     block.
   func subscriptions(
     in database: DatabaseID, of subscriber: String?, after last: SubscriptionName?, limit: Int,
     where isWanted: @escaping @Sendable (StoredSubscription) -> Bool

@@ -5,11 +5,17 @@ import Glibc
 import SQLEngine
 import StoreModel
 
-/// File operations on assets. The calls block, so they run on a queue of their own. Each request
-/// has at most one of them under way.
+/// File operations on assets, backups and folders of a store.
+///
+/// The calls block. ``perform(_:)`` runs them on a queue of their own, so that they do not block
+/// the threads of Swift's tasks. Each request has at most one of them under way.
+///
+/// A failed call throws ``StoreError/Code/assetFailed`` with the path and the system's message.
 package enum AssetFiles {
+  /// The queue for blocking calls. It is concurrent: a slow file delays no other.
   private static let queue = DispatchQueue(label: "petrel.assets", attributes: .concurrent)
 
+  /// Runs blocking file operations on the queue, and returns their result.
   static func perform<Value: Sendable>(
     _ body: @escaping @Sendable () throws -> Value
   ) async throws -> Value {
@@ -18,18 +24,28 @@ package enum AssetFiles {
     }
   }
 
+  /// The error of a file operation that just failed.
+  ///
+  /// - Parameter action: the failed action in the passive, as in "be opened". The message continues
+  ///   with the text of `errno`, so call this before another system call changes it.
   package static func failure(_ action: String, _ path: String) -> StoreError {
     StoreError(
       .assetFailed, "the file \(path) cannot \(action): \(String(cString: strerror(errno)))")
   }
 
   /// Creates a file that its user alone can read. A failed call leaves no file.
+  ///
+  /// The bytes may not be on the disk when the call returns: see ``sync(_:)``.
+  ///
+  /// - Throws: ``StoreError/Code/assetFailed``, also if there is a file at `path` already.
   package static func write(_ data: Data, to path: String) throws {
     try make(path) { descriptor in try append(data, to: descriptor, path) }
   }
 
   /// Copies a file's bytes, without its permissions, into a new file that its user alone can read.
   /// A failed call leaves no file.
+  ///
+  /// - Throws: ``StoreError/Code/assetFailed``, also if there is a file at `path` already.
   package static func copy(_ source: String, to path: String) throws {
     let origin = open(source, O_RDONLY | O_CLOEXEC)
     guard origin >= 0 else { throw failure("be opened", source) }
@@ -39,6 +55,8 @@ package enum AssetFiles {
     }
   }
 
+  /// Creates a file with permissions 0600, passes its descriptor to `fill`, and removes the file if
+  /// `fill` throws.
   private static func make(_ path: String, _ fill: (Int32) throws -> Void) throws {
     let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
     guard descriptor >= 0 else { throw failure("be made", path) }
@@ -51,6 +69,7 @@ package enum AssetFiles {
     }
   }
 
+  /// Writes all bytes at the descriptor's position. An interrupted call is repeated.
   private static func append(_ data: Data, to descriptor: Int32, _ path: String) throws {
     var written = 0
     while written < data.count {
@@ -63,6 +82,7 @@ package enum AssetFiles {
     }
   }
 
+  /// Reads a file from the descriptor's position to its end, in pieces of at most 1 MiB.
   private static func readPieces(
     of descriptor: Int32, _ path: String, _ take: (Data) throws -> Void
   ) throws {
@@ -76,7 +96,8 @@ package enum AssetFiles {
     }
   }
 
-  /// Waits until a file's bytes, or a folder's names, are on the disk.
+  /// Waits until a file's bytes, or a folder's names, are on the disk. It calls `fsync` on a
+  /// descriptor of its own.
   package static func sync(_ path: String) throws {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { throw failure("be opened", path) }
@@ -85,6 +106,8 @@ package enum AssetFiles {
   }
 
   /// The SHA-256 of a file's bytes, in hexadecimal digits.
+  ///
+  /// The file is read in pieces, so its size does not matter for memory.
   package static func checksum(of path: String) throws -> String {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { throw failure("be opened", path) }
@@ -95,7 +118,13 @@ package enum AssetFiles {
   }
 
   /// The folder of a path's last component; empty for a name alone. `NSString`'s method ends the
-  /// process for a name of one letter.
+  /// process for a name of one letter. Slashes at the end of the path are ignored.
+  ///
+  /// ```swift
+  /// AssetFiles.folder(of: "/var/petrel/store.sqlite")  // "/var/petrel"
+  /// AssetFiles.folder(of: "store.sqlite")  // ""
+  /// AssetFiles.folder(of: "/store.sqlite")  // "/"
+  /// ```
   package static func folder(of path: String) -> String {
     let whole = path.dropLast(while: "/")
     guard let slash = whole.lastIndex(of: "/") else { return path.hasPrefix("/") ? "/" : "" }
@@ -103,7 +132,8 @@ package enum AssetFiles {
     return folder.isEmpty ? "/" : String(folder)
   }
 
-  /// Creates a folder and its missing parents, for their user alone.
+  /// Creates a folder and its missing parents, for their user alone. New folders have permissions
+  /// 0700. An existing folder is left as it is.
   ///
   /// - Parameter isDurable: whether their names are on the disk when the call returns.
   package static func makeFolder(_ path: String, isDurable: Bool = true) throws {
@@ -124,7 +154,10 @@ package enum AssetFiles {
     }
   }
 
-  /// Moves a file; between file systems, by copying it.
+  /// Moves a file, and replaces a file at `target`.
+  ///
+  /// Between file systems the call copies the file to `target` with a final `~`, syncs the copy and
+  /// renames it. So `target` is never incomplete. The caller syncs the folder of `target`.
   package static func move(_ source: String, to target: String) throws {
     if rename(source, target) == 0 { return }
     guard errno == EXDEV else { throw failure("be moved to \(target)", source) }
@@ -138,6 +171,7 @@ package enum AssetFiles {
 }
 
 extension StringProtocol {
+  /// The text without the trailing characters that equal `character`.
   fileprivate func dropLast(while character: Character) -> SubSequence {
     self[..<(lastIndex { $0 != character }.map { index(after: $0) } ?? startIndex)]
   }

@@ -2,7 +2,10 @@ import CloudKitModel
 import SQLEngine
 import StoreModel
 
-/// The retention of assets that no record holds.
+/// The retention of assets that no record holds, in milliseconds.
+///
+/// An upload that no record ever names therefore stays for at least a day. A file that its last
+/// record released stays for at least an hour after the next trim.
 enum AssetRetention {
   /// From the expiry of an upload URL: the most that an upload may take, and the validity of its
   /// receipt.
@@ -13,6 +16,18 @@ enum AssetRetention {
 
 extension AssetService {
   /// Deletes old uploads and receipts, and files that no record and no receipt names.
+  ///
+  /// It works in five steps, each in small transactions, so that it can stop after any of them:
+  ///
+  /// 1. It removes the incomplete files of dead servers.
+  /// 2. It deletes uploads that expired more than ``AssetRetention/receiptMilliseconds`` ago.
+  /// 3. It goes through all files without a holder, and marks or deletes each
+  ///    (``AssetTable/trim(_:at:)``).
+  /// 4. It removes the files that are marked for deletion from the ``AssetStore``.
+  /// 5. It deletes the marks of the removed files.
+  ///
+  /// A file is removed before its mark. If the server dies between the two, the next trim removes
+  /// the file again, which is harmless.
   func trimAssets(at timestamp: Timestamp) async throws {
     let now = timestamp.milliseconds
     try await files.removeLeftovers()

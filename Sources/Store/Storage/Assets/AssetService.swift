@@ -2,11 +2,24 @@ import CloudKitModel
 import SQLEngine
 import StoreModel
 
-/// Assets: uploads, receipts, and the records that hold each file.
+/// The assets of databases: uploads, receipts, and the records that hold each file.
+///
+/// The tables know the names, sizes and holders of files. The bytes are in ``files``, outside of
+/// the store's transactions. Two rules keep the two in step:
+///
+/// - A file's bytes are durable before its row in `assets` is committed.
+/// - The row is deleted, and the file marked, before the bytes are removed.
+///
+/// So a row always has its bytes. Bytes without a row are found by their upload or by their mark.
 struct AssetService: AssetRegistry {
   let transactions: Transactions
+  /// The storage of the bytes: a folder, or memory for a store in memory.
   let files: any AssetStore
 
+  /// Announces uploads, in one transaction.
+  ///
+  /// - Throws: ``ItemFailure`` if the zone does not exist, and ``StoreError/Code/userDeleted``. No
+  ///   upload is announced then.
   func addAssetUploads(
     _ uploads: [AssetUpload], inZone zoneID: ZoneID, of database: DatabaseID
   ) async throws {
@@ -19,6 +32,8 @@ struct AssetService: AssetRegistry {
     }
   }
 
+  /// Returns the upload with the secret whose SHA-256 is `hash`; nil if there is none. The upload
+  /// may have expired.
   func assetUpload(
     withTokenHash hash: [UInt8], in database: DatabaseID
   ) async throws -> AssetUpload? {
@@ -27,6 +42,15 @@ struct AssetService: AssetRegistry {
     }
   }
 
+  /// Stores the bytes of an upload in three steps: a transaction that binds the receipt to the
+  /// file, the write of the file, and a transaction that registers it.
+  ///
+  /// The bytes are not written if the database has an equal file. If the last transaction fails,
+  /// the file is marked for deletion. The mark is omitted if the file is registered after all, as a
+  /// commit with an unknown outcome may have done.
+  ///
+  /// - Parameter check: gets the database's usage with the new file; if it throws, the file is not
+  ///   registered. It does not run for an equal file that is stored already.
   func finishAssetUpload(
     withReceipt receipt: String, in database: DatabaseID, bytes: AssetBytes, file: AssetFile,
     check: @escaping @Sendable (DatabaseUsage) throws -> Void
@@ -55,6 +79,13 @@ struct AssetService: AssetRegistry {
     }
   }
 
+  /// Issues new receipts for assets that records hold, in one transaction: all of them or none.
+  ///
+  /// With such a receipt, the user may save the asset in another record without uploading it again.
+  /// The user must be allowed to read each record.
+  ///
+  /// - Returns: the assets with their receipts, in the order of `places`. A list contributes all
+  ///   its assets.
   func rereferenceAssets(
     _ places: [AssetPlace], inZone zoneID: ZoneID, of database: DatabaseID, for user: String,
     timestamp: Timestamp, makeReceipt: @escaping @Sendable () -> String
@@ -78,6 +109,7 @@ struct AssetService: AssetRegistry {
     }
   }
 
+  /// Returns the name of a database's file with this SHA-256; nil if there is none.
   func assetName(
     forChecksum checksum: String, in database: DatabaseID
   ) async throws -> AssetName? {

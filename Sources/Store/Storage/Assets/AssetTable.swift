@@ -6,10 +6,24 @@ import StoreModel
 ///
 /// `assets.released` is null while a record holds the file. It is 0 after the last record released
 /// the file, and then the time at which a trim first saw that.
+///
+/// A file has one row in `assets`, and one row in `asset_references` for each field that holds it.
+/// When the file is to be deleted, it gets a row in `asset_disposals`. Its life:
+///
+/// 1. ``add(_:named:to:)`` registers the file with `released` 0.
+/// 2. The first record that holds it sets `released` to null. The last record that releases it sets
+///    it to 0 again.
+/// 3. A trim that finds 0 writes the present time. A later trim deletes the row and marks the file.
+/// 4. The next part of that trim removes the file's bytes, and then the mark.
 struct AssetTable {
   let transaction: StoreTransaction
   private var connection: any SQLConnection { transaction.connection }
 
+  /// `checksum` is the file's SHA-256 in hexadecimal digits; `file` is its name in the
+  /// ``AssetStore``, which equals the receipt of its upload. `size` is in bytes.
+  ///
+  /// The partial index has only the files without a holder, so a trim does not read the others. A
+  /// mark in `asset_disposals` outlives the row in `assets`.
   static let definition = [
     """
     CREATE TABLE assets (
@@ -33,6 +47,7 @@ struct AssetTable {
 
   // MARK: Files
 
+  /// Whether the database has a file with this SHA-256, held by a record or not.
   func contains(_ checksum: String, in database: DatabaseID) throws -> Bool {
     try connection.first(
       "SELECT 1 FROM assets WHERE database_id = $1 AND checksum = $2",
@@ -40,6 +55,7 @@ struct AssetTable {
     ) { _ in true } ?? false
   }
 
+  /// The size in bytes of the file with this SHA-256; nil if the database has none.
   func size(ofChecksum checksum: String, in database: DatabaseID) throws -> Int64? {
     try connection.first(
       "SELECT size FROM assets WHERE database_id = $1 AND checksum = $2",
@@ -47,6 +63,7 @@ struct AssetTable {
     ) { $0.integer(0) }
   }
 
+  /// The name of the file with this SHA-256; nil if the database has none.
   func name(forChecksum checksum: String, in database: DatabaseID) throws -> AssetName? {
     try connection.first(
       "SELECT file FROM assets WHERE database_id = $1 AND checksum = $2",
@@ -55,13 +72,16 @@ struct AssetTable {
   }
 
   /// Whether any database has an asset or an upload.
+  ///
+  /// - Complexity: O(1): it looks for one row of each table.
   func containsAny() throws -> Bool {
     try connection.first(
       "SELECT 1 WHERE EXISTS (SELECT 1 FROM assets) OR EXISTS (SELECT 1 FROM asset_uploads)", []
     ) { _ in true } ?? false
   }
 
-  /// The bytes of files that no record holds.
+  /// The bytes of files that no record holds. They count towards the usage of the database,
+  /// separately from the bytes that records hold.
   func unheldBytes(in database: DatabaseID) throws -> Int64 {
     try connection.first(
       """
@@ -75,6 +95,7 @@ struct AssetTable {
   /// stays and this one is deleted.
   ///
   /// - Returns: whether this file was registered.
+  /// - Throws: ``ItemFailure`` with ``ItemFailure/Code/notFound`` if the upload is gone.
   func add(
     _ file: AssetFile, named name: String, to database: DatabaseID
   ) throws -> Bool {
@@ -98,7 +119,10 @@ struct AssetTable {
   // MARK: Holders
 
   /// Updates the holders of assets after a record changed from `old` to `new`; nil stands for no
-  /// record.
+  /// record. Call it in the transaction of the change.
+  ///
+  /// A file that gets its first holder is added to the database's stored bytes. A file that loses
+  /// its last holder is subtracted. So each file counts once, however many records hold it.
   func updateReferences(
     from old: StoredRecord?, to new: StoredRecord?, in database: DatabaseID
   ) throws {
@@ -112,6 +136,7 @@ struct AssetTable {
     }
   }
 
+  /// Adds a holding of a record, and marks the file as held.
   private func add(
     _ holding: AssetHolding, of stored: StoredRecord, in database: DatabaseID
   ) throws {
@@ -135,6 +160,7 @@ struct AssetTable {
     }
   }
 
+  /// Removes a holding of a record, and releases the file if no other holding is left.
   private func remove(
     _ holding: AssetHolding, of stored: StoredRecord, in database: DatabaseID
   ) throws {
@@ -162,6 +188,12 @@ struct AssetTable {
   // MARK: Files to be deleted
 
   /// A batch of files without a holder, in the order of their keys.
+  ///
+  /// - Parameters:
+  ///   - database: the database of the last row of the batch before; `Int64.min` for the first
+  ///     batch.
+  ///   - checksum: the checksum of that row; empty for the first batch.
+  /// - Returns: at most ``Retention/batch`` files of all databases.
   func orphans(after database: Int64, _ checksum: String) throws -> [OrphanAsset] {
     try connection.rows(
       """
@@ -173,6 +205,12 @@ struct AssetTable {
   }
 
   /// Deletes a file that still has no holder, has had none for long enough, and has no receipt.
+  ///
+  /// The first call for a file records the time. A call at least
+  /// ``AssetRetention/orphanMilliseconds`` later deletes the row and marks the file. A record that
+  /// takes the file in between resets `released`, and the time starts anew.
+  ///
+  /// - Parameter now: milliseconds since 1970.
   func trim(_ orphan: OrphanAsset, at now: Int64) throws {
     let key: [SQLValue] = [.integer(orphan.database.rawValue), .text(orphan.checksum)]
     let released = try connection.first(
@@ -194,7 +232,8 @@ struct AssetTable {
     }
   }
 
-  /// Deletes at once a file that no record and no receipt names any more.
+  /// Deletes at once a file that no record and no receipt names any more. User deletion calls it:
+  /// it does not wait an hour for downloads.
   func drop(unheld checksum: String, of database: DatabaseID) throws {
     let files = try connection.rows(
       """
@@ -208,7 +247,8 @@ struct AssetTable {
     try dispose(of: files, in: database)
   }
 
-  /// Deletes a batch of a database's files regardless of holders, and returns their number.
+  /// Deletes a batch of a database's files regardless of holders, and returns their number. User
+  /// deletion calls it until it returns 0. A batch has at most ``Retention/batch`` files.
   func dropSome(of database: DatabaseID) throws -> Int {
     let files = try connection.rows(
       """
@@ -221,6 +261,7 @@ struct AssetTable {
     return files.count
   }
 
+  /// Marks files for deletion. A file that is marked already stays so.
   private func dispose(of files: [String], in database: DatabaseID) throws {
     for file in files {
       try connection.run(
@@ -232,6 +273,11 @@ struct AssetTable {
   }
 
   /// Marks a file for deletion, unless it is the registered file for its bytes.
+  ///
+  /// Use it for an upload that failed or expired: its file may have been written without being
+  /// registered.
+  ///
+  /// - Parameter name: the file's name, which is also its receipt.
   func dispose(ofFile name: String, unlessKeptIn database: DatabaseID) throws {
     try connection.run(
       """
@@ -246,6 +292,8 @@ struct AssetTable {
   }
 
   /// A batch of a database's files that are marked for deletion.
+  ///
+  /// - Returns: at most ``Retention/batch`` names, in no order.
   func disposable(of database: DatabaseID) throws -> [AssetName] {
     try connection.rows(
       "SELECT file FROM asset_disposals WHERE database_id = $1 LIMIT $2",
@@ -253,14 +301,15 @@ struct AssetTable {
     ) { AssetName(database: database, file: $0.text(0)) }
   }
 
-  /// A batch of files that are marked for deletion.
+  /// A batch of files that are marked for deletion. The files are of any databases, at most
+  /// ``Retention/batch``.
   func disposable() throws -> [AssetName] {
     try connection.rows(
       "SELECT database_id, file FROM asset_disposals LIMIT $1", [.integer(Retention.batch)]
     ) { AssetName(database: DatabaseID(rawValue: $0.integer(0)), file: $0.text(1)) }
   }
 
-  /// Removes the marks of deleted files.
+  /// Removes the marks of deleted files. Call it after the files are removed.
   func forgetDisposals(_ names: [AssetName]) throws {
     for name in names {
       try connection.run(
@@ -270,12 +319,15 @@ struct AssetTable {
   }
 }
 
-/// A file that no record holds.
+/// A file that no record held when it was read.
 struct OrphanAsset: InDatabase {
   var database: DatabaseID
+  /// The file's SHA-256 in hexadecimal digits.
   var checksum: String
+  /// The file's name in the ``AssetStore``.
   var file: String
 
+  /// Reads the columns of ``AssetTable/orphans(after:_:)``.
   init(row: any SQLRow) {
     database = DatabaseID(rawValue: row.integer(0))
     checksum = row.text(1)

@@ -2,11 +2,20 @@ import CloudKitModel
 import SQLEngine
 import StoreModel
 
-/// Uploads of assets and their receipts, and receipts of files that records hold.
+/// The uploads of assets and their receipts, and receipts of files that records hold.
+///
+/// A row is one of two kinds. An upload has the hash of its URL's secret, and gets a checksum and a
+/// size when its file arrives. A receipt for a file that a record holds has no hash, and has both
+/// from the start. Each kind permits its user to save the file in a record until the row is
+/// deleted, a day after it expires.
 struct AssetUploadTable {
   let transaction: StoreTransaction
   private var connection: any SQLConnection { transaction.connection }
 
+  /// `receipt` names the file in the ``AssetStore``. `token_hash` is the SHA-256 of the secret in
+  /// the upload's URL. `record_name` is null if the announcement named no record. `expires` is the
+  /// latest time at which the upload may begin, in milliseconds since 1970. `checksum` and `size`
+  /// are null before the upload.
   static let definition = [
     """
     CREATE TABLE asset_uploads (
@@ -34,7 +43,7 @@ struct AssetUploadTable {
       ])
   }
 
-  /// The upload whose URL has this token.
+  /// The upload whose URL has this token. It is nil if there is none.
   func upload(withTokenHash hash: [UInt8], in database: DatabaseID) throws -> AssetUpload? {
     try connection.first(
       """
@@ -52,6 +61,9 @@ struct AssetUploadTable {
   }
 
   /// The user who may save an asset with a receipt, and the field for it.
+  ///
+  /// A receipt for a file that a record holds names no record, type or field: it is valid for any
+  /// of them.
   struct Receipt {
     var user: String
     var recordName: String?
@@ -60,6 +72,7 @@ struct AssetUploadTable {
     var checksum: String?
   }
 
+  /// The user, field and file of a receipt; nil if there is none.
   func receipt(_ receipt: String, in database: DatabaseID) throws -> Receipt? {
     try connection.first(
       """
@@ -73,6 +86,7 @@ struct AssetUploadTable {
     }
   }
 
+  /// Whether there is an upload or a receipt with this name.
   func contains(_ receipt: String, in database: DatabaseID) throws -> Bool {
     try connection.first(
       "SELECT 1 FROM asset_uploads WHERE database_id = $1 AND receipt = $2",
@@ -81,6 +95,12 @@ struct AssetUploadTable {
   }
 
   /// Binds the receipt to the uploaded file; returns whether an equal file is already stored.
+  ///
+  /// From the commit on, the receipt keeps a file with this checksum from being deleted:
+  /// ``AssetTable/trim(_:at:)`` skips it.
+  ///
+  /// - Throws: ``ItemFailure`` with ``ItemFailure/Code/notFound`` if there is no such upload, and
+  ///   with ``ItemFailure/Code/conflict`` if it was used for another file.
   func claim(
     _ receipt: String, in database: DatabaseID, for file: AssetFile
   ) throws -> Bool {
@@ -105,7 +125,8 @@ struct AssetUploadTable {
     return try AssetTable(transaction: transaction).contains(file.checksum, in: database)
   }
 
-  /// Adds a receipt for a file that a record holds.
+  /// Adds a receipt for a file that a record holds. It expires at `timestamp`, so it stays for
+  /// ``AssetRetention/receiptMilliseconds`` from then on.
   func addReceipt(
     _ receipt: String, for asset: Asset, of user: String, at timestamp: Timestamp,
     to database: DatabaseID
@@ -122,6 +143,9 @@ struct AssetUploadTable {
   }
 
   /// Expired uploads and receipts, the oldest first.
+  ///
+  /// - Parameter horizon: milliseconds since 1970. Rows that expired at this time or earlier are
+  ///   returned, at most ``Retention/batch``.
   func old(before horizon: Int64) throws -> [OldUpload] {
     try connection.rows(
       """
@@ -129,7 +153,8 @@ struct AssetUploadTable {
       """, [.integer(horizon), .integer(Retention.batch)], OldUpload.init(row:))
   }
 
-  /// A batch of the uploads and receipts in a database.
+  /// A batch of the uploads and receipts in a database. It has at most ``Retention/batch`` rows, in
+  /// no order.
   ///
   /// - Parameter user: the user whose uploads are returned; nil for all users.
   func some(of user: String?, in database: DatabaseID) throws -> [OldUpload] {
@@ -142,6 +167,8 @@ struct AssetUploadTable {
   }
 
   /// Deletes uploads and receipts, and returns their number.
+  ///
+  /// The file of an upload is marked for deletion, unless it is the registered file for its bytes.
   func forget(_ uploads: [OldUpload]) throws -> Int {
     for upload in uploads {
       if !upload.isRereference {
@@ -157,8 +184,10 @@ struct AssetUploadTable {
   }
 }
 
-/// An expired upload or receipt.
+/// An upload or a receipt that is to be deleted, because it has expired or its user is being
+/// deleted.
 struct OldUpload: InDatabase {
+  /// The columns that ``init(row:)`` reads.
   static let columns =
     "database_id, receipt, CASE WHEN token_hash IS NULL THEN 1 ELSE 0 END, checksum"
 

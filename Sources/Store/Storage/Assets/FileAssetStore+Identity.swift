@@ -12,7 +12,12 @@ extension FileAssetStore {
 
   /// The folder's identity; a new one is made if the folder has none.
   ///
-  /// - Throws: ``StoreError/Code/cannotOpen``.
+  /// The identity is 32 random hexadecimal digits. It is written to a file of another name, synced,
+  /// and linked to its final name. So the file is never incomplete.
+  ///
+  /// - Returns: the identity, and whether this call made it.
+  /// - Throws: ``StoreError/Code/cannotOpen`` if the file cannot be read or has no valid text, and
+  ///   ``StoreError/Code/assetFailed`` if it cannot be written.
   func identity() throws -> (text: String, isNew: Bool) {
     let path = directory + "/" + Self.identityFile
     if let known = try Self.identity(in: path) { return (known, false) }
@@ -30,12 +35,15 @@ extension FileAssetStore {
     return (text, text == proposed)
   }
 
-  /// Removes the identity that ``identity()`` made.
+  /// Removes the identity that ``identity()`` made. A failure is ignored.
   func removeIdentity() { unlink(directory + "/" + Self.identityFile) }
 
   /// Checks that the folder is the one that the store's other servers use.
   ///
   /// While the store has no assets, a server with another folder may start, and stores no assets.
+  ///
+  /// The first server stores its folder's identity in the store, as the secret `asset-folder`.
+  /// Every later server compares its folder's identity with that.
   ///
   /// - Throws: ``StoreError/Code/cannotOpen`` if it is another folder, which is left unchanged.
   func bind(to transaction: StoreTransaction) throws {
@@ -67,6 +75,10 @@ extension FileAssetStore {
     refuse(because: reason)
   }
 
+  /// The identity in a file; nil if there is no file.
+  ///
+  /// - Throws: ``StoreError/Code/cannotOpen`` if the file cannot be read, is empty, or has more
+  ///   than 255 bytes.
   package static func identity(in path: String) throws -> String? {
     guard let data = FileManager.default.contents(atPath: path) else {
       guard access(path, F_OK) != 0 else {

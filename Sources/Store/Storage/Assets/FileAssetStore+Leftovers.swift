@@ -8,10 +8,20 @@ extension FileAssetStore {
   /// long, and a server touches its own folder more often.
   static let leftoverAge = 24.0 * 60 * 60
 
+  /// Removes the arriving files of other servers that were not touched for ``leftoverAge``, and
+  /// marks this server's folder as used.
+  ///
+  /// It does nothing unless several servers share the folder.
+  ///
+  /// - Throws: ``StoreError/Code/assetFailed`` if this server's own folder cannot be touched.
   public func removeLeftovers() async throws {
     try await removeLeftovers(olderThan: Self.leftoverAge)
   }
 
+  /// Removes arriving files that are older than `age` seconds, and empty folders of that age.
+  ///
+  /// The method first touches the server's own folder, and takes that modification time as the
+  /// present. So the file system's clock alone decides.
   func removeLeftovers(olderThan age: Double) async throws {
     guard use == .shared, let own = arrivals else { return }
     let all = directory + "/arrivals"
@@ -33,7 +43,8 @@ extension FileAssetStore {
     }
   }
 
-  /// A file that another server removes first is gone as well.
+  /// Calls `body` for a path that was last modified before `horizon`, in seconds since 1970.
+  /// Failures are ignored: a file that another server removes first is gone as well.
   private static func remove(
     _ path: String, before horizon: Double, _ body: (String) -> Int32
   ) {

@@ -2,17 +2,26 @@ import Foundation
 import StoreModel
 import Synchronization
 
-/// Stores assets in memory, for stores in memory.
+/// A storage of assets in memory, for stores in memory.
+///
+/// The bytes are lost when the object is released. A mutex guards them, so several threads may use
+/// the object.
 public final class MemoryAssetStore: AssetStore {
+  /// The bytes by their names.
   private let kept = Mutex<[AssetName: Data]>([:])
 
+  /// Creates an empty storage.
   public init() {}
 
+  /// No folder: clients' bytes arrive in memory, or in files of the caller.
   public var arrivals: String? { nil }
 
   /// The number of assets.
   public var count: Int { kept.withLock { $0.count } }
 
+  /// Keeps bytes in memory. A file is read and then removed.
+  ///
+  /// - Throws: ``StoreError/Code/assetFailed`` if the file cannot be read or removed.
   public func keep(_ bytes: AssetBytes, as name: AssetName) async throws {
     let data: Data
     switch bytes {
@@ -31,14 +40,17 @@ public final class MemoryAssetStore: AssetStore {
     kept.withLock { $0[name] = data }
   }
 
+  /// Returns a reader of the bytes under a name; nil if there are none. It never throws.
   public func open(_ name: AssetName) async throws -> (any AssetReader)? {
     kept.withLock { $0[name] }.map { Reader(data: $0) }
   }
 
+  /// Removes the bytes under a name, if there are any. Open readers keep their bytes.
   public func remove(_ name: AssetName) async throws {
     _ = kept.withLock { $0.removeValue(forKey: name) }
   }
 
+  /// A reader of one asset, with a copy of its bytes.
   private struct Reader: AssetReader {
     let data: Data
     var size: Int64 { Int64(data.count) }

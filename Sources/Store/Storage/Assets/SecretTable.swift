@@ -2,7 +2,14 @@ import Cryptography
 import SQLEngine
 import StoreModel
 
-/// The store's secrets and other values that all servers share, by name.
+/// The store's secrets and other values that all servers share, by name. A value never changes once
+/// it is stored.
+///
+/// | name | value |
+/// | --- | --- |
+/// | `client-tokens` | the key that seals clients' tokens |
+/// | `sign-in` | a key that the server's sign-in uses |
+/// | `asset-folder` | the identity of a shared asset folder |
 struct SecretTable {
   let transaction: StoreTransaction
   private var connection: any SQLConnection { transaction.connection }
@@ -11,7 +18,9 @@ struct SecretTable {
     "CREATE TABLE secrets (name TEXT PRIMARY KEY, value BYTEA NOT NULL)"
   ]
 
-  /// The secret with this name; `proposed` is stored and returned if there is none.
+  /// Returns the secret with this name. If there is none, stores `proposed` and returns it.
+  ///
+  /// If two servers propose values at the same time, both get the value that was stored first.
   func secret(named name: String, proposing proposed: [UInt8]) throws -> [UInt8] {
     try connection.run(
       "INSERT INTO secrets (name, value) VALUES ($1, $2) ON CONFLICT (name) DO NOTHING",
@@ -24,9 +33,12 @@ struct SecretTable {
 
 // The secret that seals clients' tokens. The store needs it before it has a transaction.
 extension SecretTable {
+  /// The name of the key that seals the texts that clients keep; see ``TokenCipher``.
   private static let clientTokens = "client-tokens"
 
   /// Stores the key of clients' tokens in a new store.
+  ///
+  /// The key has 32 random bytes. The migration that creates the store calls the method.
   @Sendable
   static func makeClientSecret(_ connection: any SQLConnection) throws {
     try connection.run(
@@ -35,6 +47,8 @@ extension SecretTable {
   }
 
   /// The cipher for clients' tokens.
+  ///
+  /// - Throws: ``StoreError/Code/corrupt`` if the store has no such key.
   static func tokenCipher(_ connection: any SQLConnection) throws -> TokenCipher {
     let secret = try connection.first(
       "SELECT value FROM secrets WHERE name = $1", [.text(clientTokens)]

@@ -6,6 +6,12 @@ extension ChangeFeedService {
   /// Deletes tombstones and client change tokens from before `horizon`.
   ///
   /// The same write expires change tokens from before a deleted tombstone.
+  ///
+  /// Each write concerns one database and deletes at most ``Retention/batch`` tombstones. A
+  /// deletion stays when a later one fails.
+  ///
+  /// - Parameter horizon: tombstones of deletions before this time are deleted, and tokens saved
+  ///   before it.
   func trimChangeFeeds(before horizon: Timestamp) async throws {
     let horizon = horizon.milliseconds
     for cut in try await transactions.read({

@@ -2,11 +2,15 @@ import CloudKitModel
 import SQLEngine
 import StoreModel
 
-/// The client change tokens that devices left with their last changes in zones.
+/// The client change tokens that devices sent with their last changes in zones.
+///
+/// A client change token is data that an app gives to a save. The change feed returns the device's
+/// last one to the same user and device. So an app can see which of its own changes the server has.
 struct ClientChangeTokenTable {
   let transaction: StoreTransaction
   private var connection: any SQLConnection { transaction.connection }
 
+  /// `device_id` is empty for a client that names no device. `saved` is in milliseconds since 1970.
   static let definition = [
     """
     CREATE TABLE client_change_tokens (
@@ -16,16 +20,18 @@ struct ClientChangeTokenTable {
     """
   ]
 
-  /// A token that was left before a time.
+  /// The key of a token that was saved before a time.
   struct Key: InDatabase {
     var database: DatabaseID
     var zone: Int64
     var userRecordName: String
     var deviceID: String
+    /// The time that the search used, in milliseconds since 1970. A token that was replaced after
+    /// it stays.
     var horizon: Int64
   }
 
-  /// Replaces a device's token for a zone.
+  /// Stores a device's token for a zone, and replaces the earlier one.
   func keep(
     _ token: ClientChangeToken, of user: String, zone: Int64, in database: DatabaseID,
     at timestamp: Timestamp
@@ -44,7 +50,10 @@ struct ClientChangeTokenTable {
       ])
   }
 
-  /// The token that a device left with its last change in a zone.
+  /// The token that a device left with its last change in a zone. It is nil if the device sent
+  /// none, or its last one was trimmed.
+  ///
+  /// - Parameter deviceID: the client's name for its device; nil for a client that names none.
   func token(
     of user: String, deviceID: String?, zone: Int64, in database: DatabaseID
   ) throws -> [UInt8]? {
@@ -59,7 +68,10 @@ struct ClientChangeTokenTable {
     ) { $0.bytes(0) }
   }
 
-  /// Tokens that were left before a time.
+  /// A batch of the tokens that were saved before a time.
+  ///
+  /// - Parameter horizon: milliseconds since 1970.
+  /// - Returns: at most ``Retention/batch`` keys, in no order.
   func old(before horizon: Int64) throws -> [Key] {
     try connection.rows(
       """
@@ -73,7 +85,10 @@ struct ClientChangeTokenTable {
     }
   }
 
-  /// Deletes tokens that were not replaced since.
+  /// Deletes tokens that were not replaced since they were found.
+  ///
+  /// - Returns: the number of keys passed, deleted or not, as ``Transactions/inBatches(_:drop:)``
+  ///   expects.
   func drop(_ keys: [Key]) throws -> Int {
     for key in keys {
       try connection.run(
@@ -89,6 +104,7 @@ struct ClientChangeTokenTable {
     return keys.count
   }
 
+  /// Deletes all tokens of a zone that is being deleted.
   func removeAll(inZone zone: Int64, of database: DatabaseID) throws {
     try connection.run(
       "DELETE FROM client_change_tokens WHERE database_id = $1 AND zone_number = $2",

@@ -3,31 +3,57 @@ import SQLEngine
 import StoreModel
 
 /// One page of a zone's change feed.
+///
+/// A zone's version rises with each commit in it, and each saved record and each tombstone has the
+/// version of its last change. The feed merges both in the order of their versions. So a record
+/// that changed several times appears once, at its last change.
+///
+/// The initializer checks the zone and the token, and ``page()`` reads. Both run in one read
+/// transaction.
 struct RecordFeed {
   let query: RecordChangesQuery
   let database: DatabaseID
   let transaction: StoreTransaction
   let address: DatabaseAddress
+  /// The zone's number and versions when the page is read.
   private let zone: ZoneTable.State
+  /// The reader's position. For a walk backwards it has a ``ChangeToken/Walk`` from the first page
+  /// on.
   private let token: ChangeToken
   /// The numbers of the types to report; nil means all.
+  ///
+  /// A name without a record type adds no number, so the set may be empty.
   private let typeNumbers: Set<Int64>?
 
   /// The most rows that one page examines when only some types are reported.
+  ///
+  /// It bounds the work for a reader who asks for a rare type. The page then ends with `hasMore`,
+  /// perhaps with no change.
   private static let scanLimit = 5_000
 
-  /// The columns of a change in the indexes by version.
+  /// A change as the indexes by version have it, without the record's content.
   struct Candidate {
+    /// The changed record or its tombstone.
     enum Subject {
+      /// A record that was created or changed.
       case record(number: Int64)
+      /// A record that was deleted.
       case tombstone(recordName: String)
     }
 
     var version: Int64
+    /// The number of the record's type; see ``RecordTypeTable``.
     var typeNumber: Int64
     var subject: Subject
   }
 
+  /// Checks the query against the zone and its token.
+  ///
+  /// - Throws: ``ItemFailure`` with ``ItemFailure/Code/invalid`` for the default zone outside of
+  ///   the public database, unless an administrator asks. ``ItemFailure/Code/zoneNotFound`` or
+  ///   ``ItemFailure/Code/zoneDeleted`` if there is no such zone.
+  ///   ``StoreError/Code/changeTokenExpired`` or ``StoreError/Code/badContinuation`` for a token
+  ///   that does not fit.
   init(
     _ query: RecordChangesQuery, in database: DatabaseID, at address: DatabaseAddress,
     transaction: StoreTransaction
@@ -52,7 +78,14 @@ struct RecordFeed {
     }
   }
 
-  /// Changes that the reader may not see affect neither the end of the page nor `hasMore`.
+  /// Reads the page.
+  ///
+  /// The page ends at the query's limit of changes, at its limit of bytes, or after ``scanLimit``
+  /// examined rows. Changes that the reader may not see affect neither the end of the page nor
+  /// `hasMore`.
+  ///
+  /// - Complexity: O(*k* log *n*) for *k* examined rows and *n* records of the zone. If nothing is
+  ///   visible, *k* is all rows after the position.
   func page() throws -> RecordChangesPage {
     var view = RecordFeedView(of: self)
     var changes: [RecordChange] = []
@@ -97,6 +130,10 @@ struct RecordFeed {
 
   // MARK: Tokens
 
+  /// The number and the versions of the zone.
+  ///
+  /// - Throws: ``ItemFailure`` with ``ItemFailure/Code/zoneDeleted`` if the zone has a tombstone,
+  ///   else with ``ItemFailure/Code/zoneNotFound``.
   private static func state(
     of zoneID: ZoneID, in database: DatabaseID, transaction: StoreTransaction
   ) throws -> ZoneTable.State {
@@ -109,6 +146,15 @@ struct RecordFeed {
       : ItemFailure(.zoneDeleted, field: "zoneID", "zone '\(zoneID)' was deleted by its user")
   }
 
+  /// The position from which the page continues.
+  ///
+  /// A token fits if it is of this zone's incarnation, is not from the future, and no deletion
+  /// after it was trimmed. A token from the middle of a walk backwards fits only a query that is
+  /// reversed as well.
+  ///
+  /// - Throws: ``StoreError/Code/changeTokenExpired`` for a token of another zone or incarnation,
+  ///   or one that is too old. ``StoreError/Code/badContinuation`` for a database's token, or one
+  ///   of the other direction.
   private static func token(
     of query: RecordChangesQuery, in database: DatabaseID, zone: ZoneTable.State,
     transaction: StoreTransaction
@@ -152,6 +198,7 @@ struct RecordFeed {
   /// The token of a reader who has this page.
   ///
   /// - Parameter last: the version of the last row examined.
+  ///   - hasMore: whether the page ended before the last change.
   private func next(after last: Int64?, hasMore: Bool) -> ChangeToken {
     var next = token
     if let walk = token.walk {
@@ -170,6 +217,9 @@ struct RecordFeed {
   // MARK: Rows
 
   /// The next changes in the feed's order, at most `limit`, after the one with the version `last`.
+  ///
+  /// Records are asked for from the token's position on, tombstones only from
+  /// ``ChangeToken/knownDeletions`` on.
   private func candidates(limit: Int, beyond last: Int64?) throws -> [Candidate] {
     // The lowest and the highest requested version, exclusive.
     var low = token.position
@@ -189,8 +239,12 @@ struct RecordFeed {
     return Array(merged.prefix(limit))
   }
 
+  /// The SQL keyword for the order of versions.
   private var order: String { query.isReversed ? "DESC" : "ASC" }
 
+  /// The change for the reader, with the record's content.
+  ///
+  /// - Parameter size: raised by the change's approximate size in bytes.
   private func change(_ candidate: Candidate, size: inout Int) throws -> RecordChange {
     // The approximate size of a change without its content.
     size += 128

@@ -3,10 +3,15 @@ import SQLEngine
 import StoreModel
 
 /// The tombstones of records, for change feeds.
+///
+/// A tombstone is a deleted record's name, type and version, without its content. It stays for
+/// ``StoreConfiguration/deletionRetention``, or until a record with its name is created again.
 struct TombstoneTable {
   let transaction: StoreTransaction
   private var connection: any SQLConnection { transaction.connection }
 
+  /// `version` is the zone's version of the deletion; `deleted` is its time in milliseconds since
+  /// 1970. ``versionIndex`` serves the feeds, the primary key the creation of records.
   static let definition = [
     """
     CREATE TABLE tombstones (
@@ -16,12 +21,14 @@ struct TombstoneTable {
     """
   ]
 
-  /// Created after other tables.
+  /// The index for change feeds. The schema creates it after the indexes of other tables.
   static let versionIndex = [
     "CREATE INDEX tombstones_by_version ON tombstones (database_id, zone_number, version)"
   ]
 
   /// The newest deletion in a zone that is to be forgotten.
+  ///
+  /// All older tombstones of the zone are deleted with it.
   struct Cut: Sendable {
     var database: Int64
     var zone: Int64
@@ -29,6 +36,9 @@ struct TombstoneTable {
   }
 
   /// Deletes a record's tombstone, as when the record is created again.
+  ///
+  /// Every created record calls it, and most zones have no tombstones. So the method first looks
+  /// for any tombstone of the zone, and remembers in the transaction that there is none.
   func remove(
     recordNamed recordName: String, inZone zoneNumber: Int64, of database: DatabaseID
   ) throws {
@@ -48,6 +58,12 @@ struct TombstoneTable {
   }
 
   /// Adds a record's tombstone. Its type may have been removed.
+  ///
+  /// A type that is not known any more gives no tombstone: the statement then inserts no row.
+  ///
+  /// - Parameters:
+  ///   - version: the zone's version of the deletion.
+  ///   - timestamp: the time of the deletion, from which the retention counts.
   func add(
     _ stored: StoredRecord, in database: DatabaseID, at address: DatabaseAddress, version: Int64,
     timestamp: Timestamp
@@ -70,6 +86,10 @@ struct TombstoneTable {
   /// The deletions between two versions, both exclusive, for a feed.
   ///
   /// - Parameter order: `ASC` or `DESC`.
+  /// - Parameters:
+  ///   - low: the version above which changes are returned.
+  ///   - high: the version below which changes are returned.
+  ///   - limit: the most changes returned.
   func candidates(
     inZone zone: Int64, of database: DatabaseID, above low: Int64, below high: Int64,
     order: String, limit: Int
@@ -92,6 +112,9 @@ struct TombstoneTable {
   }
 
   /// For each zone with old tombstones, the newest of them.
+  ///
+  /// - Parameter horizon: milliseconds since 1970; tombstones of earlier deletions are old.
+  /// - Complexity: O(*n*) for *n* tombstones of the store.
   func old(before horizon: Int64) throws -> [Cut] {
     try connection.rows(
       """
@@ -102,6 +125,10 @@ struct TombstoneTable {
   }
 
   /// Deletes a batch of tombstones; returns whether there may be more.
+  ///
+  /// It also raises the zone's `trimmed_version`, which makes older change tokens expire. Both are
+  /// in one transaction, so no reader misses a deletion unnoticed. A batch has at most
+  /// ``Retention/batch`` tombstones.
   func trim(through cut: Cut) throws -> Bool {
     let place: [SQLValue] = [.integer(cut.database), .integer(cut.zone), .integer(cut.version)]
     try ZoneTable(transaction: transaction).note(
@@ -119,6 +146,7 @@ struct TombstoneTable {
     return versions.count == Int(Retention.batch)
   }
 
+  /// Deletes all tombstones of a zone that is being deleted.
   func removeAll(inZone zone: Int64, of database: DatabaseID) throws {
     try connection.run(
       "DELETE FROM tombstones WHERE database_id = $1 AND zone_number = $2",

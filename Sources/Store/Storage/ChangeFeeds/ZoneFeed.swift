@@ -1,18 +1,32 @@
 import CloudKitModel
 import StoreModel
 
-/// One page of a database's change feed.
+/// One page of a database's change feed: the zones that were created, changed or deleted since a
+/// token.
+///
+/// Zones and tombstones of zones are merged in the order of their versions. A zone that changed
+/// several times appears once, at its last change. The default zone is not reported.
 struct ZoneFeed {
   let database: DatabaseID
   let transaction: StoreTransaction
   let limit: Int
+  /// The reader's position.
   private let token: ChangeToken
 
+  /// A zone that changed, or was deleted, with the version of that change.
   private struct Candidate {
     var version: Int64
     var change: ZoneChange
   }
 
+  /// Reads the token and checks that it fits.
+  ///
+  /// - Parameters:
+  ///   - text: the token; nil for a reader with nothing.
+  ///   - limit: the most changes in the page, at least 1.
+  /// - Throws: ``StoreError/Code/badContinuation`` for a zone's token.
+  ///   ``StoreError/Code/changeTokenExpired`` for another database's token, or one from before
+  ///   trimmed deletions.
   init(
     since text: String?, limit: Int, in database: DatabaseID, transaction: StoreTransaction
   ) throws {
@@ -40,6 +54,8 @@ struct ZoneFeed {
     }
   }
 
+  /// Reads the page. The token of the page stands at its last change, or stays where it was for an
+  /// empty page.
   func page() throws -> ZoneChangesPage {
     let zones = try ZoneTable(transaction: transaction).changed(
       in: database, after: token.position, limit: limit + 1

@@ -1,16 +1,27 @@
 import CloudKitModel
 import StoreModel
 
-/// Creates and deletes zones of one database in the writer's transaction.
+/// A writer of zones of one database: it creates and deletes them in the writer's transaction.
+///
+/// Each created or deleted zone is a change in the outbox, which database subscriptions match. A
+/// failed operation does not affect the others: it has an outcome of its own.
 struct ZoneModifier {
   let database: DatabaseID
   let origin: ChangeOrigin
   let timestamp: Timestamp
   let transaction: StoreTransaction
+  /// The address of the database.
   private let address: DatabaseAddress
+  /// The numbers of the transaction's changes.
   private var numbers: NumberSupply
 
-  /// - Parameter operations: the number of operations to come.
+  /// Draws numbers for the operations.
+  ///
+  /// - Parameters:
+  ///   - origin: the user and device that make the changes.
+  ///   - operations: the number of operations to come.
+  /// - Throws: ``StoreError/Code/userDeleted`` if the user is being deleted,
+  ///   ``StoreError/Code/notFound`` if there is no such database.
   init(
     database: DatabaseID, origin: ChangeOrigin, timestamp: Timestamp, operations: Int,
     transaction: StoreTransaction
@@ -24,7 +35,10 @@ struct ZoneModifier {
     numbers = try NumberSupply(of: database, count: operations, from: transaction)
   }
 
-  /// Carries out the operations and returns one outcome for each.
+  /// Carries out the operations in order, and returns one outcome for each.
+  ///
+  /// The notification ID of a change is made from the request's ID and the operation's number, if
+  /// the client sent one. So a repeated request gives the same IDs.
   mutating func run(_ operations: [ZoneOperation]) throws -> [ZoneOutcome] {
     return try operations.enumerated().map { number, operation in
       var change = Change(
@@ -44,6 +58,7 @@ struct ZoneModifier {
     }
   }
 
+  /// Creates a zone. An existing zone is returned as it is, without a change in the outbox.
   private mutating func create(_ change: Change) throws -> ZoneOutcome {
     let zoneID = change.zoneID
     let zones = ZoneTable(transaction: transaction)
@@ -60,7 +75,8 @@ struct ZoneModifier {
     return .saved(zone)
   }
 
-  /// The failure of a zone beyond the limit. Without a limit, zones are not counted.
+  /// The failure of a zone beyond the limit. Without a limit, zones are not counted. The result is
+  /// nil if the zone fits.
   private func refusal(of zoneID: ZoneID) throws -> ItemFailure? {
     let limit = transaction.context.quotas[.zonesPerDatabase]
     guard limit < .max else { return nil }
@@ -72,6 +88,7 @@ struct ZoneModifier {
         + "Delete one first")
   }
 
+  /// Deletes a zone with its contents, and leaves a tombstone. The default zone cannot be deleted.
   private mutating func delete(_ change: Change) throws -> ZoneOutcome {
     let zoneID = change.zoneID
     guard !zoneID.isDefaultZone else {
@@ -91,7 +108,8 @@ struct ZoneModifier {
     return .deleted(zoneID)
   }
 
-  /// Deletes the contents of a zone.
+  /// Deletes a zone's row and all that belongs to the zone: records, index entries, tombstones,
+  /// references and client change tokens. Assets of the records are released.
   private func deleteContent(ofZone number: Int64) throws {
     var last = ""
     while true {

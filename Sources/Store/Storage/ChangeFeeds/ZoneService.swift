@@ -6,6 +6,9 @@ import StoreModel
 struct ZoneService: ZoneStore {
   let transactions: Transactions
 
+  /// Creates and deletes zones in one transaction under the database's lock; see ``ZoneModifier``.
+  ///
+  /// - Returns: one outcome for each operation, in their order.
   func modifyZones(
     _ operations: [ZoneOperation], in database: DatabaseID, origin: ChangeOrigin,
     timestamp: Timestamp
@@ -18,6 +21,9 @@ struct ZoneService: ZoneStore {
     }
   }
 
+  /// Returns all zones of a database, the default zone first.
+  ///
+  /// - Throws: ``StoreError/Code/notFound`` if there is no such database.
   func zones(in database: DatabaseID) async throws -> [Zone] {
     try await transactions.read { transaction in
       _ = try DatabaseTable(transaction: transaction).address(of: database)

@@ -4,11 +4,15 @@ import StoreModel
 
 /// The zones of databases, by their numbers. A zone that is deleted and created again has another
 /// number: the number is the zone's incarnation.
+///
+/// A zone's `version` is the number of its last change. Numbers come from the database's sequence,
+/// so a version is unique in the database and rises with each commit in the zone.
 struct ZoneTable {
   let transaction: StoreTransaction
   private var connection: any SQLConnection { transaction.connection }
 
-  /// `trimmed_version` is the version of the newest deletion that was forgotten.
+  /// `version` is the version of the zone's last change. `trimmed_version` is the version of the
+  /// newest deletion that was forgotten; 0 if there is none.
   static let definition = [
     """
     CREATE TABLE zones (
@@ -21,6 +25,7 @@ struct ZoneTable {
 
   /// The versions of a zone.
   struct State {
+    /// The zone's number, its incarnation.
     var number: Int64
     var version: Int64
     /// The version of the newest deletion in the zone that was forgotten.
@@ -40,7 +45,9 @@ struct ZoneTable {
     ) { $0.integer(0) }
   }
 
-  /// The number of a zone that must exist.
+  /// The number of a zone that must exist. The owner's own record name may stand for the owner.
+  ///
+  /// - Throws: ``ItemFailure`` with ``ItemFailure/Code/zoneNotFound``.
   func existingNumber(of zoneID: ZoneID, in database: DatabaseID) throws -> Int64 {
     let canonical = try DatabaseTable(transaction: transaction).address(of: database).canonical(
       zoneID)
@@ -51,6 +58,8 @@ struct ZoneTable {
   }
 
   /// Whether there is a zone besides the default zone.
+  ///
+  /// - Complexity: O(1): it reads at most two rows.
   func hasSeveral(in database: DatabaseID) throws -> Bool {
     try connection.rows(
       "SELECT 1 FROM zones WHERE database_id = $1 LIMIT 2", [.integer(database.rawValue)]
@@ -58,6 +67,11 @@ struct ZoneTable {
   }
 
   /// The zone with a number.
+  ///
+  /// The connection's ``Catalog`` caches up to 50,000 zones; a full cache is emptied.
+  ///
+  /// - Throws: ``StoreError/Code/corrupt`` if there is no such zone: the number comes from a row of
+  ///   the store.
   func id(of number: Int64, in database: DatabaseID) throws -> ZoneID {
     let key = Catalog.ZoneKey(database: database, number: number)
     if let known = transaction.catalog.zoneIDs[key] { return known }
@@ -74,6 +88,7 @@ struct ZoneTable {
     return zoneID
   }
 
+  /// The number and the versions of a zone, for its change feed; nil if there is none.
   func state(of zoneID: ZoneID, in database: DatabaseID) throws -> State? {
     try connection.first(
       """
@@ -84,6 +99,7 @@ struct ZoneTable {
     ) { State(number: $0.integer(0), version: $0.integer(1), trimmedVersion: $0.integer(2)) }
   }
 
+  /// A zone with its change token; nil if there is none.
   func zone(_ zoneID: ZoneID, in database: DatabaseID) throws -> Zone? {
     try connection.first(
       """
@@ -112,6 +128,7 @@ struct ZoneTable {
     }
   }
 
+  /// The number of zones in a database, the default zone included.
   func count(in database: DatabaseID) throws -> Int? {
     try connection.first(
       "SELECT COUNT(*) FROM zones WHERE database_id = $1", [.integer(database.rawValue)]
@@ -144,6 +161,8 @@ struct ZoneTable {
   // MARK: Writing
 
   /// Creates a zone.
+  ///
+  /// Its first version equals its number.
   @discardableResult
   func add(
     _ zoneID: ZoneID, in database: DatabaseID, numbers: inout NumberSupply
@@ -164,6 +183,10 @@ struct ZoneTable {
   }
 
   /// Sets zones' versions to those of their latest changes.
+  ///
+  /// The writer gathers the versions of a transaction's changes and writes each zone once
+  /// (``GatheredWrites``). The rows are written by `runLater`, so a failure may appear as late as
+  /// the commit.
   func raiseVersions(_ versions: [Catalog.ZoneKey: Int64]) throws {
     for (zone, version) in versions {
       try connection.runLater(
@@ -172,7 +195,8 @@ struct ZoneTable {
     }
   }
 
-  /// Records that the deletions in a zone up to a version are forgotten.
+  /// Records that the deletions in a zone up to a version are forgotten. The version never falls.
+  /// Change tokens from before it have expired.
   func note(trimmedVersion version: Int64, ofZone number: Int64, in database: DatabaseID) throws {
     try connection.run(
       """
@@ -181,7 +205,7 @@ struct ZoneTable {
       """, [.integer(database.rawValue), .integer(number), .integer(version)])
   }
 
-  /// Removes an empty zone.
+  /// Removes an empty zone. The caller has deleted its contents.
   func remove(_ number: Int64, in database: DatabaseID) throws {
     try connection.run(
       "DELETE FROM zones WHERE database_id = $1 AND zone_number = $2",
@@ -191,6 +215,8 @@ struct ZoneTable {
 }
 
 extension Zone {
+  /// Creates a zone for a client. The change token is that of a reader who has read everything up
+  /// to `version`. The default zone has no feed and no token.
   fileprivate init(
     zoneID: ZoneID, number: Int64, version: Int64, in database: DatabaseID, tokens: TokenCipher
   ) throws {

@@ -3,10 +3,15 @@ import SQLEngine
 import StoreModel
 
 /// The tombstones of zones, for the change feeds of databases.
+///
+/// A tombstone stays for ``StoreConfiguration/deletionRetention``, or until a zone of its name is
+/// created again. While it stays, requests for the zone get the error that the user deleted it.
 struct ZoneTombstoneTable {
   let transaction: StoreTransaction
   private var connection: any SQLConnection { transaction.connection }
 
+  /// `version` is the database's number of the deletion; `deleted` is its time in milliseconds
+  /// since 1970.
   static let definition = [
     """
     CREATE TABLE zone_tombstones (
@@ -16,7 +21,7 @@ struct ZoneTombstoneTable {
     """
   ]
 
-  /// Adds a zone's tombstone.
+  /// Adds the tombstone of a zone that is being deleted.
   func remember(
     deletionOf zoneID: ZoneID, in database: DatabaseID, version: Int64, at timestamp: Timestamp
   ) throws {
@@ -65,6 +70,8 @@ struct ZoneTombstoneTable {
   }
 
   /// For each database with old tombstones, the newest of them.
+  ///
+  /// - Parameter horizon: milliseconds since 1970; tombstones of earlier deletions are old.
   func old(before horizon: Int64) throws -> [ForgottenVersion] {
     try connection.rows(
       """
@@ -73,7 +80,8 @@ struct ZoneTombstoneTable {
       """, [.integer(horizon)], ForgottenVersion.init(row:))
   }
 
-  /// Deletes old tombstones of zones.
+  /// Deletes the tombstones up to a version of each database, and raises the database's
+  /// `trimmed_version`, which makes older change tokens expire.
   func trim(through versions: [ForgottenVersion]) throws {
     for forgotten in versions {
       try connection.run(
