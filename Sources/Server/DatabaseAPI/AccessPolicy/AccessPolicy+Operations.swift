@@ -1,14 +1,17 @@
 import CloudKitModel
 import WebServices
 
-/// Who may call which operation.
+/// The rules for calling operations, by the kind of caller and the scope of the database.
 extension AccessPolicy {
-  /// Whether a caller may call an operation on a database. What it may do with single records is decided when
-  /// they are known.
+  /// Decides whether a caller may call an operation on a database.
   ///
-  /// - Parameter scope: the database's; nil for an operation on a container.
-  /// - Returns: nil where the caller may; otherwise `ACCESS_DENIED`, `BAD_REQUEST` with the reason code
-  ///   `BAD_DATABASE`, or `AUTHENTICATION_REQUIRED` where a user might.
+  /// The access to single records is decided later, when the records are known.
+  ///
+  /// - Parameter scope: the scope of the database; nil for an operation on a container.
+  /// - Returns: nil if the caller may call the operation. Otherwise `ACCESS_DENIED` for a caller of
+  ///   the wrong kind, `BAD_REQUEST` if the path names no database, or the reason code
+  ///   `BAD_DATABASE` for a database of the wrong scope. An anonymous caller gets
+  ///   `AUTHENTICATION_REQUIRED` if a signed-in user may call the operation.
   static func refusal(
     of caller: Caller, calling operation: Operation, in scope: DatabaseScope?
   ) -> ServiceError? {
@@ -43,9 +46,10 @@ extension AccessPolicy {
 }
 
 extension Operation {
-  /// Why nobody can call the operation on such a database.
+  /// Returns the reason why no caller can use the operation on a database of this scope.
   ///
-  /// - Returns: nil where the operation is for databases of this scope.
+  /// - Returns: nil if the operation is for databases of this scope, or for a container.
+  ///   `BAD_REQUEST` if the operation needs a database and `scope` is nil.
   package func refusal(in scope: DatabaseScope?) -> ServiceError? {
     guard case .database(let scopes) = place else { return nil }
     guard let scope else {

@@ -2,9 +2,11 @@ import CloudKitModel
 import StoreModel
 import WebServices
 
-/// Who may read records: `records/lookup` and `records/query` give nobody what he may not read.
+/// The access of callers to records: `records/lookup` and `records/query` return only records that
+/// the caller may read.
 extension RecordsEndpoint {
-  /// The caller's access to the records of these types; none for those to which it is unlimited.
+  /// Returns the caller's access to the records of these types, by type. It is empty if the scope
+  /// of the database alone decides, as in a private database.
   func access(
     to types: Set<String>, in database: DatabaseID, _ context: RequestContext
   ) async throws -> [String: RecordAccess] {
@@ -13,10 +15,11 @@ extension RecordsEndpoint {
     return try await records.access(of: context.caller, toTypes: types, in: database)
   }
 
-  /// The records that a query finds, of those that the caller may read.
+  /// Returns a page of the records that match the query and that the caller may read.
   ///
-  /// - Throws: `AUTHENTICATION_REQUIRED` to an anonymous caller who may read none of the type and some
-  ///   when signed in; `ACCESS_DENIED` to others who may read none.
+  /// - Throws: `AUTHENTICATION_REQUIRED` if the caller is anonymous, may read no record of the
+  ///   type, and may read some after signing in. `ACCESS_DENIED` if a caller may read no record of
+  ///   the type.
   func page(
     matching query: RecordQuery, in database: DatabaseID, _ context: RequestContext
   ) async throws -> RecordPage {
@@ -34,10 +37,10 @@ extension RecordsEndpoint {
     }
   }
 
-  /// The failure of reading a record without permission.
+  /// Returns the error for reading a record without permission.
   ///
-  /// It tells that the name is taken, which saving a record of that name tells as well, and nothing of
-  /// the record that has it: not its type, nor what the grants of that type are.
+  /// The error shows that a record of this name exists; so does saving a record of that name. It
+  /// shows nothing else: neither the type of the record nor the grants of the type.
   func denial(
     ofReading recordID: RecordID, _ refusal: AccessRefusal, _ context: RequestContext
   ) throws -> ServiceError {

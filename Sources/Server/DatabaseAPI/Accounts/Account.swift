@@ -4,23 +4,24 @@ import Foundation
 import Settings
 import StoreModel
 
-/// Making of users and their tokens.
+/// The creation of users' passwords and web auth tokens, for the commands and the sign-in page.
 public enum Account {
-  /// How long a web auth token of a user who stays signed in lives, in seconds: two weeks.
+  /// The lifetime in seconds of a web auth token of a user who stays signed in: two weeks, as in
+  /// Apple's service.
   public static let tokenLifetime = 14 * 86_400.0
-  /// How long a web auth token of a user who does not stay signed in lives, in seconds: 30 minutes.
+  /// The lifetime in seconds of a web auth token of a user who does not stay signed in: 30 minutes,
+  /// as in Apple's service.
   public static let sessionTokenLifetime = 1800.0
 
-  /// Bytes that a password may have.
+  /// The smallest and the largest size of a password in bytes of UTF-8.
   public static let passwordSizes = 8...1024
 
-  /// Gives a user a password in place of an earlier one, keeps its hash, and ends the user's sessions
-  /// in web apps.
+  /// Sets a user's password and ends the user's sessions in web apps.
   ///
-  /// The tokens of native clients stay good. Hashing takes tens of milliseconds and 64 MiB, on a
-  /// thread of its own.
+  /// The store keeps a hash of the password. Hashing takes tens of milliseconds and 64 MiB, on a
+  /// thread of its own. The tokens of native clients stay valid.
   ///
-  /// - Throws: `ConfigurationError` for a password that is too short or too long, `StoreError` when
+  /// - Throws: `ConfigurationError` for a password that is too short or too long; `StoreError` if
   ///   there is no such user.
   public static func setPassword(
     _ password: String, ofUserNamed name: String, in store: any SignInStore, at now: Timestamp
@@ -30,13 +31,13 @@ public enum Account {
     try await store.setPasswordHash(hash, ofUserNamed: name, at: now)
   }
 
-  /// Ends a user's sessions in web apps: their web auth tokens are refused from now on, by a server
-  /// that runs within ``WebAuthTokens/trust`` seconds.
+  /// Ends a user's sessions in web apps. A running server refuses their web auth tokens within
+  /// ``WebAuthTokens/trust`` seconds.
   ///
-  /// - Parameter everywhere: whether the tokens of native clients and those of the web courier's
-  ///   readers go too; otherwise the readers end by themselves, within twelve hours.
-  /// - Returns: how many sessions it were; a native client's token counts as one.
-  /// - Throws: `StoreError` when there is no such user.
+  /// - Parameter everywhere: whether to remove also the tokens of native clients and of the web
+  ///   courier's readers. Without it the readers end by themselves, within twelve hours.
+  /// - Returns: the number of sessions that ended. The token of a native client counts as one.
+  /// - Throws: `StoreError` if there is no such user.
   public static func signOut(
     userNamed name: String, everywhere: Bool, in store: any AccountReading & SessionStore,
     at now: Timestamp
@@ -46,12 +47,16 @@ public enum Account {
       of: user.userRecordName, everywhere: everywhere, at: now)
   }
 
-  /// - Throws: `StoreError` when there is no such user.
+  /// Looks up a user by name.
+  ///
+  /// - Throws: `StoreError` if there is no such user.
   public static func user(named name: String, in store: any AccountReading) async throws -> User {
     guard let user = try await store.user(named: name) else { throw StoreError.noUser(named: name) }
     return user
   }
 
+  /// Checks the size of a password against ``passwordSizes``.
+  ///
   /// - Throws: `ConfigurationError` for a password that is too short or too long.
   public static func checkPassword(_ password: String) throws(ConfigurationError) {
     guard passwordSizes.contains(password.utf8.count) else {
@@ -61,11 +66,12 @@ public enum Account {
     }
   }
 
-  /// Makes the constant web auth token of a native client and keeps its hash. It is good for all
-  /// containers, and needs no API token beside it.
+  /// Creates the constant web auth token of a native client.
   ///
-  /// - Parameter lifetime: seconds.
-  /// - Returns: the token's text, which is kept nowhere.
+  /// It is valid for all containers, and needs no API token. The store keeps only its hash.
+  ///
+  /// - Parameter lifetime: seconds until the token expires.
+  /// - Returns: the token's text, which is stored nowhere.
   public static func makeToken(
     for user: User, in store: any SessionStore, lifetime: Double = tokenLifetime, at now: Timestamp
   ) async throws -> String {
@@ -74,13 +80,14 @@ public enum Account {
     return token
   }
 
-  /// Makes the first web auth token of a session in a web app, as a sign-in page gives it, and keeps
-  /// its hash. It is good for one container's environment, beside an API token where one is asked
-  /// for, and is followed by others while it is used.
+  /// Creates the first web auth token of a session in a web app, for the sign-in page.
   ///
-  /// - Parameter staysSignedIn: whether each of the session's tokens lives two weeks instead of 30
+  /// It is valid for one container's environment, together with an API token where the container
+  /// requires one. While it is used, other tokens follow it. The store keeps only its hash.
+  ///
+  /// - Parameter staysSignedIn: whether each token of the session lives two weeks instead of 30
   ///   minutes.
-  /// - Returns: the token's text, which is kept nowhere.
+  /// - Returns: the token's text, which is stored nowhere.
   public static func makeSessionToken(
     for user: User, container: String, environment: ContainerEnvironment, staysSignedIn: Bool,
     in store: any SessionStore, at now: Timestamp
@@ -97,14 +104,16 @@ public enum Account {
     return text
   }
 
-  /// 64 characters, `+` and `/` among them, as Apple's service makes them.
+  /// Returns a new random token: 64 characters of base64 with `+` and `/` among them, as Apple's
+  /// service makes them.
   static func newToken() -> String {
     Data(SecureRandom.bytes(count: 48)).base64EncodedString()
   }
 
-  /// Makes a text the web auth token of a user, and keeps its hash.
+  /// Makes a given text the web auth token of a user, as for a native client. The store keeps only
+  /// its hash.
   ///
-  /// - Parameter lifetime: seconds.
+  /// - Parameter lifetime: seconds until the token expires.
   package static func addToken(
     _ token: String, for user: User, in store: any SessionStore, lifetime: Double,
     at now: Timestamp

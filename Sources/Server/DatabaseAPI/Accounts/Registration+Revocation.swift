@@ -3,13 +3,13 @@ import Settings
 import StoreModel
 
 extension Registration {
-  /// Refuses an API token, a server-to-server key or an admin key from now on.
+  /// Revokes an API token, a server-to-server key or an admin key. Servers refuse it from now on.
   ///
-  /// - Parameter word: its identifier, or at least eight digits that it begins with, or the text of
-  ///   an API token or an admin key.
-  /// - Returns: what was revoked, for people.
-  /// - Throws: ``ConfigurationError`` when nothing or more than one thing has that identifier, or it
-  ///   is revoked already.
+  /// - Parameter word: its identifier, or at least the first eight digits of it. For an API token
+  ///   or an admin key, its text works too.
+  /// - Returns: a sentence that says what was revoked.
+  /// - Throws: `ConfigurationError` if no key fits, if more than one fits, or if the key is already
+  ///   revoked.
   public static func revoke(
     _ word: String, of credentials: any CredentialStore, and adminAccess: any AdminKeyStore,
     at now: Timestamp

@@ -4,12 +4,15 @@ import Foundation
 import Settings
 import StoreModel
 
-/// Makes API tokens and server-to-server keys known to a store.
+/// The registration of API tokens and server-to-server keys in a store, for the commands.
 public enum Registration {
-  /// Makes an API token and keeps its hash.
+  /// Creates an API token. The store keeps only its hash.
   ///
-  /// - Parameter origins: where pages that use the token may come from; from anywhere when empty.
-  /// - Returns: the token's text, 64 hexadecimal digits, which is kept nowhere.
+  /// - Parameters:
+  ///   - name: a name for people.
+  ///   - signInCallback: the way in which the sign-in page gives a web auth token to the app.
+  ///   - origins: the origins of the pages that may use the token; every origin if it is empty.
+  /// - Returns: the token's text, 64 hexadecimal digits, which is stored nowhere.
   public static func addAPIToken(
     named name: String, container: String, environment: ContainerEnvironment,
     signInCallback: APIToken.SignInCallback = .postMessage, origins: [WebOrigin] = [],
@@ -24,11 +27,12 @@ public enum Registration {
     return text
   }
 
-  /// Checks a URL that browsers are to be sent to with a web auth token in its query.
+  /// Checks a URL to which the sign-in page sends browsers with a web auth token in the query.
   ///
-  /// - Throws: ``ConfigurationError`` saying what such a URL must be.
+  /// - Throws: `ConfigurationError` saying what such a URL must be. It must be an absolute URL of
+  ///   visible ASCII without a fragment.
   public static func check(redirect url: String) throws(ConfigurationError) {
-    // It is sent as it is, in the header field `Location`.
+    // The server sends the URL unchanged in the header field `Location`.
     guard url.utf8.allSatisfy({ (0x21...0x7E).contains($0) }),
       let parts = URLComponents(string: url), parts.fragment == nil,
       SignInRequest.origin(of: url) != nil,
@@ -42,7 +46,11 @@ public enum Registration {
 
   /// Registers the public half of a server-to-server key.
   ///
-  /// - Throws: ``StoreError/Code/exists`` when the container's environment has it already.
+  /// The key gets a random ID of 64 hexadecimal digits, and a user record name of its own for the
+  /// records that it creates.
+  ///
+  /// - Throws: `StoreError` with the code `exists` if the container's environment already has this
+  ///   key.
   public static func addServerKey(
     named name: String, container: String, environment: ContainerEnvironment,
     publicKey: ES256PublicKey, to store: any CredentialStore, at now: Timestamp

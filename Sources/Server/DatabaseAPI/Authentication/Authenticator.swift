@@ -5,15 +5,22 @@ import HTTPService
 import StoreModel
 import WebServices
 
-/// Finds out who makes a request, by what it brings: a web auth token, an API token, both, or the
-/// signature of a server-to-server key.
+/// The check of a request's credentials, which identifies the caller.
+///
+/// A request has a web auth token, an API token, both, or the signature of a server-to-server key.
+/// A signature takes precedence: the tokens of a signed request are not read.
 struct Authenticator: Sendable {
+  /// The API tokens and server-to-server keys of containers.
   private let directory: CredentialDirectory
+  /// The web auth tokens of users.
   private let webAuthTokens: WebAuthTokens
+  /// The check of signatures.
   private let serverKeys: ServerKeyVerifier
 
-  /// - Parameter signatureWindow: how far the date of a signed request may be from the server's, in
-  ///   seconds.
+  /// Creates the check.
+  ///
+  /// - Parameter signatureWindow: the largest difference in seconds between the date of a signed
+  ///   request and the server's clock.
   init(
     store: any CredentialReading, webAuthTokens: WebAuthTokens, signatureWindow: Double,
     forgottenSignatures: ForgottenSignatures, clock: @escaping @Sendable () -> Timestamp
@@ -24,13 +31,15 @@ struct Authenticator: Sendable {
     self.webAuthTokens = webAuthTokens
   }
 
-  /// What a request shows of who sends it.
+  /// Returns the credentials of a request. A request without any is anonymous if the container
+  /// requires no API token.
   ///
-  /// - Throws: `AUTHENTICATION_FAILED` for a token that is unknown, revoked or has expired, for a
-  ///   signature that is not good, and where an API token is asked for and none came;
-  ///   ``SessionEnd`` when it is a web app's web auth token that is unknown or has expired;
+  /// - Parameter onlyReads: whether the operation changes nothing. The signature of such a request
+  ///   may be used again.
+  /// - Throws: `AUTHENTICATION_FAILED` for a token that is unknown, revoked or expired, for an
+  ///   invalid signature, and for a missing API token where the container requires one.
+  ///   ``SessionEnd`` if the web auth token of a web app is unknown or has expired.
   ///   ``OriginRefusal`` for a page that may not use the API token.
-  /// - Parameter onlyReads: whether the operation changes nothing, so that its signature may come again.
   func credentials(
     of request: HTTPRequest, for path: ServicePath, onlyReads: Bool
   ) async throws -> Credentials {
@@ -42,12 +51,12 @@ struct Authenticator: Sendable {
     let apiToken = entry.asksForAPIToken ? try entry.apiToken(of: request) : nil
     var credentials = Credentials(caller: .anonymous, apiToken: apiToken)
     var isNative = false
-    // Older builds of CloudKit JS call the token ckSession.
+    // Older builds of CloudKit JS call the token `ckSession`.
     if let text = request.token("ckWebAuthToken") ?? request.token("ckSession") {
       do {
         let (token, next) = try await webAuthTokens.token(text, for: path)
         credentials.caller = .user(userRecordName: token.userRecordName)
-        // Web apps look for the next token in each answer, also for one that stays as it is.
+        // Web apps expect the next token in each answer, even if the token has not changed.
         credentials.nextWebAuthToken = next ?? (request.token("ckAPIToken") == nil ? nil : text)
         isNative = token.session == nil
       } catch let error as ServiceError
@@ -67,26 +76,29 @@ struct Authenticator: Sendable {
     return credentials
   }
 
-  /// Looks whether a page may send requests with the API token in this one's query.
+  /// Checks whether a page may send requests with the API token in this request's query.
   ///
-  /// - Throws: ``OriginRefusal`` when it may not. A token that is unknown is told with the request
-  ///   itself.
+  /// An unknown token passes: the request itself gets that error later.
+  ///
+  /// - Throws: ``OriginRefusal`` if the page may not use the token.
   func checkOrigin(of request: HTTPRequest, for path: ServicePath) async throws {
     guard let text = request.token("ckAPIToken") else { return }
     let entry = try await directory.entry(for: path)
     try entry.apiTokens[Self.hash(of: text)]?.checkOrigin(of: request)
   }
 
-  /// What the store keeps in place of a token.
+  /// Returns the SHA-256 hash of a token. The store keeps it in place of the token.
   static func hash(of token: String) -> [UInt8] {
     SHA256.hash(token.utf8)
   }
 }
 
 extension HTTPRequest {
-  /// The token in a query item, nil when it is absent or empty, or the word with which JavaScript
-  /// writes that there is none, as builds of CloudKit JS before 2.0 do. A plus sign that was not
-  /// escaped has become a space; what was escaped twice still has percent signs, which no token has.
+  /// Returns the token in a parameter of the query; nil if it is absent or empty.
+  ///
+  /// The texts `null` and `undefined` count as absent, because CloudKit JS before 2.0 sends them. A
+  /// space was a plus sign that the client did not escape. A remaining percent sign means that the
+  /// client escaped the token twice, because no token has that sign.
   fileprivate func token(_ name: String) -> String? {
     guard let text = query(name), !["", "null", "undefined"].contains(text) else { return nil }
     if text.contains(" ") { return text.replacing(" ", with: "+") }
@@ -95,7 +107,10 @@ extension HTTPRequest {
 }
 
 extension CredentialDirectory.Entry {
-  /// The API token that a request brings; nil when it brings none.
+  /// Returns the API token of a request; nil if the request has none.
+  ///
+  /// - Throws: `AUTHENTICATION_FAILED` for an unknown or revoked token; ``OriginRefusal`` for a
+  ///   page that may not use it.
   fileprivate func apiToken(of request: HTTPRequest) throws -> APIToken? {
     guard let text = request.token("ckAPIToken") else { return nil }
     guard let token = apiTokens[Authenticator.hash(of: text)] else {
@@ -116,6 +131,8 @@ extension CredentialDirectory.Entry {
 }
 
 extension APIToken {
+  /// Checks that the token is allowed for the origin of a request. A request without `Origin`
+  /// passes, and so does every request if the token lists no origins.
   fileprivate func checkOrigin(of request: HTTPRequest) throws(OriginRefusal) {
     guard !allowedOrigins.isEmpty, let origin = request.header("Origin"),
       !allowedOrigins.contains(origin)

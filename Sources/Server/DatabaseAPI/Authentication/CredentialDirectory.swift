@@ -4,40 +4,48 @@ import StoreModel
 import Synchronization
 import WebServices
 
-/// The API tokens and server-to-server keys of containers, as the store had them lately.
+/// A cache of the API tokens and server-to-server keys of containers.
 ///
-/// What was registered or revoked beside the server is known after ``trust`` seconds.
+/// An entry is used for ``trust`` seconds. Therefore the server notices after this time at the
+/// latest that another process has registered or revoked a key.
 final class CredentialDirectory: Sendable {
-  /// How long an answer of the store is relied on, in seconds.
+  /// Seconds for which an entry is used.
   static let trust = 5.0
-  /// Containers' environments that are remembered.
+  /// The most entries: pairs of a container and an environment. At the limit the cache is emptied.
   private static let capacity = 1000
 
-  /// What one container's environment has.
+  /// The credentials of one container's environment.
   struct Entry: Sendable {
-    /// By their hashes, those that are revoked too.
+    /// The API tokens by their hashes, including revoked ones.
     var apiTokens: [[UInt8]: APIToken]
-    /// By their IDs, those that are revoked too.
+    /// The server-to-server keys by their IDs, including revoked ones.
     var serverKeys: [String: SigningKey]
+    /// The time when the store was read.
     fileprivate var read: Timestamp
 
-    /// Whether web apps and anonymous callers have to bring an API token.
+    /// Whether web apps and anonymous callers must send an API token: the environment has at least
+    /// one. Revoked tokens count too.
     var asksForAPIToken: Bool { !apiTokens.isEmpty }
   }
 
-  /// A server-to-server key that is ready for checking signatures.
+  /// A server-to-server key with its parsed public key.
   struct SigningKey: Sendable {
+    /// The key as the store has it.
     var key: ServerKey
+    /// The key that checks signatures.
     var publicKey: ES256PublicKey
   }
 
+  /// The key of an entry.
   private struct Place: Hashable {
     var container: String
     var environment: ContainerEnvironment
   }
 
+  /// The store that is read if no fresh entry exists.
   private let store: any CredentialReading
   private let clock: @Sendable () -> Timestamp
+  /// The entries. The lock is not held while the store is read.
   private let known = Mutex<[Place: Entry]>([:])
 
   init(store: any CredentialReading, clock: @escaping @Sendable () -> Timestamp) {
@@ -45,10 +53,14 @@ final class CredentialDirectory: Sendable {
     self.clock = clock
   }
 
+  /// Returns the credentials for the container and environment of a path.
+  ///
+  /// - Throws: `StoreError` if the store cannot be read, and an error for a stored key that is not
+  ///   valid PEM.
   func entry(for path: ServicePath) async throws -> Entry {
     let place = Place(container: path.container, environment: path.environment)
     let now = clock()
-    // What was read in what is now the future is not relied on.
+    // An entry with a read time in the future is not used: the clock was set back.
     if let entry = known.withLock({ $0[place] }),
       (0..<Self.trust).contains(now.seconds - entry.read.seconds)
     {

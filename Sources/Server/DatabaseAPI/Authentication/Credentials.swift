@@ -1,14 +1,17 @@
 import CloudKitModel
 import StoreModel
 
-/// What a request shows of who sends it.
+/// The credentials of a request, with the caller that they prove.
 package struct Credentials: Sendable, Hashable {
+  /// The caller; anonymous if the request proves none.
   var caller: Caller
-  /// The signature that a server-to-server key's change came with, not used up yet; nil for what only reads, and for others.
+  /// The signature of a request that changes something, not used up yet. Nil for a request that
+  /// only reads, and for a request without a signature.
   var signature: SignatureUse?
-  /// The API token that came with the request: that of a web app. Nil for native clients, for
-  /// server-to-server keys, and where the container asks for none.
+  /// The API token of a web app. Nil for native clients, for server-to-server keys, and for a
+  /// container that requires no API token.
   var apiToken: APIToken?
-  /// The web auth token that a web app is to use from now on; nil for others, whose token stays.
+  /// The web auth token that a web app must use next. Nil for other clients, whose token does not
+  /// change.
   var nextWebAuthToken: String?
 }

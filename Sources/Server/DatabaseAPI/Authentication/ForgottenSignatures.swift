@@ -2,23 +2,33 @@ import CloudKitModel
 import Configuration
 import Synchronization
 
-/// Which signatures of changes the store may have forgotten that are within the window again, since the clock was set back.
+/// The memory of clock changes that make used signatures look fresh again.
 ///
-/// The store forgets a signature when the date of its request is out of every window. A clock that is set back brings such
-/// dates in again: they are refused, up to the moment when it was set. Who signs a request when it is sent has a later date.
+/// The store forgets a signature when the date of its request is outside of every window. If the
+/// clock is set back, such a date is inside the window again, and the signature could be used
+/// twice. Therefore the server refuses the dates that were out of every window at the last reading
+/// before the change: those that were at least one hour old
+/// (`ServerConfiguration.maximumSignatureWindow`). The server never refuses a date later than its
+/// new time for this reason. A client that signs a request when it sends it has such a date.
 package final class ForgottenSignatures: Sendable {
+  /// The state behind the lock.
   private struct State {
+    /// The last reading of the clock.
     var latest = Timestamp(milliseconds: .min)
+    /// The end of the dates that are refused.
     var end = Timestamp(milliseconds: .min)
   }
 
   private let state = Mutex(State())
 
+  /// Creates the memory, which knows of no clock change yet. One object serves a server for its
+  /// whole life.
   package init() {}
 
-  /// The last date of which signatures may be forgotten.
+  /// Returns the last date of which the store may have forgotten signatures. A request with this
+  /// date or an earlier one must be refused.
   ///
-  /// - Parameter now: what the clock shows; each reading counts.
+  /// - Parameter now: the reading of the clock. Each call compares it with the reading before.
   func end(at now: Timestamp) -> Timestamp {
     state.withLock { state in
       if now < state.latest {

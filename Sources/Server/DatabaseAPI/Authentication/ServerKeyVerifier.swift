@@ -4,17 +4,24 @@ import Cryptography
 import HTTPService
 import WebServices
 
-/// Checks the signatures of server-to-server requests.
+/// The check of signatures of server-to-server keys.
 ///
-/// A signature is good for one change: the store remembers those of requests that change something, across restarts and for
-/// all servers, until the date of the request is out of every window. A request that only reads may be sent again within the
-/// window, as a client does that lost the answer.
+/// A signature is good for one change. The store remembers the signatures of requests that change
+/// something, across restarts and for all servers, until the date of the request is outside of
+/// every window. A request that only reads may be repeated within the window, as a client does that
+/// lost the answer.
 struct ServerKeyVerifier: Sendable {
-  /// How far the date of a request may be from the server's, in seconds.
+  /// The largest difference in seconds between the date of a request and the server's clock. 600 by
+  /// default.
   private let window: Double
   private let clock: @Sendable () -> Timestamp
+  /// The memory of clock changes.
   private let forgotten: ForgottenSignatures
 
+  /// Creates the check.
+  ///
+  /// - Parameter window: the largest difference in seconds between the date of a request and the
+  ///   server's clock.
   init(
     window: Double, forgotten: ForgottenSignatures, clock: @escaping @Sendable () -> Timestamp
   ) {
@@ -23,9 +30,12 @@ struct ServerKeyVerifier: Sendable {
     self.clock = clock
   }
 
-  /// The caller that a signed request comes from, with the signature where the request changes something.
+  /// Returns the caller of a signed request, with the signature if the request changes something.
   ///
-  /// - Throws: `AUTHENTICATION_FAILED` saying what is wrong with the key, the date or the signature.
+  /// - Parameters:
+  ///   - onlyReads: whether the operation changes nothing.
+  ///   - keys: the credentials of the container and environment.
+  /// - Throws: `AUTHENTICATION_FAILED` saying what is wrong: the key, the date or the signature.
   func credentials(
     of signed: SignedRequest, _ request: HTTPRequest, for path: ServicePath, onlyReads: Bool,
     keys: CredentialDirectory.Entry
@@ -65,6 +75,7 @@ struct ServerKeyVerifier: Sendable {
     return credentials
   }
 
+  /// Returns the error for a signature that is not accepted.
   private static func failure(_ reason: String) -> ServiceError {
     ServiceError(.authenticationFailed, reason)
   }

@@ -1,10 +1,12 @@
 import WebServices
 
 extension ServiceError {
-  /// The failure of what an anonymous caller may not do and a user may.
+  /// Returns the error for an action that an anonymous caller may not do and a signed-in user may.
   ///
-  /// It says where the token goes, since a caller who has sent it in `Authorization`, which no call
-  /// of the protocol reads, is anonymous too.
+  /// The reason says where the token belongs. A client may have sent the token in `Authorization`,
+  /// which no operation reads, and is then anonymous.
+  ///
+  /// - Parameter what: the subject of the sentence, such as `records/modify`.
   static func signInNeeded(for what: String) -> ServiceError {
     ServiceError(
       .authenticationRequired,

@@ -1,8 +1,10 @@
 import WebServices
 
-/// A web app's user has to sign in again, for the web auth token is unknown or has expired.
+/// The end of a web app's session: the web auth token is unknown or has expired, so the user must
+/// sign in again.
 struct SessionEnd: Error {
-  /// What the request brought besides.
+  /// The other credentials of the request, for the URL of the sign-in page.
   var credentials: Credentials
+  /// The sentence for the client.
   var reason: String
 }

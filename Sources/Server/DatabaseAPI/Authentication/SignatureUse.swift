@@ -2,21 +2,28 @@ import CloudKitModel
 import StoreModel
 import WebServices
 
-/// A valid signature of a request that changes something: it is good for one change.
+/// A valid signature of a request that changes something. It is good for one change.
 struct SignatureUse: Sendable, Hashable {
+  /// The ID of the server-to-server key.
   let keyID: String
-  /// The signature's number r. Of the two signatures (r, s) and (r, n − s) one can be made from the other without the key, and
-  /// both are valid.
+  /// The number r of the signature (r, s), 32 bytes.
+  ///
+  /// It alone identifies the signature: anyone can make the valid signature (r, n − s) from (r, s)
+  /// without the key.
   let mark: [UInt8]
-  /// When the date of the request is out of every server's window.
+  /// The time when the date of the request is outside of every server's window. The store may then
+  /// forget the signature.
   let expires: Timestamp
 
-  /// A name for the request, by which the store knows it again and gives the answer that it gave before.
+  /// The identifier of the request in the store, which returns the first answer to a repeated
+  /// request.
   var requestID: String { "signature-" + mark.hexadecimal }
 
-  /// Uses the signature up, for a request that must not be carried out twice and whose first answer nobody keeps.
+  /// Uses the signature up. It is for a request that must not be executed twice and whose answer
+  /// the store does not keep.
   ///
-  /// - Throws: `TRY_AGAIN_LATER` where it was used before: a client that signs the request anew is answered.
+  /// - Throws: `TRY_AGAIN_LATER` if the signature was used before. The client can sign the request
+  ///   again with another date.
   func spend(in store: any SignatureStore) async throws {
     guard try await store.takeSignature(mark, ofKey: keyID, until: expires) else {
       throw ServiceError(

@@ -4,21 +4,27 @@ import Foundation
 import HTTPService
 import WebServices
 
-/// What the header fields of a request that is signed with a server-to-server key say.
+/// The header fields of a request that is signed with a server-to-server key, parsed.
+///
+/// Apple's reference defines them: the key ID, an ISO 8601 date, and the signature (ECDSA over
+/// P-256 with SHA-256, DER, base64).
 struct SignedRequest: Sendable {
   private static let keyIDHeader = "X-Apple-CloudKit-Request-KeyID"
   private static let dateHeader = "X-Apple-CloudKit-Request-ISO8601Date"
   private static let signatureHeader = "X-Apple-CloudKit-Request-SignatureV1"
 
+  /// The ID of the key, in lower-case hexadecimal digits.
   var keyID: String
-  /// As sent, for it is signed byte for byte.
+  /// The date as the client sent it. The signature covers these bytes.
   var dateText: String
+  /// The date in ``dateText``.
   var date: Timestamp
+  /// The signature, parsed.
   var signature: ES256Signature
 
-  /// Reads the three header fields; nil when the request has none of them.
+  /// Parses the three header fields; nil if the request has none of them.
   ///
-  /// - Throws: `AUTHENTICATION_FAILED` naming the field that is missing or cannot be read.
+  /// - Throws: `AUTHENTICATION_FAILED` naming the field that is missing or malformed.
   init?(_ request: HTTPRequest) throws(ServiceError) {
     let keyID = request.header(Self.keyIDHeader)
     let date = request.header(Self.dateHeader)
@@ -40,6 +46,9 @@ struct SignedRequest: Sendable {
     self.signature = read
   }
 
+  /// Returns the value of a header field.
+  ///
+  /// - Throws: `AUTHENTICATION_FAILED` if it is missing or empty.
   private static func present(
     _ value: String?, _ name: String
   ) throws(ServiceError) -> String {
@@ -49,25 +58,29 @@ struct SignedRequest: Sendable {
     return value
   }
 
+  /// Returns the error for header fields that cannot be read.
   private static func failure(_ reason: String) -> ServiceError {
     ServiceError(.authenticationFailed, reason)
   }
 
+  /// Returns the time of an ISO 8601 date, with or without a fraction of a second; nil for another
+  /// text, and for one of more than 40 bytes.
   private static func moment(_ text: String) -> Timestamp? {
     guard text.utf8.count <= 40 else { return nil }
     let date =
-      // Either format counts.
+      // One of the two formats is enough.
       (try? Date(text, strategy: .iso8601))
-      // Either format counts.
+      // One of the two formats is enough.
       ?? (try? Date(text, strategy: Date.ISO8601FormatStyle(includingFractionalSeconds: true)))
     return date.map { Timestamp($0) }
   }
 
   /// Whether the key's private half has signed this request.
   ///
-  /// The message is the date, the hash of the body and the path, without the query; that some
-  /// clients sign the query as well does no harm. For an absent body some put an empty text in the
-  /// place of the hash, others the hash of no bytes.
+  /// The signed message is the date, the hash of the body and the path. Clients differ, so several
+  /// messages are accepted: the path escaped or not, and with or without the query. For an empty
+  /// body, some clients sign an empty text in place of the hash, and others sign the hash of no
+  /// bytes.
   func isValid(for request: HTTPRequest, key: ES256PublicKey) -> Bool {
     var hashes = [Self.hash(request.body)]
     if request.body.isEmpty { hashes.append("") }
@@ -81,15 +94,18 @@ struct SignedRequest: Sendable {
     }
   }
 
-  /// The message as the server makes it, for a client that signs another.
+  /// Returns the message that the server expects. An error shows it to a client that signed another
+  /// one.
   func expectedMessage(for request: HTTPRequest) -> String {
     message(bodyHash: Self.hash(request.body), path: request.rawPath)
   }
 
+  /// Returns the message for a hash and a path: `{date}:{hash}:{path}`.
   private func message(bodyHash: String, path: String) -> String {
     "\(dateText):\(bodyHash):\(path)"
   }
 
+  /// Returns the SHA-256 hash of a body in base64.
   private static func hash(_ body: Data) -> String {
     Data(SHA256.hash(body)).base64EncodedString()
   }

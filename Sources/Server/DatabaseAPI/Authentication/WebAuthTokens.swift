@@ -4,28 +4,40 @@ import StoreModel
 import Synchronization
 import WebServices
 
-/// Web auth tokens, as the store had them lately, and the successors of those of sessions.
+/// A cache of web auth tokens, with the rotation of session tokens.
+///
+/// A native client has one constant token. A session of a web app has a chain of tokens: see
+/// ``SessionRotation``. A lock protects the cache and is not held while the store works.
 package final class WebAuthTokens: Sendable {
+  /// A token in the cache.
   private struct Known {
+    /// The token as the store had it.
     var token: WebAuthToken
+    /// The time when the store was read.
     var checked: Timestamp
+    /// The rotation of this token. It survives a new read of the store.
     var rotation = SessionRotation()
   }
 
-  /// How long an answer of the store is relied on, in seconds, where no other server can end a session.
+  /// Seconds for which a cached token is used if no other server can end a session. With several
+  /// servers it is 0.
   static let trust = 30.0
-  /// Tokens that are remembered.
+  /// The most tokens in the cache. At the limit the cache is emptied.
   private static let capacity = 50_000
 
   private let store: any SessionStore
+  /// Seconds for which this server uses a cached token.
   private let trust: Double
   private let clock: @Sendable () -> Timestamp
-  /// By the hashes of their texts: looking for one takes as long however near a text comes to it.
+  /// The cached tokens by their hashes. With the hash as the key, the time of a lookup does not
+  /// depend on how similar a guess is to a real token.
   private let known = Mutex<[[UInt8]: Known]>([:])
-  /// How often ``forget(userRecordName:)`` was called: what was read from the store before may be out of
-  /// date.
+  /// The number of calls of ``forget(userRecordName:)``. If it changes while the store is read, the
+  /// result may be out of date and is not cached.
   private let forgotten = Mutex(0)
 
+  /// Creates an empty cache.
+  ///
   /// - Parameter isShared: whether other servers may end a session in the store.
   package init(
     store: any SessionStore, isShared: Bool, clock: @escaping @Sendable () -> Timestamp
@@ -35,11 +47,11 @@ package final class WebAuthTokens: Sendable {
     self.clock = clock
   }
 
-  /// The token with this text, and the text that the client is to use next, which is nil for a
-  /// native client.
+  /// Returns the token with this text, and the text that the client must use next. That text is nil
+  /// for a native client.
   ///
-  /// - Throws: `AUTHENTICATION_FAILED` when it is unknown, has expired, or was made for another
-  ///   container or environment than that of `path`.
+  /// - Throws: `AUTHENTICATION_FAILED` if the token is unknown, has expired, or belongs to another
+  ///   container or environment than `path`.
   func token(
     _ text: String, for path: ServicePath
   ) async throws -> (WebAuthToken, next: String?) {
@@ -62,13 +74,15 @@ package final class WebAuthTokens: Sendable {
     return (token, newest(after: hash) ?? text)
   }
 
+  /// The error for an unknown token.
   private static var unknown: ServiceError {
     ServiceError(
       .authenticationFailed, "the web auth token is not known here")
   }
 
+  /// Returns the token with this hash, from the cache or the store.
   private func stored(_ hash: [UInt8], now: Timestamp) async throws -> WebAuthToken {
-    // What was checked in what is now the future is not relied on.
+    // An entry with a time in the future is not used: the clock was set back.
     if let entry = known.withLock({ $0[hash] }),
       (0..<trust).contains(now.seconds - entry.checked.seconds)
     {
@@ -88,9 +102,9 @@ package final class WebAuthTokens: Sendable {
     return token
   }
 
-  /// Asks the store again for a user's tokens, for they changed there.
+  /// Removes a user's tokens from the cache, because they have changed in the store.
   ///
-  /// - Complexity: O(tokens that are remembered).
+  /// - Complexity: O(tokens in the cache).
   package func forget(userRecordName: String) {
     forgotten.withLock { $0 += 1 }
     known.withLock { known in
@@ -100,8 +114,8 @@ package final class WebAuthTokens: Sendable {
 
   // MARK: Sessions
 
-  /// Has the store do what is due. When it has too much to do already, that waits for a later
-  /// request.
+  /// Executes the rotation that is due after a request with the token. An overloaded store is no
+  /// error: a later request tries again.
   private func rotate(
     _ token: WebAuthToken, _ session: WebAuthToken.Session, now: Timestamp
   ) async throws {
@@ -131,12 +145,12 @@ package final class WebAuthTokens: Sendable {
     }
   }
 
-  /// The last of a token's successors that are known here; nil when there is none.
+  /// Returns the newest known successor of a token; nil if there is none.
   private func newest(after hash: [UInt8]) -> String? {
     known.withLock { known in
       var newest: String?
       var hash = hash
-      // Each is younger than the one before, so there is no way in a circle.
+      // Each successor is younger than the one before, so the loop ends.
       while let successor = known[hash]?.rotation.successor {
         newest = successor.text
         hash = Authenticator.hash(of: successor.text)

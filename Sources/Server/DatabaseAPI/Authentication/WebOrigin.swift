@@ -1,15 +1,18 @@
 import Foundation
 import Settings
 
-/// The origin of web pages, in the form that browsers send: `https://app.example.com:8443`.
+/// The origin of web pages in the form that browsers send, such as `https://app.example.com:8443`.
 public struct WebOrigin: Sendable, Hashable, CustomStringConvertible {
+  /// The origin as text: scheme, host and port. The port is absent if it is the usual one of the
+  /// scheme.
   public let description: String
 
-  /// Reads an origin. Letters become small, and a slash at the end and the port that the scheme has
-  /// anyway are left out, as browsers do (RFC 6454, section 6.2). `null` is the origin of pages
-  /// from files.
+  /// Parses an origin and normalizes it as browsers do (RFC 6454, section 6.2).
   ///
-  /// - Throws: ``ConfigurationError`` saying what is no origin and why.
+  /// Letters become lower case. A slash at the end is removed, and so is the scheme's usual port.
+  /// `null` is the origin of pages from files.
+  ///
+  /// - Throws: `ConfigurationError` with the text and the expected form.
   public init(parsing text: String) throws(ConfigurationError) {
     if text == "null" {
       description = text

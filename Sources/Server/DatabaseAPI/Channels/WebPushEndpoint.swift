@@ -6,15 +6,20 @@ import PushChannels
 import StoreModel
 import WebServices
 
-/// `webPush/key`, `webPush/register` and `webPush/unregister`: browsers as devices. Petrel's own.
+/// The endpoint of `webPush/key`, `webPush/register` and `webPush/unregister`, Petrel's addition:
+/// browsers as devices.
 struct WebPushEndpoint: Sendable {
+  /// The settings and the key of a server that offers Web Push.
   struct Offer: Sendable {
+    /// The limits and the rules for URLs.
     var settings: WebPushSettings
+    /// The server's key pair for Web Push (VAPID, RFC 8292).
     var key: WebPushKey
   }
 
+  /// The tokens of devices.
   let store: any DeviceStore
-  /// Nil when there is no Web Push.
+  /// The settings and the key; nil if the configuration has no `webPush`.
   let offer: Offer?
 
   var operations: [Operation] {
@@ -38,14 +43,22 @@ struct WebPushEndpoint: Sendable {
     ]
   }
 
-  /// The key that a page subscribes with.
+  /// Answers `webPush/key`: the public key that a page passes to `pushManager.subscribe`, as an
+  /// uncompressed point in base64url.
   private func key(_ context: RequestContext) async throws -> WebPushKeyResponse {
     let key = try await offered().key.key()
     return WebPushKeyResponse(
       applicationServerKey: Base64URL.encode(try key.publicKey.uncompressedPoint))
   }
 
-  /// Binds a browser's push subscription to the caller in the container.
+  /// Answers `webPush/register`: binds a browser's push subscription to the caller in the
+  /// container.
+  ///
+  /// A browser that registers again replaces its earlier registration, also if that belonged to
+  /// another user.
+  ///
+  /// - Throws: `BAD_REQUEST` for a URL that the outbound rules refuse, an expired subscription,
+  ///   invalid keys, or one browser more than `browsersPerUser`.
   private func register(
     _ request: WebPushRegistration, _ context: RequestContext
   ) async throws -> WebPushEndpointMessage {
@@ -82,7 +95,8 @@ struct WebPushEndpoint: Sendable {
     return WebPushEndpointMessage(endpoint: url.description)
   }
 
-  /// Forgets a browser's subscription; that there is none is no error.
+  /// Answers `webPush/unregister`: deletes a browser's registration and abandons its deliveries. A
+  /// missing registration is no error.
   private func unregister(
     _ request: WebPushEndpointMessage, _ context: RequestContext
   ) async throws -> WebPushEndpointMessage {
@@ -94,6 +108,9 @@ struct WebPushEndpoint: Sendable {
     return request
   }
 
+  /// Returns the settings and the key.
+  ///
+  /// - Throws: `BAD_REQUEST` if the server has no Web Push.
   private func offered() throws(ServiceError) -> Offer {
     guard let offer else {
       throw ServiceError(
@@ -102,6 +119,10 @@ struct WebPushEndpoint: Sendable {
     return offer
   }
 
+  /// Returns the keys of a push subscription: the browser's public key and the authentication
+  /// secret (RFC 8291).
+  ///
+  /// - Throws: `BAD_REQUEST` naming the key that is invalid.
   private static func keys(
     _ keys: WebPushRegistration.Keys
   ) throws(ServiceError) -> WebPushKeys {
@@ -121,7 +142,10 @@ struct WebPushEndpoint: Sendable {
     }
   }
 
-  /// One browser may listen in several containers, each of which is a device of its own.
+  /// Returns the name of a browser's registration.
+  ///
+  /// A browser that listens in several containers is a device in each of them, so the name depends
+  /// on the container and the environment too. It does not depend on the user.
   private static func token(endpoint: String, _ recipient: Recipient) -> String {
     let name = [recipient.container, recipient.environment.rawValue, endpoint]
     return WebEndpoint.token(

@@ -6,11 +6,14 @@ import PushChannels
 import StoreModel
 import WebServices
 
-/// `webhooks/register`, `webhooks/list` and `webhooks/delete`: where a program with a
-/// server-to-server key has its notifications posted to. Petrel's own.
+/// The endpoint of `webhooks/register`, `webhooks/list` and `webhooks/delete`, Petrel's addition.
+///
+/// A program with a server-to-server key registers URLs to which the server posts the key's
+/// notifications.
 struct WebhooksEndpoint: Sendable {
+  /// The tokens of devices. A webhook is one of them.
   let store: any DeviceStore
-  /// Nil when there are no webhooks.
+  /// The settings of webhooks; nil if the configuration has no `webhooks`.
   let settings: WebhookSettings?
 
   var operations: [Operation] {
@@ -36,7 +39,11 @@ struct WebhooksEndpoint: Sendable {
     ]
   }
 
-  /// Registers a URL, with a new secret. One that is registered already gets a new secret too.
+  /// Answers `webhooks/register`: registers a URL with a new secret. A URL that is already
+  /// registered gets a new secret too.
+  ///
+  /// - Throws: `BAD_REQUEST` for a URL that the outbound rules refuse, or one webhook more than
+  ///   `webhooksPerKey`.
   private func register(
     _ request: WebhookRegistration, _ context: RequestContext
   ) async throws -> WebhookDescription {
@@ -67,7 +74,8 @@ struct WebhooksEndpoint: Sendable {
       secret: secret.text)
   }
 
-  /// The key's webhooks, without their secrets.
+  /// Answers `webhooks/list`: the key's webhooks in the container and environment, without their
+  /// secrets.
   private func list(_ context: RequestContext) async throws -> WebhookList {
     _ = try offered()
     let recipient = try context.recipient()
@@ -82,6 +90,9 @@ struct WebhooksEndpoint: Sendable {
     return WebhookList(webhooks: webhooks)
   }
 
+  /// Answers `webhooks/delete`: deletes a webhook and abandons its deliveries.
+  ///
+  /// - Throws: `NOT_FOUND` if the key has no webhook of this ID.
   private func delete(
     _ request: WebhookDeletion, _ context: RequestContext
   ) async throws -> WebhookDeletion {
@@ -96,6 +107,9 @@ struct WebhooksEndpoint: Sendable {
     return request
   }
 
+  /// Returns the settings.
+  ///
+  /// - Throws: `BAD_REQUEST` if the server has no webhooks.
   private func offered() throws(ServiceError) -> WebhookSettings {
     guard let settings else {
       throw ServiceError(
@@ -104,6 +118,8 @@ struct WebhooksEndpoint: Sendable {
     return settings
   }
 
+  /// Returns the name of a webhook: a hash of the key's user, the container, the environment and
+  /// the URL.
   private static func token(url: String, _ recipient: Recipient) -> String {
     let name = [
       recipient.userRecordName, recipient.container, recipient.environment.rawValue, url,
