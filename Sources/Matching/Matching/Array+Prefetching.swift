@@ -1,22 +1,33 @@
 import CPrefetch
 
 extension Array {
-  /// Bytes that come near together.
+  /// The size of a cache line in bytes.
   private static var line: Int { 64 }
-  /// Of what lies beside each other the processor fetches the rest by itself when it is read in order.
+  /// The greatest number of cache lines that one call prefetches. The hardware prefetcher fetches
+  /// the rest when the elements are read in order.
   private static var mostLines: Int { 4 }
 
-  /// Has an element brought near the processor, where it will be read soon, and does not wait for it.
+  /// Starts to load the element at `place` into the processor's cache and returns at once.
+  ///
+  /// Call it some time before the element is read. The element is then in the cache when it is
+  /// needed.
+  ///
+  /// - Parameter place: An index of the array. An index out of bounds is harmless.
   @inline(__always)
   func prefetch(_ place: Int) {
-    // Nothing is read here: an address where there is no element costs a little and does nothing.
+    // A prefetch reads no value: an address where there is no element costs a little and does
+    // nothing.
     withUnsafeBufferPointer { elements in
       if let first = elements.baseAddress { CPrefetch.prefetch(first + place) }
     }
   }
 
-  /// Has the first of some elements that lie beside each other brought near, all lines in which they
-  /// are: even a single element may lie in two.
+  /// Starts to load adjacent elements into the processor's cache and returns at once.
+  ///
+  /// The call covers all cache lines that the elements touch, at most five. Even a single element
+  /// may touch two lines.
+  ///
+  /// - Parameter places: The indices of the elements. An empty range does nothing.
   @inline(__always)
   func prefetch(_ places: Range<Int>) {
     withUnsafeBytes { bytes in

@@ -1,31 +1,49 @@
-/// An entry where it is filed, with what is still to be asked of a change that came there.
+/// The reference to an entry at the place where it is filed, with the condition that is left to
+/// check.
 ///
-/// Most entries have at most one more condition: it stands here, so that nothing else is looked at.
+/// A change that reaches this place meets the candidate. Most entries have at most one more
+/// condition. The candidate holds that condition itself, so that matching reads no other memory. A
+/// candidate takes 24 bytes.
 struct Candidate: BitwiseCopyable, Sendable {
-  /// What is asked.
+  /// The kind of the condition that is left to check.
   enum Check: UInt8 {
+    /// No condition is left: the entry matches.
     case nothing
-    /// That a value is between ``Candidate/low`` and ``Candidate/high``.
+    /// An ordered value must be between ``Candidate/low`` and ``Candidate/high``, both included.
     case range
-    /// That a place is in the ``PlaceCap`` in ``Candidate/low`` and ``Candidate/high``; what is at its
-    /// edge is decided by the entry's program.
+    /// A place must be in the ``PlaceCap`` that ``Candidate/low`` and ``Candidate/high`` encode.
+    /// The entry's program decides places near the edge.
     case cap
-    /// That the change has the point ``Candidate/low``.
+    /// The change must have the point whose number is ``Candidate/low``.
     case point
-    /// All that the entry's program says.
+    /// The entry's whole program must hold.
     case program
   }
 
+  /// The filler of unused places. It fires on no event.
   static let none = Candidate(entry: 0, events: 0, check: .nothing, isMetAgain: false)
 
+  /// The slot of the entry in its ``RecordTypeIndex``.
   var entry: UInt32
-  /// From the lowest bits: events (3), whether a range is all that is asked (1), check (3), whether an
-  /// entry may be met more than once (1), the number of the ordered value or the field that is checked
-  /// (16).
+  /// The packed properties, from the lowest bit:
+  ///
+  /// - 3 bits: the events;
+  /// - 1 bit: ``isPlain``;
+  /// - 3 bits: the check;
+  /// - 1 bit: ``isMetAgain``;
+  /// - 16 bits: ``path``.
   private var bits: UInt32
+  /// The first operand of the check.
   var low: UInt64
+  /// The second operand of the check.
   var high: UInt64
 
+  /// Creates a candidate.
+  ///
+  /// - Parameters:
+  ///   - events: The bits of the events that the entry fires on, as in `Subscription.Options`.
+  ///   - isMetAgain: Whether one change can meet the entry at several places.
+  ///   - path: The number of the ordered value or of the field that the check reads.
   init(
     entry: UInt32, events: UInt8, check: Check, isMetAgain: Bool, path: Int = 0, low: UInt64 = 0,
     high: UInt64 = .max
@@ -39,44 +57,67 @@ struct Candidate: BitwiseCopyable, Sendable {
     self.high = high
   }
 
-  /// Notes that the points have other numbers.
+  /// Replaces the number of the point that the check names, if it names one.
   mutating func renumberPoints(_ renumbering: Renumbering) {
     if check == .point { low = UInt64(renumbering[UInt32(low)]) }
   }
 
+  /// Replaces the number of the entry.
   mutating func renumberEntries(_ renumbering: Renumbering) { entry = renumbering[entry] }
 
+  /// Whether the entry fires on an event.
+  ///
+  /// - Parameter event: One bit of `Subscription.Options`.
   @inline(__always) func fires(on event: UInt8) -> Bool { bits & UInt32(event) != 0 }
-  /// Whether the entry fires exactly when the ordered value ``path`` is between ``low`` and ``high``:
-  /// where nothing is asked that is value 0, which is between all bounds.
+  /// Whether the check is one comparison: the ordered value ``path`` is between ``low`` and
+  /// ``high``.
+  ///
+  /// A candidate without a condition is plain too. It compares value 0, ``OrderedValue/always``,
+  /// which is between all bounds.
   @inline(__always) var isPlain: Bool { bits & 1 << 3 != 0 }
-  // Only checks were put there.
+  // The initializer stored the raw value of a check, so the fallback is never used.
   @inline(__always) var check: Check { Check(rawValue: UInt8(bits >> 4 & 7)) ?? .program }
+  /// Whether one change can meet the entry at several places. Matching then removes duplicates.
   @inline(__always) var isMetAgain: Bool { bits & 1 << 7 != 0 }
+  /// The index of the value that the check reads.
+  ///
+  /// - For a range: an index into ``RecordFacts/ordered``.
+  /// - For a cap: an index into ``RecordFacts/places``.
   @inline(__always) var path: Int { Int(bits >> 8) }
 
-  /// The same in short, if nothing is asked.
+  /// The same reference in four bytes; `nil` if a condition is left or the entry can be met again.
   var certain: CertainCandidate? {
     guard check == .nothing, !isMetAgain else { return nil }
     return CertainCandidate(entry: entry, events: UInt8(bits & 7))
   }
 }
 
-/// An entry where it is filed that fires on every change which came there, if the event is right.
+/// The reference to an entry at the place where it is filed, if no condition is left to check.
+///
+/// It fires on every change that reaches the place, if the event is right. It takes four bytes.
 struct CertainCandidate: BitwiseCopyable, Sendable {
+  /// The filler of unused places. It fires on no event.
   static let none = CertainCandidate(entry: 0, events: 0)
 
-  /// The entry's number above the events: there are fewer entries than half a thousand million.
+  /// The slot of the entry, above three bits for the events. The slot has 29 bits, so an index of a
+  /// record type has fewer than 2^29 entries.
   private var bits: UInt32
 
+  /// Creates a reference.
+  ///
+  /// - Parameter events: The bits of the events that the entry fires on, as in
+  ///   `Subscription.Options`.
   init(entry: UInt32, events: UInt8) {
     bits = entry << 3 | UInt32(events)
   }
 
+  /// Replaces the number of the entry.
   mutating func renumberEntries(_ renumbering: Renumbering) {
     bits = renumbering[entry] << 3 | bits & 7
   }
 
+  /// The slot of the entry in its ``RecordTypeIndex``.
   @inline(__always) var entry: UInt32 { bits >> 3 }
+  /// Whether the entry fires on an event, one bit of `Subscription.Options`.
   @inline(__always) func fires(on event: UInt8) -> Bool { bits & UInt32(event) != 0 }
 }

@@ -1,17 +1,22 @@
-/// Memory for matching some changes side by side, used for one group after the other.
+/// The working memory for matching several changes side by side.
 ///
-/// It belongs to whoever matches, one thread at a time, and may be used with any index.
+/// Create it once and use it for one group after the other: matching then allocates no memory for
+/// each change. It may be used with any index, by one thread at a time.
 public struct MatchGroup: Sendable {
-  /// How many changes are matched side by side: what one of them reads comes while the others are
-  /// worked on. With half as many it is waited for a little, and twice as many are no faster.
+  /// The number of changes that are matched side by side: 8.
+  ///
+  /// While one change waits for memory, the index works on the others. In measurements a group of
+  /// four still waited a little, and a group of sixteen was no faster.
   public static let size = 8
 
+  /// The working memory of each change in the group.
   var scratches = (0..<size).map { _ in MatchScratch() }
 
+  /// Creates the working memory of ``size`` changes.
   public init() {}
 
-  /// How many entries were looked at for all changes that were matched with this memory.
+  /// The number of entries that were examined for all changes since the memory was created.
   public var candidateCount: Int { scratches.reduce(0) { $0 + $1.candidateCount } }
-  /// How many of them matched.
+  /// The number of entries that matched for all changes since the memory was created.
   public var matchedCount: Int { scratches.reduce(0) { $0 + $1.matchedCount } }
 }

@@ -1,28 +1,35 @@
-/// Memory that matching uses for one change after the other, so that none is made for each.
+/// The working memory for matching one change after the other.
 ///
-/// It belongs to whoever matches, one thread at a time, and may be used with any index.
+/// Create it once and reuse it: matching then allocates no memory for each change. It may be used
+/// with any index, by one thread at a time.
 public struct MatchScratch: Sendable {
-  /// The number of the record type whose entries may fire on the change, nil when none may, and the
-  /// bit of the change's event.
+  /// The number of the record type whose entries may fire on the change; `nil` when none may.
   var type: Int32?
+  /// The bit of the change's event in `Subscription.Options`; 0 if queries do not fire on it.
   var event: UInt8 = 0
+  /// The points, ordered values and places of the change.
   var facts = RecordFacts()
-  /// Keys of points that are looked up together: none waits for the memory that another needs.
+  /// The keys of points that wait to be looked up together. No look-up waits for the memory of
+  /// another.
   var questions = PointQuestions()
-  /// Entries that fire, in the first places.
+  /// The entries that fire, in the first ``firedCount`` elements.
   var fired: [UInt32] = []
+  /// The number of entries that fire.
   var firedCount = 0
-  /// The owners of those, in the same places.
+  /// The owners of the entries in ``fired``, at the same indices.
   var owners: [OwnerList] = []
-  /// Entries that the change may meet again.
+  /// The entries that fire and that the change may meet at several places. Duplicates are removed
+  /// later.
   var metAgain: [UInt32] = []
-  /// How many entries were looked at for all changes that were matched with this memory.
+  /// The number of entries that were examined for all changes since the memory was created.
   public internal(set) var candidateCount = 0
-  /// How many of them matched.
+  /// The number of entries that matched for all changes since the memory was created.
   public internal(set) var matchedCount = 0
 
+  /// Creates empty working memory. The arrays grow with the first changes.
   public init() {}
 
+  /// Prepares the memory for the next change.
   mutating func begin(type: Int32?, event: UInt8) {
     self.type = type
     self.event = event
@@ -30,12 +37,14 @@ public struct MatchScratch: Sendable {
     metAgain.removeAll(keepingCapacity: true)
   }
 
-  /// Makes sure that so many more entries can fire.
+  /// Makes room for `more` elements behind the first ``firedCount`` elements of ``fired``.
   @inline(__always)
   mutating func reserve(_ more: Int) {
     if fired.count - firedCount < more { grow(by: more) }
   }
 
+  /// Extends ``fired``, at least to twice its length. It is apart from ``reserve(_:)`` so that only
+  /// the check is inlined.
   private mutating func grow(by more: Int) {
     fired += repeatElement(0, count: fired.count + more + 64)
   }

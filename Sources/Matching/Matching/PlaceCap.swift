@@ -1,17 +1,23 @@
 import CloudKitModel
 import Foundation
 
-/// A place as latitude and longitude and as a point of the unit sphere.
+/// A place on the earth, as latitude and longitude and as a point of the unit sphere.
 struct SpherePoint: BitwiseCopyable, Sendable {
+  /// The latitude in degrees, -90 to 90.
   let latitude: Double
+  /// The longitude in degrees, -180 to 180.
   let longitude: Double
+  /// The coordinate towards latitude 0, longitude 0.
   let x: Double
+  /// The coordinate towards latitude 0, longitude 90 degrees east.
   let y: Double
+  /// The coordinate towards the north pole.
   let z: Double
 
-  /// What is within no distance of anything.
+  /// A place that is within no distance of anything: all coordinates are NaN.
   static let nowhere = SpherePoint(latitude: .nan, longitude: .nan)
 
+  /// Creates a place from degrees.
   init(latitude: Double, longitude: Double) {
     self.latitude = latitude
     self.longitude = longitude
@@ -21,34 +27,47 @@ struct SpherePoint: BitwiseCopyable, Sendable {
     z = sin(north)
   }
 
+  /// The place as a location with latitude and longitude only.
   var location: Location { Location(latitude: latitude, longitude: longitude) }
 }
 
-/// The places within a distance, small enough to stand in a ``Candidate``: a center on the unit sphere
-/// and the length of the straight line from it to the edge.
+/// The places within a distance of a center (a spherical cap), in the 16 bytes of a ``Candidate``.
+///
+/// The cap is a center on the unit sphere and the chord: the length of the straight line from the
+/// center to the edge. All four numbers are `Float`, so the cap cannot decide places close to its
+/// edge.
 struct PlaceCap: Sendable {
+  /// The coordinates of the center on the unit sphere, as in ``SpherePoint``.
   private let x: Float
   private let y: Float
   private let z: Float
+  /// The length of the chord, for a sphere of radius 1. 3 means the whole sphere.
   private let chord: Float
 
+  /// The position of a place relative to the cap.
   enum Side {
+    /// Within the distance, or beyond it, for certain.
     case inside, outside
-    /// Too near to the edge to tell with numbers of this precision.
+    /// Too close to the edge for this precision. The caller must compute the exact distance.
     case unknown
   }
 
-  /// More than what all roundings come to, some 1.5e-7; three metres on the earth.
+  /// The tolerance at the edge, as a length for radius 1: about three metres on the earth. It is
+  /// greater than the sum of all rounding errors, about 1.5e-7.
   private static let margin = 5e-7
 
+  /// Creates the cap.
+  ///
+  /// - Parameter distance: The distance in metres.
   init(center: Location, distance: Double) {
     let place = SpherePoint(latitude: center.latitude, longitude: center.longitude)
     (x, y, z) = (Float(place.x), Float(place.y), Float(place.z))
-    // Half around the earth is as far as anything is.
+    // No place is farther than half the circumference.
     let half = distance / (2 * Location.earthRadius)
     chord = Float(half >= .pi / 2 ? 3 : 2 * sin(half))
   }
 
+  /// Creates the cap that ``words`` encodes.
   init(_ low: UInt64, _ high: UInt64) {
     x = Float(bitPattern: UInt32(low >> 32))
     y = Float(bitPattern: UInt32(truncatingIfNeeded: low))
@@ -56,6 +75,7 @@ struct PlaceCap: Sendable {
     chord = Float(bitPattern: UInt32(truncatingIfNeeded: high))
   }
 
+  /// The cap as two words: x and y, z and chord, each a bit pattern of a `Float`.
   var words: (low: UInt64, high: UInt64) {
     (
       UInt64(x.bitPattern) << 32 | UInt64(y.bitPattern),
@@ -63,6 +83,9 @@ struct PlaceCap: Sendable {
     )
   }
 
+  /// Returns the position of a place relative to the cap. ``SpherePoint/nowhere`` gives `unknown`.
+  ///
+  /// - Complexity: O(1), without trigonometric functions.
   @inline(__always)
   func side(of place: SpherePoint) -> Side {
     let (dx, dy, dz) = (place.x - Double(x), place.y - Double(y), place.z - Double(z))

@@ -1,21 +1,28 @@
 import CloudKitModel
 
-/// Matching several changes side by side, so that none waits for memory (S. Chen et al., "Improving Hash
-/// Join Performance through Prefetching", ICDE 2004, who call it group prefetching).
+/// Matching of several changes side by side, so that the changes do not wait for memory one by one.
+///
+/// The technique is group prefetching (S. Chen et al., "Improving Hash Join Performance through
+/// Prefetching", ICDE 2004).
 extension SubscriptionIndex {
-  /// Visits for each of some changes, in their order, the slots of the subscriptions that fire, in no
-  /// order.
+  /// Visits the slots of the subscriptions that fire on some changes: change by change, in no order
+  /// within a change.
   ///
-  /// It visits what ``forEachMatch(of:savedBy:using:_:)`` does for one after the other. Who has several
-  /// changes has the matches sooner so, the more subscriptions there are.
+  /// The result is that of ``forEachMatch(of:savedBy:using:_:)`` for one change after the other.
+  /// The more subscriptions the index has, the faster the group is in comparison.
   ///
   /// - Parameters:
-  ///   - changes: any number of them.
-  ///   - places: those of the changes that are matched.
-  ///   - versions: for each change, the version up to which subscriptions were saved before it.
-  ///   - limit: when so many subscriptions were visited, those of further changes are not.
-  ///   - visit: takes the place of a change and a slot.
-  /// - Returns: the place behind the last change whose subscriptions were visited.
+  ///   - changes: The changes, in any number.
+  ///   - places: The indices of the changes to match.
+  ///   - versions: For each element of `changes`, the greatest version of a subscription that may
+  ///     fire.
+  ///   - limit: The number of visits after which no further change is matched. The subscriptions of
+  ///     one
+  ///     change are always visited as a whole.
+  ///   - group: The working memory.
+  ///   - visit: Receives the index of a change and the slot of a subscription.
+  /// - Returns: The index behind the last change whose subscriptions were visited.
+  /// - Complexity: the sum of the complexities for the single changes.
   @discardableResult
   public func forEachMatch(
     of changes: [Change], in places: Range<Int>, savedBy versions: [Int64],
@@ -44,7 +51,7 @@ extension SubscriptionIndex {
     return first
   }
 
-  /// Puts the entries that fire on some changes and the lists of their owners into the scratches.
+  /// Finds the entries that fire on a group of changes, and the lists of their owners.
   private func match(
     _ changes: UnsafeBufferPointer<Change>, _ scratches: inout [MatchScratch]
   ) {
@@ -57,7 +64,8 @@ extension SubscriptionIndex {
     forEachType(count, &scratches) { $0.findOwners(in: $1, &$2, ownerRuns) }
   }
 
-  /// Does a step for the changes of the same record type that come behind each other, and for the next.
+  /// Calls `step` for each run of adjacent changes that have the same record type. Changes without
+  /// entries are skipped.
   @inline(__always)
   private func forEachType(
     _ count: Int, _ scratches: inout [MatchScratch],

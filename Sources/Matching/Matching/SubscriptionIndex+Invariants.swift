@@ -1,15 +1,17 @@
 import CloudKitModel
 
 extension SubscriptionIndex {
-  /// What the tables contradict each other in, for tests; empty when all is well.
+  /// Returns the contradictions between the tables, one sentence each; empty if there are none. For
+  /// tests.
   ///
-  /// - Complexity: O(size of the index)
+  /// - Complexity: O(*n*), where *n* is the size of the index.
   func checkInvariants() -> [String] {
     var broken: [String] = []
     func expect(_ holds: Bool, _ sentence: @autoclosure () -> String) {
       if !holds { broken.append(sentence()) }
     }
     var listed = 0
+    /// Checks that each owner of a list is found under its key and has its place in the list.
     func count(_ list: OwnerList, at place: ContentTable.Place) {
       expect(!list.isEmpty, "\(place) has no owner")
       for (number, slot) in list.slots(in: ownerRuns).enumerated() {
@@ -40,6 +42,7 @@ extension SubscriptionIndex {
 }
 
 extension RecordTypeIndex {
+  /// Returns the contradictions between the tables of one record type.
   fileprivate func checkInvariants() -> [String] {
     var broken: [String] = []
     func expect(_ holds: Bool, _ sentence: @autoclosure () -> String) {
@@ -86,6 +89,7 @@ extension RecordTypeIndex {
     return broken
   }
 
+  /// Returns the points that the program of an entry uses.
   private func pointsOfProgram(_ entry: Entry) -> [UInt32] {
     entry.events == 0 ? [] : Program.terms(of: program(of: entry)).flatMap(\.points)
   }

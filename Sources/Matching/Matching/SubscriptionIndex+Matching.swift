@@ -1,17 +1,22 @@
 import CloudKitModel
 
 extension SubscriptionIndex {
-  /// The subscriptions that fire on `change` and whose version is at most `version`, that is, which
-  /// were saved before the change was committed; ordered by key.
+  /// Returns the subscriptions that fire on a change, in the order of their keys.
   ///
-  /// It fires what ``CloudKitModel/Subscription/matches(_:)`` says, and like it does not ask who may
-  /// read the record.
+  /// A subscription fires if ``CloudKitModel/Subscription/matches(_:)`` accepts the change. The
+  /// index does not check who may read the record; that is the caller's task.
+  ///
+  /// - Parameter version: The version of the change. Only subscriptions with at most this version
+  ///   fire: those that were saved before the change was committed.
+  /// - Complexity: that of ``forEachMatch(of:savedBy:using:_:)``, and O(*n* log *n*) for *n*
+  ///   matches.
   public func matches(_ change: Change, savedBy version: Int64) -> [SubscriptionMatch] {
     var scratch = MatchScratch()
     return matches(change, savedBy: version, using: &scratch)
   }
 
-  /// As ``matches(_:savedBy:)``, with memory that is used for one change after the other.
+  /// Returns the subscriptions that fire on a change, as ``matches(_:savedBy:)`` does, with working
+  /// memory that the caller reuses.
   public func matches(
     _ change: Change, savedBy version: Int64, using scratch: inout MatchScratch
   ) -> [SubscriptionMatch] {
@@ -21,7 +26,16 @@ extension SubscriptionIndex {
     return matches(inSlots: slots)
   }
 
-  /// Visits the slots of the subscriptions that fire, in no order.
+  /// Visits the slots of the subscriptions that fire on a change, in no order.
+  ///
+  /// A slot is valid until the index changes; ``matches(inSlots:)`` returns its subscription.
+  ///
+  /// - Parameters:
+  ///   - version: The greatest version of a subscription that may fire.
+  ///   - scratch: The working memory.
+  /// - Complexity: O(*n* + *m* + *k*) on average. *n* is the number of points that are looked up
+  ///   for the record. *m* is the number of candidates under them. *k* is the number of owners of
+  ///   the entries that match.
   public func forEachMatch(
     of change: Change, savedBy version: Int64, using scratch: inout MatchScratch,
     _ visit: (Int32) -> Void
@@ -34,9 +48,9 @@ extension SubscriptionIndex {
     if !feedNumbers.isEmpty { visitFeeds(of: change, savedBy: version, visit) }
   }
 
-  /// Notes which entries may fire on the change: those of its record's type, if it is one of a record.
+  /// Prepares the scratch: finds the record type whose entries may fire on the change, if any.
   ///
-  /// It is a call of its own because the compiler would copy the change where it is put into another.
+  /// The method is not inlined, because the compiler would copy the change.
   @inline(never)
   func begin(_ change: borrowing Change, _ scratch: inout MatchScratch) {
     var type: Int32?
@@ -47,7 +61,7 @@ extension SubscriptionIndex {
 
   /// Visits the owners of the entries that fire.
   ///
-  /// - Returns: how many there are.
+  /// - Returns: The number of visits.
   @discardableResult @inline(__always)
   func visitOwners(
     of scratch: inout MatchScratch, savedBy version: Int64, _ visit: (Int32) -> Void
@@ -59,9 +73,11 @@ extension SubscriptionIndex {
     return count
   }
 
-  /// Visits the owners of what watches the change's zone or the database.
+  /// Visits the owners of the zone and database subscriptions that fire on a change. None fires on
+  /// a change in the default zone.
   ///
-  /// - Returns: how many there are.
+  /// - Returns: The number of visits.
+  /// - Complexity: O(*n*) on average, where *n* is the number of owners.
   @discardableResult
   func visitFeeds(
     of change: borrowing Change, savedBy version: Int64, _ visit: (Int32) -> Void
@@ -79,6 +95,9 @@ extension SubscriptionIndex {
     return count
   }
 
+  /// Visits the owners of a list whose version is at most `version`.
+  ///
+  /// - Returns: The number of visits.
   @inline(__always)
   private func visitOwners(
     _ list: OwnerList, savedBy version: Int64, _ visit: (Int32) -> Void

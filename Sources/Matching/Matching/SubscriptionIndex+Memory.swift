@@ -1,19 +1,21 @@
-/// Giving back memory of what is gone.
+/// The release of memory after removals.
 extension SubscriptionIndex {
-  /// About how much memory the index takes, in bytes, whether what it has of it is used or not.
+  /// The approximate size of the index in bytes, whether the memory is used or not.
   ///
-  /// - Complexity: O(record types)
+  /// - Complexity: O(*n*), where *n* is the number of record types.
   public var bytes: Int {
     let ownerBytes = owners.bytes + ownerRuns.bytes
     let feedBytes = feeds.bytes + feedOwners.bytes
     return types.reduce(ownerBytes + contents.bytes + feedBytes) { $0 + $1.read { $0.bytes } }
   }
 
-  /// Moves what is left together where most is gone: tables that grew for many keep their size
-  /// otherwise.
+  /// Compacts the tables of which most is unused. Without it, a table keeps the size that it once
+  /// had.
   ///
-  /// - Parameter type: That of the subscription that was removed last.
-  /// - Complexity: O(1), amortized. When more than half are gone the rest is gone through once.
+  /// - Parameter type: The number of the record type of the last removed subscription; `nil` for a
+  ///   zone or database subscription.
+  /// - Complexity: O(1), amortized. A call that compacts takes O(*n*), where *n* is the size of the
+  ///   index. That happens after more than half of the elements of a table are gone.
   mutating func giveBackMemory(of type: Int32?) {
     if ownerRuns.isWorthMoving { moveOwnerRuns() }
     if contents.isWorthRenumbering(owners: owners.count) {
@@ -30,6 +32,7 @@ extension SubscriptionIndex {
     }
   }
 
+  /// Numbers the feeds anew if more are free than used.
   private mutating func renumberFeeds() {
     guard
       Renumbering.isWorthIt(free: feeds.freeCount, used: feeds.count, mentions: contents.count)
@@ -42,6 +45,7 @@ extension SubscriptionIndex {
     contents.renumberEntries(of: nil, renumbering)
   }
 
+  /// Moves the lists of owners into new runs.
   private mutating func moveOwnerRuns() {
     var moved = ownerRuns.emptied()
     for type in types.indices {

@@ -1,13 +1,16 @@
 import CloudKitModel
 
-/// What is in the slots that ``SubscriptionIndex/forEachMatch(of:savedBy:using:_:)`` visits. A slot is
-/// one subscription's until the index changes; a million take four megabytes.
+/// Access to the subscriptions in the slots that
+/// ``SubscriptionIndex/forEachMatch(of:savedBy:using:_:)`` visits.
+///
+/// A slot is a number of four bytes. It belongs to one subscription until the index changes.
 extension SubscriptionIndex {
-  /// The subscriptions in some slots, as they were saved.
+  /// Returns the subscriptions in some slots, in the same order, as they were inserted.
   ///
-  /// - Complexity: O(sizes of the subscriptions)
+  /// - Precondition: Each slot holds a subscription.
+  /// - Complexity: O(*n*), where *n* is the size of the subscriptions in bytes.
   public func matches(inSlots slots: some Sequence<Int32>) -> [SubscriptionMatch] {
-    // What many ask for is made once for all of them.
+    // Subscriptions with the same content are decoded once.
     var kinds: [UInt32: Subscription.Kind] = [:]
     var infos: [UInt32: NotificationInfo?] = [:]
     return slots.map { slot in
@@ -24,13 +27,15 @@ extension SubscriptionIndex {
     }
   }
 
-  /// The key of the subscription in a slot.
+  /// Returns the key of the subscription in a slot.
+  ///
+  /// - Precondition: The slot holds a subscription.
   public func key(inSlot slot: Int32) -> SubscriptionKey { owners.key(of: slot) }
 
-  /// Puts slots in the order of their keys.
+  /// Sorts slots in the order of their keys.
   ///
-  /// - Complexity: O(*n* log *n*); most keys are told apart by the first bytes of the subscribers'
-  ///   names, which are looked up once for each.
+  /// - Complexity: O(*n* log *n*), where *n* is the number of slots. Most comparisons use only the
+  ///   first eight bytes of the subscribers' names, which are read once for each slot.
   public func sort(_ slots: inout [Int32]) {
     var places = slots.map { (start: owners.start(of: $0), slot: $0) }
     places.sort { left, right in

@@ -1,6 +1,6 @@
 import CloudKitModel
 
-/// Finds the subscriptions of one CloudKit database that fire on a change.
+/// The index that finds the subscriptions of one CloudKit database which fire on a change.
 ///
 /// ```swift
 /// var index = SubscriptionIndex()
@@ -9,57 +9,74 @@ import CloudKitModel
 /// for match in index.matches(change, savedBy: 9) { … }
 /// ```
 ///
-/// Subscriptions with the same predicate (kind, record type, zone, events and filters, in whatever
-/// order) are one *entry* with many owners: it is evaluated once for all of them. An entry of a
-/// query is filed by record type and then under one of its filters, its access predicate
-/// (F. Fabret et al., "Filtering Algorithms and Implementation for Very Fast Publish/Subscribe
-/// Systems", SIGMOD 2001), so that a change comes only to entries whose access predicate it passes.
-/// Zone and database subscriptions lie in a table by zone and record type.
+/// Subscriptions with the same predicate are one *entry* with many owners, which is evaluated once.
+/// A predicate is the kind, record type, zone, events and filters, in any order.
 ///
-/// The index knows the present alone: a subscription that was replaced or removed is gone for
-/// changes of earlier versions too. Match a change before applying later versions of subscriptions.
+/// The entry of a query is filed by record type and then under one of its filters, its *access
+/// predicate*. A change meets only the entries whose access predicate it satisfies. The method is
+/// from F. Fabret et al., "Filtering Algorithms and Implementation for Very Fast Publish/Subscribe
+/// Systems", SIGMOD 2001. Zone and database subscriptions are in a hash table by zone and record
+/// type.
 ///
-/// It is a value without locks, I/O or clock; copies share storage until one is changed.
+/// The index knows only the present state. A replaced or removed subscription no longer fires on
+/// changes of earlier versions. Match a change before you apply later versions of subscriptions.
+///
+/// The index is a value without locks, I/O or clock. Copies share storage until one of them is
+/// changed.
 public struct SubscriptionIndex: Sendable {
-  /// What a zone or database subscription watches; a database subscription has no zone.
+  /// The zone and record type that a zone or database subscription watches.
   struct Feed: Hashable, Sendable {
+    /// The zone; `nil` for a database subscription.
     var zoneID: ZoneID?
+    /// The record type; `nil` for all types.
     var recordType: String?
   }
 
+  /// The subscriptions by key.
   var owners: OwnerTable
+  /// The kinds and notification infos of the subscriptions.
   var contents: ContentTable
-  /// Owners of entries that have several.
+  /// The owners behind the second of each entry.
   var ownerRuns = Runs<Int32>(filler: -1)
-  /// No owner has a later one.
+  /// The greatest version that was ever inserted; `Int64.min` before the first insertion.
   private(set) var latestVersion = Int64.min
-  /// The number of each record type in ``types``, where one that is not in use is empty.
+  /// The number of each record type that has entries.
   var typeNumbers: [String: Int32] = [:]
+  /// The indices of the record types, by number. One that is not in use is empty.
   var types: [Shared<RecordTypeIndex>] = []
+  /// The numbers that no record type has.
   private var freeTypes: [Int32] = []
-  /// The number of each feed among its owners.
+  /// The number of each feed that has subscriptions.
   var feedNumbers: [Feed: Int32] = [:]
+  /// The feeds, by number.
   var feeds = SlotTable<Feed>()
+  /// The owners of each feed, by number.
   var feedOwners: [OwnerList] = []
+  /// The seed of all hashes, different for each index.
   private let seed = UInt64.random(in: .min ... .max)
 
+  /// Creates an empty index.
   public init() {
     owners = OwnerTable(seed: seed)
     contents = ContentTable(seed: seed)
   }
 
-  /// How many subscriptions there are.
+  /// The number of subscriptions.
   public var count: Int { owners.count }
 
-  /// How many predicates there are; equal ones of different owners are one.
+  /// The number of different predicates.
+  ///
+  /// - Complexity: O(*n*), where *n* is the number of record types.
   public var entryCount: Int { feedNumbers.count + types.reduce(0) { $0 + $1.value.entries.count } }
 
-  /// Adds a subscription, in place of the one under the same key if there is one.
+  /// Adds a subscription. It replaces the subscription with the same key.
   ///
-  /// `version` is that of the save, counted with the versions that changes are committed at. The
-  /// subscription's ID is that of the key.
-  ///
-  /// - Complexity: O(size of the subscription), amortized
+  /// - Parameters:
+  ///   - subscription: The subscription. The index uses the ID of `key`, not that of the
+  ///     subscription.
+  ///   - version: The version of the save, in the sequence of the versions of changes.
+  /// - Complexity: O(*n* log *n*) on average, amortized, where *n* is the size of the subscription
+  ///   in bytes. Removal of a replaced subscription is added.
   public mutating func insert(
     _ subscription: Subscription, for key: SubscriptionKey, version: Int64
   ) {
@@ -75,9 +92,11 @@ public struct SubscriptionIndex: Sendable {
     }
   }
 
-  /// Removes a subscription and says whether there was one.
+  /// Removes a subscription.
   ///
-  /// - Complexity: O(values in the filter that its entry is filed under), amortized
+  /// - Returns: Whether there was a subscription with this key.
+  /// - Complexity: O(*n*) on average, amortized, where *n* is the size of the subscription in
+  ///   bytes. A call that compacts a table takes time in proportion to the table.
   @discardableResult
   public mutating func remove(_ key: SubscriptionKey) -> Bool {
     guard let slot = owners.find(key) else { return false }
@@ -100,10 +119,14 @@ public struct SubscriptionIndex: Sendable {
     return true
   }
 
-  /// Takes a change as an example of those to come: what records have decides under which of its
-  /// filters a predicate is found best. Some predicates are looked at each time, and moved.
+  /// Takes a change as an example of later ones.
   ///
-  /// - Complexity: that of matching the change, and of looking at some dozens of predicates.
+  /// The index counts the facts of the record. It then reviews the places of up to 64 entries, and
+  /// moves those that another filter would find at less than half the cost.
+  ///
+  /// A change without a record, or of a record type without subscriptions, does nothing.
+  ///
+  /// - Complexity: that of matching the change, and of reviewing up to 64 entries.
   public mutating func learn(from change: Change, using scratch: inout MatchScratch) {
     guard let recordType = change.record?.recordType, let type = typeNumbers[recordType] else {
       return
@@ -111,6 +134,7 @@ public struct SubscriptionIndex: Sendable {
     types[Int(type)].value.learn(from: change, &scratch)
   }
 
+  /// Returns the place of the entry of a kind. A new entry is created if there is none.
   private mutating func place(for kind: Subscription.Kind) -> ContentTable.Place {
     switch kind {
     case .query(let query, let zoneID, let options):
@@ -125,6 +149,7 @@ public struct SubscriptionIndex: Sendable {
     }
   }
 
+  /// Returns the place of a feed. A new number is given if there is none.
   private mutating func place(for feed: Feed) -> ContentTable.Place {
     if let known = feedNumbers[feed] { return ContentTable.Place(type: nil, entry: known) }
     let number = feeds.insert(feed)
@@ -133,6 +158,7 @@ public struct SubscriptionIndex: Sendable {
     return ContentTable.Place(type: nil, entry: number)
   }
 
+  /// Returns the number of a record type. A new number is given if there is none.
   private mutating func typeNumber(of name: String) -> Int32 {
     if let known = typeNumbers[name] { return known }
     let number = freeTypes.popLast() ?? Int32(types.count)
@@ -141,6 +167,7 @@ public struct SubscriptionIndex: Sendable {
     return number
   }
 
+  /// Calls `change` with the list of the owners of an entry, the runs and the table of owners.
   private mutating func changeOwners(
     at place: ContentTable.Place,
     _ change: (inout OwnerList, inout Runs<Int32>, inout OwnerTable) -> Void
@@ -152,6 +179,7 @@ public struct SubscriptionIndex: Sendable {
     }
   }
 
+  /// Removes an entry that has no owners, and its record type if that has no other entries.
   private mutating func removeEntry(at place: ContentTable.Place) {
     guard let type = place.type else {
       feedNumbers[feeds[place.entry]] = nil

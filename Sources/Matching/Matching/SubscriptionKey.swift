@@ -1,12 +1,14 @@
-/// What tells one subscription of a database from all others: who saved it, and under which ID.
+/// The key of a subscription in a database: the user who saved it, and its ID.
 ///
-/// Both names are compared by their UTF-8 bytes, as the store compares them, so that IDs which only
-/// look the same (composed and decomposed accents) stay two subscriptions.
+/// Keys are compared by their UTF-8 bytes, as the store compares them. IDs that only look the same
+/// (composed and decomposed accents) are different subscriptions.
 public struct SubscriptionKey: Sendable, CustomStringConvertible {
   /// The user record name of the owner.
   public let subscriber: String
+  /// The ID of the subscription. Different users may use the same ID.
   public let subscriptionID: String
 
+  /// Creates a key.
   public init(subscriber: String, subscriptionID: String) {
     self.subscriber = subscriber
     self.subscriptionID = subscriptionID
@@ -26,7 +28,7 @@ extension SubscriptionKey: Hashable, Comparable {
     ByteText(subscriptionID).hash(into: &hasher)
   }
 
-  /// By subscriber, then by ID.
+  /// Orders keys by subscriber, then by ID.
   public static func < (left: SubscriptionKey, right: SubscriptionKey) -> Bool {
     if left.subscriber.utf8.elementsEqual(right.subscriber.utf8) {
       return left.subscriptionID.utf8.lexicographicallyPrecedes(right.subscriptionID.utf8)

@@ -1,13 +1,16 @@
 import CloudKitModel
 
-/// That a subscription fires on a change.
+/// A subscription that fires on a change.
 public struct SubscriptionMatch: Sendable {
+  /// The key of the subscription.
   public let key: SubscriptionKey
-  /// As it was inserted.
+  /// The subscription as it was inserted, with the ID of the key.
   public let subscription: Subscription
-  /// The version it was inserted with.
+  /// The version that the subscription was inserted with.
   public let version: Int64
-  /// The same for subscriptions that differ in nothing but their keys and versions, until the index
+  /// The number of the subscription's content: its kind and notification info.
+  ///
+  /// Subscriptions that differ only in key and version have the same number, until the index
   /// changes.
   public let contentNumber: UInt64
 }

@@ -1,23 +1,30 @@
-/// A fast hash of bytes. The seed is drawn for each index, so that nobody can choose values that
-/// meet.
+/// A fast hash of bytes with a random seed.
+///
+/// Each ``SubscriptionIndex`` draws its own seed. A client therefore cannot choose values that
+/// collide.
 struct ByteHash: Sendable {
   private let seed: UInt64
-  /// A second one: with a constant in its place, one half of the bytes could be chosen so that the
-  /// other does not count.
+  /// A second seed, derived from the first. With a constant in its place, a client could choose one
+  /// half of the bytes so that the other half has no effect.
   private let secret: UInt64
 
+  /// Creates a hash. Hashes with equal seeds give equal results.
   init(seed: UInt64) {
     self.seed = seed
     secret = Self.mix(seed ^ 0x9E37_79B9_7F4A_7C15, 0xD1B5_4A32_D192_ED03)
   }
 
-  /// The hash of a number and of sixteen bytes or fewer, the missing ones 0.
+  /// Returns the hash of a number and of at most sixteen bytes. Missing bytes are 0.
+  ///
+  /// - Complexity: O(1)
   @inline(__always)
   func hash(low: UInt64, high: UInt64, number: UInt64) -> UInt64 {
     Self.mix(Self.mix(seed ^ low, secret ^ high) ^ number, 0xE703_7ED1_A0B4_28DB)
   }
 
-  /// The hash of a number and of bytes.
+  /// Returns the hash of a number and of any count of bytes.
+  ///
+  /// - Complexity: O(*n*), where *n* is the count of the bytes.
   func hash(_ bytes: UnsafeRawBufferPointer, number: UInt64) -> UInt64 {
     var state = Self.mix(seed ^ number, secret ^ UInt64(bytes.count))
     var place = 0
@@ -34,8 +41,8 @@ struct ByteHash: Sendable {
     return Self.mix(state ^ rest, 0xE703_7ED1_A0B4_28DB)
   }
 
-  /// The two halves of the product, one upon the other: each bit of the arguments has its share in
-  /// each of the result.
+  /// Returns the exclusive or of the two halves of the product. Each bit of the arguments affects
+  /// each bit of the result.
   @inline(__always)
   private static func mix(_ left: UInt64, _ right: UInt64) -> UInt64 {
     let product = left.multipliedFullWidth(by: right)

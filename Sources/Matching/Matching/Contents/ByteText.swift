@@ -1,8 +1,11 @@
-/// A text that equals another only byte for byte; `String` takes canonically equivalent ones for
-/// equal, filters do not.
+/// A text that is equal to another one only if their UTF-8 bytes are equal.
+///
+/// `String` treats canonically equivalent texts as equal. Filters do not.
 struct ByteText: Hashable, Sendable {
+  /// The text, with contiguous UTF-8 storage.
   var string: String
 
+  /// Creates a text. The initializer makes the storage contiguous.
   init(_ string: String) {
     self.string = string
     self.string.makeContiguousUTF8()

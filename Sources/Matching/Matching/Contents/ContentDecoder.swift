@@ -1,17 +1,22 @@
 import CloudKitModel
 import Foundation
 
-/// Reads what ``ContentEncoder`` wrote. The bytes never leave the index, so that they are what they
-/// should be.
+/// The decoder of the bytes that ``ContentEncoder`` writes.
+///
+/// The bytes never leave the process, so the decoder does not validate them. Other bytes stop the
+/// program or give wrong values.
 struct ContentDecoder {
   private let bytes: UnsafeRawBufferPointer
+  /// The offset of the next byte to read.
   private var position = 0
 
+  /// Returns the kind of a subscription that ``ContentEncoder`` encoded.
   static func kind(_ bytes: UnsafeRawBufferPointer) -> Subscription.Kind {
     var decoder = ContentDecoder(bytes: bytes)
     return decoder.kind()
   }
 
+  /// Returns the notification info that ``ContentEncoder`` encoded.
   static func notificationInfo(_ bytes: UnsafeRawBufferPointer) -> NotificationInfo {
     var decoder = ContentDecoder(bytes: bytes)
     return decoder.notificationInfo()
@@ -21,6 +26,7 @@ struct ContentDecoder {
     self.bytes = bytes
   }
 
+  /// Reads the kind of a subscription: a tag (0 query, 1 record zone, 2 database) and its contents.
   private mutating func kind() -> Subscription.Kind {
     switch number() {
     case 0:
@@ -58,6 +64,7 @@ struct ContentDecoder {
     }
   }
 
+  /// Reads a record value: a tag from 0 to 8 and its contents. Tag 8 is a list.
   private mutating func value() -> RecordValue {
     switch number() {
     case 0:
@@ -121,27 +128,33 @@ struct ContentDecoder {
 
   private mutating func flag() -> Bool { number() == 1 }
 
+  /// Reads a flag and, if the flag is set, a value.
   private mutating func optional<Value>(_ decode: (inout ContentDecoder) -> Value) -> Value? {
     flag() ? decode(&self) : nil
   }
 
+  /// Reads a count and that many values.
   private mutating func each<Value>(_ decode: (inout ContentDecoder) -> Value) -> [Value] {
     let count = number()
     return (0..<count).map { _ in decode(&self) }
   }
 
+  /// Reads a count of bytes and that many bytes of UTF-8.
   private mutating func text() -> String {
     let count = number()
     defer { position += count }
     return String(decoding: bytes[position..<position + count], as: UTF8.self)
   }
 
+  /// Reads the eight bytes of a bit pattern in the machine's byte order.
   private mutating func double() -> Double {
     defer { position += 8 }
     return Double(
       bitPattern: bytes.loadUnaligned(fromByteOffset: position, as: UInt64.self))
   }
 
+  /// Reads an integer of variable length, which the encoder wrote with zigzag and seven bits a
+  /// byte.
   private mutating func number() -> Int {
     var (bits, shift) = (UInt(0), 0)
     while true {

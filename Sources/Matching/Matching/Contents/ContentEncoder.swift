@@ -1,23 +1,32 @@
 import CloudKitModel
 import Foundation
 
-/// Writes what a subscription asks for into few bytes, from which ``ContentDecoder`` makes the same
-/// again, and no two different ones into the same.
+/// The encoder of the content of a subscription: its kind, a filter, or its notification info.
+///
+/// The encoding is compact and injective: ``ContentDecoder`` restores an equal value, and different
+/// values have different bytes. Equal bytes therefore mean equal contents. The bytes exist only in
+/// memory, so their format may change at any time.
 struct ContentEncoder {
+  /// The bytes that were written so far.
   private(set) var bytes: [UInt8] = []
 
+  /// Returns the encoding of a kind.
+  ///
+  /// - Complexity: O(*n*), where *n* is the size of the kind in bytes.
   static func bytes(of kind: Subscription.Kind) -> [UInt8] {
     var encoder = ContentEncoder()
     encoder.add(kind)
     return encoder.bytes
   }
 
+  /// Returns the encoding of a filter.
   static func bytes(of filter: Filter) -> [UInt8] {
     var encoder = ContentEncoder()
     encoder.add(filter)
     return encoder.bytes
   }
 
+  /// Returns the encoding of a notification info.
   static func bytes(of info: NotificationInfo) -> [UInt8] {
     var encoder = ContentEncoder()
     encoder.add(info)
@@ -142,6 +151,7 @@ struct ContentEncoder {
     for path in ContentSymbols.flags { add(info[keyPath: path] ? 1 : 0) }
   }
 
+  /// Writes 0 for `nil`; otherwise 1 and the value.
   private mutating func add<Value>(
     optional value: Value?, _ encode: (inout ContentEncoder, Value) -> Void
   ) {
@@ -150,16 +160,19 @@ struct ContentEncoder {
     encode(&self, value)
   }
 
+  /// Writes the count of the UTF-8 bytes and the bytes.
   private mutating func add(_ text: String) {
     add(text.utf8.count)
     bytes.append(contentsOf: text.utf8)
   }
 
+  /// Writes the eight bytes of the bit pattern in the machine's byte order. A NaN keeps its bits.
   private mutating func add(_ double: Double) {
     withUnsafeBytes(of: double.bitPattern) { bytes.append(contentsOf: $0) }
   }
 
-  /// Seven bits a byte from the lowest, the sign put beneath them, so that small numbers are short.
+  /// Writes an integer in one to ten bytes: zigzag (the sign is the lowest bit), then seven bits a
+  /// byte from the lowest. Small numbers are short.
   private mutating func add(_ number: Int) {
     var rest = UInt(bitPattern: number << 1 ^ number >> (Int.bitWidth - 1))
     while rest >= 0x80 {
@@ -170,13 +183,21 @@ struct ContentEncoder {
   }
 }
 
-/// What has a number in encoded content.
+/// The enumerations and key paths that have a number in encoded content.
+///
+/// The number of a symbol is its index in the array. ``ContentEncoder`` and ``ContentDecoder`` use
+/// the same arrays in one process, so the order may change between releases.
 enum ContentSymbols {
+  /// The comparators of filters.
   static let comparators = CloudKitModel.Comparator.allCases
+  /// The system fields that a filter or a sort key can name.
   static let systemFields = SystemField.allCases
+  /// The types of the elements of lists.
   static let valueTypes = ValueType.allCases
+  /// The delete actions of references.
   static let actions = Reference.Action.allCases
 
+  /// The properties of a notification info that are texts.
   static var texts: [WritableKeyPath<NotificationInfo, String?>] {
     [
       \.alertBody, \.alertLocalizationKey, \.title, \.titleLocalizationKey, \.subtitle,
@@ -185,10 +206,12 @@ enum ContentSymbols {
     ]
   }
 
+  /// The properties of a notification info that are lists of texts.
   static var lists: [WritableKeyPath<NotificationInfo, [String]?>] {
     [\.alertLocalizationArgs, \.titleLocalizationArgs, \.subtitleLocalizationArgs, \.desiredKeys]
   }
 
+  /// The properties of a notification info that are Booleans.
   static var flags: [WritableKeyPath<NotificationInfo, Bool>] {
     [\.shouldBadge, \.shouldSendContentAvailable, \.shouldSendMutableContent]
   }

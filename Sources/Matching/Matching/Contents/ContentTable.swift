@@ -1,68 +1,105 @@
 import CloudKitModel
 
-/// What subscriptions ask for, each once, with the entry that finds it.
+/// The table of the contents of subscriptions: kinds and notification infos, each stored once.
+///
+/// A kind has a number, a use count and the place of the entry that finds it. An info has a number
+/// and a use count. Balance each call of `use` with a call of ``release(_:)`` or
+/// ``releaseInfo(_:)``.
 struct ContentTable: Sendable {
-  /// Where an entry is.
+  /// The place of an entry in the index.
   struct Place: BitwiseCopyable, Hashable, Sendable {
+    /// The number of the record type; -1 for none.
     private let typeOrNone: Int32
+    /// The slot of the entry in the index of its record type, or the number of the feed.
     let entry: Int32
 
+    /// Creates a place.
+    ///
+    /// - Parameter type: The number of the record type; `nil` for zone and database subscriptions.
     init(type: Int32?, entry: Int32) {
       typeOrNone = type ?? -1
       self.entry = entry
     }
 
-    /// The number of the record type; nil for zone and database subscriptions.
+    /// The number of the record type; `nil` for zone and database subscriptions.
     var type: Int32? { typeOrNone < 0 ? nil : typeOrNone }
   }
 
+  /// The encoded kinds.
   private var kinds: InternedBytes
+  /// The place of the entry of each kind, by the kind's number.
   private var places: [Place] = []
+  /// The encoded notification infos.
   private var infos: InternedBytes
 
+  /// Creates an empty table.
+  ///
+  /// - Parameter seed: The seed of the hashes.
   init(seed: UInt64) {
     kinds = InternedBytes(seed: seed)
     infos = InternedBytes(seed: seed)
   }
 
+  /// The number of different kinds.
   var count: Int { kinds.count }
 
-  /// The number of what a subscription asks for, which must be given back; a new one needs a place.
+  /// Returns the number of a kind and counts one more use.
+  ///
+  /// The caller must call ``setPlace(_:of:)`` for a new kind, and ``release(_:)`` once for each
+  /// use.
+  ///
+  /// - Complexity: O(*n*), where *n* is the size of the kind; amortized.
   mutating func use(_ kind: Subscription.Kind) -> (number: UInt32, isNew: Bool) {
     ContentEncoder.bytes(of: kind).withUnsafeBytes { kinds.use($0) }
   }
 
+  /// Sets the place of the entry that finds a kind.
+  ///
+  /// - Complexity: O(1)
   mutating func setPlace(_ place: Place, of number: UInt32) {
     if number == places.count { places.append(place) } else { places[Int(number)] = place }
   }
 
+  /// Returns the place of the entry that finds a kind.
   func place(of number: UInt32) -> Place { places[Int(number)] }
 
+  /// Returns the kind with a number.
+  ///
+  /// - Complexity: O(*n*), where *n* is the size of the kind: it is decoded anew.
   func kind(_ number: UInt32) -> Subscription.Kind {
     kinds.withBytes(of: number) { ContentDecoder.kind($0) }
   }
 
+  /// Counts one use less. The kind is removed with its last use.
   mutating func release(_ number: UInt32) {
     kinds.release(number)
     if count == 0 { places = [] }
   }
 
-  /// How much memory all takes.
+  /// The size of the table in bytes, whether the memory is used or not.
   var bytes: Int { kinds.memoryBytes + infos.memoryBytes + places.bytes }
 
-  /// Whether to call ``renumber()`` is worth it for so many owners.
+  /// Whether a call of ``renumber()`` frees enough memory for its cost.
+  ///
+  /// - Parameter owners: The number of owners, each of which mentions a kind and an info.
   func isWorthRenumbering(owners: Int) -> Bool {
     Renumbering.isWorthIt(free: kinds.freeCount, used: kinds.count, mentions: owners)
       || Renumbering.isWorthIt(free: infos.freeCount, used: infos.count, mentions: owners)
   }
 
-  /// Leaves out the numbers that are free; owners must be told.
+  /// Numbers the kinds and the infos anew, without gaps. The caller must update the numbers in the
+  /// owners.
+  ///
+  /// - Complexity: O(*n*), where *n* is the number of kinds and infos, the free ones included.
   mutating func renumber() -> (contents: Renumbering, infos: Renumbering) {
     places = places.indices.filter { kinds.isUsed(UInt32($0)) }.map { places[$0] }
     return (kinds.renumber(), infos.renumber())
   }
 
-  /// Notes that the entries of a record type, or zone and database subscriptions, have other numbers.
+  /// Replaces the numbers of the entries of a record type after the type's index was renumbered.
+  ///
+  /// - Parameter type: The record type; `nil` for zone and database subscriptions.
+  /// - Complexity: O(*n*), where *n* is the number of kinds.
   mutating func renumberEntries(of type: Int32?, _ renumbering: Renumbering) {
     for number in places.indices where kinds.isUsed(UInt32(number)) && places[number].type == type {
       places[number] = Place(
@@ -70,16 +107,20 @@ struct ContentTable: Sendable {
     }
   }
 
-  /// The number of a notification info, which must be given back; 0 for none.
+  /// Returns the number of a notification info and counts one more use; 0 for `nil`.
+  ///
+  /// The caller must call ``releaseInfo(_:)`` once for each use.
   mutating func use(_ info: NotificationInfo?) -> UInt32 {
     guard let info else { return 0 }
     return ContentEncoder.bytes(of: info).withUnsafeBytes { infos.use($0).number } + 1
   }
 
+  /// Returns the notification info with a number; `nil` for 0.
   func info(_ number: UInt32) -> NotificationInfo? {
     number == 0 ? nil : infos.withBytes(of: number - 1) { ContentDecoder.notificationInfo($0) }
   }
 
+  /// Counts one use of an info less; 0 does nothing.
   mutating func releaseInfo(_ number: UInt32) {
     if number > 0 { infos.release(number - 1) }
   }

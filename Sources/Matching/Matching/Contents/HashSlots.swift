@@ -1,25 +1,38 @@
-/// A hash table of numbers whose keys lie elsewhere: eight bytes a slot, linear probing.
+/// A hash table of numbers whose keys are stored elsewhere: eight bytes a slot, linear probing.
 ///
-/// Keys stand in the order of their hashes or right behind, so that growing goes through old and new
-/// slots from one end to the other, and a table may have any size.
+/// The home slot of a key grows with its hash. Keys therefore stand in the order of their hashes or
+/// right behind their home. Growing reads the old slots and writes the new ones from one end to the
+/// other, and the table can have any size, not only powers of two. Removal shifts later keys back,
+/// so that there are no tombstones.
+///
+/// Operations take O(1) on average. ``renumber(_:)`` and growing take O(*n*), where *n* is the
+/// number of slots.
 struct HashSlots: Sendable {
-  /// The upper half of a key's hash, which says where it belongs, and its number plus one; 0 for an
-  /// empty slot.
+  /// The upper half of a slot is the upper half of the key's hash, from which the home slot
+  /// follows. The lower half is the number plus one. An empty slot is 0.
   private var slots: [UInt64] = []
+  /// The number of keys in the table.
   private(set) var count = 0
-  /// Whether memory counts for more than time.
+  /// Whether the table prefers low memory to speed.
   private let isDense: Bool
 
+  /// Creates an empty table.
+  ///
+  /// - Parameter isDense: Whether the table fills up to four fifths; otherwise to two thirds.
   init(isDense: Bool = false) {
     self.isDense = isDense
   }
 
-  /// Has the place where a hash belongs brought near.
+  /// Starts to load the home slot of a hash into the processor's cache.
   @inline(__always)
   func prefetch(_ hash: UInt64) { slots.prefetch(home(of: hash)) }
 
-  /// The number whose key has this hash and satisfies `isKey`, of which the upper half of the hash has
-  /// been compared: most likely the first that is asked about is the one.
+  /// Returns the number whose key has the hash and satisfies `isKey`; `nil` if there is none.
+  ///
+  /// The table compares the upper 32 bits of the hashes before it calls `isKey`. The first call is
+  /// therefore nearly always for the right number.
+  ///
+  /// - Complexity: O(1) on average.
   @inline(__always)
   func find(hash: UInt64, _ isKey: (UInt32) -> Bool) -> UInt32? {
     if slots.isEmpty { return nil }
@@ -34,9 +47,11 @@ struct HashSlots: Sendable {
     return nil
   }
 
-  /// Adds a number whose key is not there.
+  /// Adds a number whose key is not in the table.
+  ///
+  /// - Complexity: O(1) on average, amortized. A call that grows the table takes O(*n*).
   mutating func insert(_ number: UInt32, hash: UInt64) {
-    // From four ninths to two thirds are full or, where that is too much memory, up to four fifths.
+    // A table is between four ninths and two thirds full; a dense one, up to four fifths.
     let (parts, full) = isDense ? (5, 4) : (3, 2)
     if slots.count * full < (count + 1) * parts {
       resize(to: max(16, slots.count / full * parts))
@@ -45,10 +60,15 @@ struct HashSlots: Sendable {
     count += 1
   }
 
+  /// Removes a number.
+  ///
+  /// - Precondition: The table holds the number under this hash.
+  /// - Complexity: O(1) on average, amortized. A table that is less than one eighth full shrinks in
+  ///   O(*n*).
   mutating func remove(_ number: UInt32, hash: UInt64) {
     var slot = home(of: hash)
     while UInt32(truncatingIfNeeded: slots[slot]) != number + 1 { slot = next(slot) }
-    // Those behind it move up, so that no gap comes between a number and its first slot.
+    // Later keys of the run shift back, so that no gap comes between a key and its home slot.
     var moved = next(slot)
     while slots[moved] != 0 {
       if distance(from: home(of: slots[moved]), to: moved) >= distance(from: slot, to: moved) {
@@ -66,7 +86,9 @@ struct HashSlots: Sendable {
     }
   }
 
-  /// Notes that each number is another one by now.
+  /// Replaces each number.
+  ///
+  /// - Complexity: O(*n*), where *n* is the number of slots.
   mutating func renumber(_ renumbering: Renumbering) {
     for slot in slots.indices where slots[slot] != 0 {
       let number = renumbering[UInt32(truncatingIfNeeded: slots[slot]) - 1]
@@ -74,24 +96,31 @@ struct HashSlots: Sendable {
     }
   }
 
+  /// The size of the slots in bytes.
   var bytes: Int { slots.bytes }
 
+  /// Returns the slot where a key with this hash belongs: the upper half of the hash, scaled to the
+  /// table.
   @inline(__always)
   private func home(of hash: UInt64) -> Int { Int(((hash >> 32) &* UInt64(slots.count)) >> 32) }
 
+  /// Returns the slot behind `slot`; the first slot follows the last.
   @inline(__always)
   private func next(_ slot: Int) -> Int { slot + 1 == slots.count ? 0 : slot + 1 }
 
+  /// Returns the number of steps from one slot forward to another.
   private func distance(from slot: Int, to other: Int) -> Int {
     other >= slot ? other - slot : other - slot + slots.count
   }
 
+  /// Writes a slot's content into the first empty slot at or behind its home.
   private mutating func put(_ content: UInt64) {
     var slot = home(of: content)
     while slots[slot] != 0 { slot = next(slot) }
     slots[slot] = content
   }
 
+  /// Moves all contents into a table with `size` slots.
   private mutating func resize(to size: Int) {
     let old = slots
     slots = [UInt64](repeating: 0, count: size)

@@ -1,30 +1,49 @@
-/// Byte strings, each once, under numbers that stay the same while somebody uses them.
+/// A set of byte strings with use counts, each stored once under a number.
+///
+/// A number is valid while its use count is positive; afterwards the table gives it to other bytes.
 struct InternedBytes: Sendable {
+  /// The place of one byte string in the memory.
   private struct Item: BitwiseCopyable, Sendable {
+    /// The offset of the first byte.
     var start: UInt32
+    /// The number of bytes.
     var count: UInt32
-    /// 0 when the number is free.
+    /// The use count; 0 when the number is free.
     var users: UInt32
   }
 
   private let hash: ByteHash
+  /// The byte strings by their numbers.
   private var items: [Item] = []
+  /// The numbers that are free.
   private var freeNumbers: [UInt32] = []
+  /// The bytes of all strings.
   private var memory = TextMemory()
+  /// The hash table that finds the numbers.
   private var slots = HashSlots(isDense: true)
 
+  /// Creates an empty set.
+  ///
+  /// - Parameter seed: The seed of the hash.
   init(seed: UInt64) {
     hash = ByteHash(seed: seed)
   }
 
+  /// The number of different byte strings.
   var count: Int { items.count - freeNumbers.count }
 
-  /// The number of bytes that somebody uses.
+  /// Returns the number of bytes that are in use; `nil` if they are not.
+  ///
+  /// - Complexity: O(*n*) on average, where *n* is the count of the bytes.
   func find(_ bytes: UnsafeRawBufferPointer) -> UInt32? {
     find(bytes, hash: hash.hash(bytes, number: 0))
   }
 
-  /// The number of the bytes, which must be given back, and whether it is new.
+  /// Returns the number of the bytes and counts one more use. The caller must call ``release(_:)``
+  /// once for each use.
+  ///
+  /// - Returns: The number, and whether the bytes are new.
+  /// - Complexity: O(*n*) on average, amortized, where *n* is the count of the bytes.
   mutating func use(_ bytes: UnsafeRawBufferPointer) -> (number: UInt32, isNew: Bool) {
     let hash = hash.hash(bytes, number: 0)
     if let known = find(bytes, hash: hash) {
@@ -38,7 +57,12 @@ struct InternedBytes: Sendable {
     return (number, true)
   }
 
-  /// - Returns: whether nobody uses the number any more.
+  /// Counts one use less. The bytes are removed with their last use.
+  ///
+  /// When more than half of the memory is unused, the call moves the rest into new memory.
+  ///
+  /// - Returns: Whether that was the last use.
+  /// - Complexity: O(*n*) on average, amortized, where *n* is the count of the bytes.
   @discardableResult
   mutating func release(_ number: UInt32) -> Bool {
     items[Int(number)].users -= 1
@@ -60,16 +84,19 @@ struct InternedBytes: Sendable {
     return true
   }
 
-  /// Whether somebody uses a number.
+  /// Whether a number is in use.
   func isUsed(_ number: UInt32) -> Bool { items[Int(number)].users > 0 }
 
-  /// How many numbers wait to be used again.
+  /// The count of the free numbers.
   var freeCount: Int { freeNumbers.count }
 
-  /// How much memory all takes.
+  /// The size of all tables in bytes, whether the memory is used or not.
   var memoryBytes: Int { items.bytes + freeNumbers.bytes + memory.size + slots.bytes }
 
-  /// Leaves out the numbers that are free; whoever keeps numbers must be told.
+  /// Numbers the byte strings anew, without gaps and in the same order. The caller must update each
+  /// number that it keeps.
+  ///
+  /// - Complexity: O(*n*), where *n* is the count of the numbers, the free ones included.
   mutating func renumber() -> Renumbering {
     let renumbering = Renumbering(count: items.count) { items[$0].users > 0 }
     items = items.filter { $0.users > 0 }
@@ -78,6 +105,7 @@ struct InternedBytes: Sendable {
     return renumbering
   }
 
+  /// Calls `body` with the bytes of a number. The pointer is valid only during the call.
   func withBytes<Result>(
     of number: UInt32, _ body: (UnsafeRawBufferPointer) throws -> Result
   ) rethrows -> Result {
@@ -85,6 +113,7 @@ struct InternedBytes: Sendable {
     return try memory.withBytes(at: item.start, count: item.count, body)
   }
 
+  /// Returns the number of bytes whose hash is known.
   private func find(_ bytes: UnsafeRawBufferPointer, hash: UInt64) -> UInt32? {
     slots.find(hash: hash) { number in withBytes(of: number) { $0.elementsEqual(bytes) } }
   }

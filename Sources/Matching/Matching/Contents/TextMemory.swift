@@ -1,36 +1,47 @@
-/// Bytes of many texts in one piece of memory. Whoever put them there knows where they are, and moves
-/// what is left when most is gone.
+/// An append-only buffer for the bytes of many texts.
+///
+/// The user of the buffer keeps the offset and the count of each text. When ``isWorthMoving`` is
+/// true, the user moves the remaining texts into the buffer that ``emptied()`` returns. Offsets
+/// have 32 bits, so a buffer holds at most 4 GiB.
 struct TextMemory: Sendable {
+  /// The bytes of all texts, the removed ones included.
   private var bytes: [UInt8] = []
+  /// The number of bytes that belong to removed texts.
   private var unused = 0
 
-  /// How much memory there is, used or not.
+  /// The size of the buffer in bytes, whether it is used or not.
   var size: Int { bytes.bytes }
 
+  /// Whether more than 4,096 bytes and more than half of the bytes are unused.
   var isWorthMoving: Bool { unused > 4_096 && unused * 2 > bytes.count }
 
-  /// - Returns: where the bytes begin.
+  /// Appends bytes.
+  ///
+  /// - Returns: The offset of the first byte.
   mutating func append(_ added: UnsafeRawBufferPointer) -> UInt32 {
     let start = UInt32(bytes.count)
     bytes.append(contentsOf: added)
     return start
   }
 
-  /// Adds bytes of another memory.
+  /// Appends bytes of another buffer.
+  ///
+  /// - Returns: The offset of the first byte in this buffer.
   mutating func append(_ other: TextMemory, _ start: UInt32, _ count: UInt32) -> UInt32 {
     other.withBytes(at: start, count: count) { append($0) }
   }
 
-  /// Counts bytes as gone; they stay until the rest is moved.
+  /// Counts bytes as unused. They stay in the buffer until the user moves the rest.
   mutating func remove(count: UInt32) { unused += Int(count) }
 
-  /// Memory for what is left of this one.
+  /// Returns an empty buffer with capacity for the used bytes of this one.
   func emptied() -> TextMemory {
     var memory = TextMemory()
     memory.bytes.reserveCapacity(bytes.count - unused)
     return memory
   }
 
+  /// Calls `body` with some bytes. The pointer is valid only during the call.
   @inline(__always)
   func withBytes<Result>(
     at start: UInt32, count: UInt32, _ body: (UnsafeRawBufferPointer) throws -> Result

@@ -1,49 +1,77 @@
 import CloudKitModel
 
-/// What the entries of a record type ask of one field, so that its value in a record is looked at
-/// once for all of them.
+/// The paths of one field that the entries of a record type use.
+///
+/// Matching reads the field's value in a record once for all of them. ``RecordPlan`` turns these
+/// lists into steps.
 struct FieldPaths: Sendable {
+  /// A path whose points are texts, compared with options.
   struct Text: Sendable {
+    /// The options by which a text is folded before it is compared.
     var options: Filter.Options
+    /// The number of the path.
     var path: UInt32
   }
 
+  /// A path whose points are beginnings of texts.
   struct Prefix: Sendable {
+    /// The options by which a text is folded before its beginnings are taken.
     var options: Filter.Options
+    /// The number of the path.
     var path: UInt32
-    /// In how many points each length occurs.
+    /// The lengths of the beginnings in bytes, each with the number of points that have it.
     var lengths = Tally()
   }
 
+  /// A path of cells or of stretches on one level.
   struct Level: Sendable {
+    /// The level. For stretches the length is 2^level; for cells a higher level is finer.
     var level: UInt8
+    /// The number of the path.
     var path: UInt32
   }
 
+  /// An ordered path of the field.
   struct Ordered: Sendable {
+    /// The kind of the values that the path orders.
     var kind: OrderedPath.Kind
+    /// The number of the ordered path.
     var number: Int
+    /// The levels of stretches under which entries are filed.
     var stretches: [Level] = []
   }
 
+  /// The field.
   let key: FieldKey
+  /// The paths of the value itself.
   var values: [Text] = []
+  /// The paths of the elements of a list.
   var elements: [Text] = []
+  /// The paths of the beginnings of a text.
   var prefixes: [Prefix] = []
+  /// The paths of the beginnings of the texts in a list.
   var elementPrefixes: [Prefix] = []
+  /// The path of the words; `nil` if no predicate asks for one.
   var words: UInt32?
+  /// The path of "no value"; `nil` if no predicate asks for it.
   var absence: UInt32?
+  /// The paths of grid cells, one for each level in use.
   var cells: [Level] = []
+  /// The ordered paths: numbers, timestamps, and texts by their options.
   var ordered: [Ordered] = []
-  /// How many distances to places are asked for, and what places there are.
+  /// The number of distance terms on the field.
   var circles = 0
+  /// A sample of the places that records have in the field.
   var places = Sample<SpherePoint>()
 
+  /// Creates the lists of a field that nothing asks for yet.
   init(_ key: FieldKey) {
     self.key = key
   }
 
-  /// Takes up a path of which there are points now.
+  /// Adds a path that has its first point now.
+  ///
+  /// - Parameter number: The number of the path.
   mutating func add(_ path: Path, number: UInt32) {
     switch path.shape {
     case .value: values.append(Text(options: path.options, path: number))
@@ -60,7 +88,9 @@ struct FieldPaths: Sendable {
     }
   }
 
-  /// Lets go of a path of which there are no points any more.
+  /// Removes a path that has no points any more.
+  ///
+  /// - Parameter number: The number of the path.
   mutating func remove(_ path: Path, number: UInt32) {
     switch path.shape {
     case .value: values.removeAll { $0.path == number }
@@ -76,9 +106,14 @@ struct FieldPaths: Sendable {
     }
   }
 
-  /// Counts a new point's length, or one that is gone.
+  /// Counts the length of a point that was added or removed. Only paths of beginnings count
+  /// lengths.
   ///
-  /// - Returns: whether there was no such length before, or is none now.
+  /// - Parameters:
+  ///   - length: The length of the point in bytes.
+  ///   - number: The number of the path.
+  ///   - isNew: Whether the point was added; otherwise it was removed.
+  /// - Returns: Whether the set of lengths changed.
   mutating func count(length: Int, of path: Path, number: UInt32, isNew: Bool) -> Bool {
     switch path.shape {
     case .prefix: Self.count(length, number, isNew, in: &prefixes)
@@ -87,6 +122,9 @@ struct FieldPaths: Sendable {
     }
   }
 
+  /// Counts a length in the path with this number.
+  ///
+  /// - Returns: Whether the set of lengths changed.
   private static func count(
     _ length: Int, _ path: UInt32, _ isNew: Bool, in prefixes: inout [Prefix]
   ) -> Bool {
@@ -97,11 +135,16 @@ struct FieldPaths: Sendable {
   }
 }
 
-/// Numbers, and how often each is there.
+/// A sorted set of integers with counts.
+///
+/// - Complexity: O(*n*) for each operation, where *n* is the number of different integers.
 struct Tally: Sendable {
+  /// The integers with a positive count, in ascending order.
   private(set) var numbers: [Int] = []
+  /// The counts, at the same indices.
   private var counts: [Int] = []
 
+  /// Counts an integer once more.
   mutating func add(_ number: Int) {
     let place = numbers.firstIndex { $0 >= number } ?? numbers.count
     if place < numbers.count, numbers[place] == number {
@@ -112,6 +155,8 @@ struct Tally: Sendable {
     }
   }
 
+  /// Counts an integer once less and removes it with its last count. An unknown integer does
+  /// nothing.
   mutating func remove(_ number: Int) {
     guard let place = numbers.firstIndex(of: number) else { return }
     counts[place] -= 1

@@ -1,38 +1,56 @@
 import CloudKitModel
 
-/// The filters that are evaluated as they are, each once.
+/// The filters that the index evaluates directly, each stored once under a number.
 ///
-/// `Filter` has an equality of its own, but it is that of Swift's strings and doubles: it takes
-/// composed and decomposed accents for equal, which filters tell apart, and a NaN for different
-/// from itself, so that such a filter could never be found again.
+/// The table compares filters by their encoded bytes. The equality of `Filter` would not do: it is
+/// that of Swift's strings and doubles. It treats composed and decomposed accents as equal, and
+/// filters do not. It treats a NaN as different from itself, so that such a filter could never be
+/// found again.
 struct FilterTable: Sendable {
+  /// The encoded filters, which give the numbers.
   private var numbers: InternedBytes
+  /// The filters by their numbers; `nil` at free numbers.
   private var filters: [Filter?] = []
 
+  /// Creates an empty table.
+  ///
+  /// - Parameter seed: The seed of the hash.
   init(seed: UInt64) {
     numbers = InternedBytes(seed: seed)
   }
 
+  /// The filter with a number.
+  ///
+  /// - Precondition: The number is in use.
   subscript(number: Int32) -> Filter {
-    // A missing one means that the tables contradict each other: going on would lose matches.
+    // A missing filter means that the tables contradict each other: to continue would lose matches.
     filters[Int(number)]!
   }
 
+  /// The number of different filters.
   var count: Int { numbers.count }
 
-  /// How many numbers wait to be used again.
+  /// The count of the free numbers.
   var freeCount: Int { numbers.freeCount }
 
-  /// About how much memory all takes: values of filters lie apart, about as large as their bytes.
+  /// The approximate size of the table in bytes. The values of filters are separate allocations,
+  /// about as large as the encoded bytes.
   var bytes: Int { 2 * numbers.memoryBytes + filters.bytes }
 
-  /// Leaves out the numbers that are free; whoever keeps numbers must be told.
+  /// Numbers the filters anew, without gaps and in the same order. The caller must update each
+  /// number that it keeps.
+  ///
+  /// - Complexity: O(*n*), where *n* is the count of the numbers, the free ones included.
   mutating func renumber() -> Renumbering {
     let renumbering = numbers.renumber()
     filters = filters.filter { $0 != nil }
     return renumbering
   }
 
+  /// Returns the number of a filter and counts one more use. The caller must call ``release(_:)``
+  /// once for each use.
+  ///
+  /// - Complexity: O(*n*) on average, amortized, where *n* is the size of the filter.
   mutating func use(_ filter: Filter) -> Int32 {
     let (number, isNew) = ContentEncoder.bytes(of: filter).withUnsafeBytes { numbers.use($0) }
     if isNew {
@@ -41,6 +59,7 @@ struct FilterTable: Sendable {
     return Int32(number)
   }
 
+  /// Counts one use less. The filter is removed with its last use.
   mutating func release(_ number: Int32) {
     guard numbers.release(UInt32(number)) else { return }
     filters[Int(number)] = nil

@@ -1,35 +1,44 @@
-/// A predicate in whole words, which are both what is carried out and what tells one predicate from
-/// another: equal predicates of a record type have equal programs, for points, paths and filters are
-/// numbered alike.
+/// The encoding of a predicate as 64-bit words.
 ///
-/// A term is a head, which says what it is and how many words follow, and those.
+/// A program is a sequence of terms. A term is a head word and its arguments. The head holds the
+/// operation (8 bits), a number (32 bits) and the count of the arguments (24 bits).
+///
+/// Matching executes the words. They are also the identity of a predicate: points, paths and
+/// filters have one number each, so equal predicates of a record type have equal programs.
 enum Program {
+  /// The operation of a term.
   enum Operation: UInt8 {
-    /// Words: points. One of them is there.
+    /// Holds if the change has one of the points. Arguments: numbers of points.
     case any
-    /// Words: points. None of them is there.
+    /// Holds if the change has none of the points. Arguments: numbers of points.
     case none
-    /// Words: points. All of them are there.
+    /// Holds if the change has all of the points. Arguments: numbers of points.
     case all
-    /// Words: points. One of them is missing.
+    /// Holds if the change lacks one of the points. Arguments: numbers of points.
     case notAll
-    /// The number is that of an ordered path; words: the two bounds.
+    /// Holds if a value is between two bounds, both included. Number: the ordered path. Arguments:
+    /// the lower and the upper bound.
     case range
-    /// The number is that of a field; words: latitude, longitude and distance.
+    /// Holds if a place is within a distance. Number: the field. Arguments: latitude and longitude
+    /// of the center in degrees, and the distance in metres, each a bit pattern of a `Double`.
     case near
-    /// Words: the number of a filter.
+    /// Holds if a filter matches the record. Argument: the number of the filter.
     case filter
   }
 
-  /// A term of a program: its head and what follows.
+  /// One term of a program.
   struct Term: Hashable, Sendable {
+    /// The head and the arguments.
     var words: ArraySlice<UInt64>
 
+    /// The operation of the head.
     var operation: Operation { Program.operation(words[words.startIndex]) }
+    /// The number in the head: a path, an ordered path or a field, as the operation says.
     var number: Int { Program.number(words[words.startIndex]) }
+    /// The words behind the head.
     var arguments: ArraySlice<UInt64> { words.dropFirst() }
 
-    /// The points of a term that is about points.
+    /// The points of the term; empty for a range, a distance or a filter.
     var points: [UInt32] {
       switch operation {
       case .any, .none, .all, .notAll: arguments.map { UInt32($0) }
@@ -38,6 +47,9 @@ enum Program {
     }
   }
 
+  /// Returns the terms of a program.
+  ///
+  /// - Complexity: O(*n*), where *n* is the count of the words.
   static func terms(of program: ArraySlice<UInt64>) -> [Term] {
     var terms: [Term] = []
     var start = program.startIndex
@@ -49,17 +61,24 @@ enum Program {
     return terms
   }
 
+  /// Returns the head word of a term.
+  ///
+  /// - Parameters:
+  ///   - number: A number below 2^32.
+  ///   - count: The count of the arguments, below 2^24.
   static func head(_ operation: Operation, number: Int = 0, count: Int) -> UInt64 {
     UInt64(operation.rawValue) | UInt64(number) << 8 | UInt64(count) << 40
   }
 
-  // Only heads that were made above are read.
+  // Only heads that `head(_:number:count:)` made are read, so the fallback is never used.
   @inline(__always)
   static func operation(_ head: UInt64) -> Operation {
     Operation(rawValue: UInt8(truncatingIfNeeded: head)) ?? .filter
   }
+  /// The number in a head word.
   @inline(__always)
   static func number(_ head: UInt64) -> Int { Int(head >> 8 & 0xFFFF_FFFF) }
+  /// The count of the arguments in a head word.
   @inline(__always)
   static func count(_ head: UInt64) -> Int { Int(head >> 40) }
 }

@@ -1,7 +1,12 @@
 extension Term {
-  /// The terms without those that always hold, with the ranges of one path made one, and with what
-  /// filters imply as terms of their own, by which their entry may be found; nil when no record has
-  /// all of them.
+  /// Returns the normalized conjunction of some terms; `nil` if no record can satisfy it.
+  ///
+  /// - Terms that always hold are removed.
+  /// - All ranges of one path become their intersection.
+  /// - A term that a filter implies becomes a term of its own, under which the entry can be filed.
+  /// - An `any` term without points is removed if it is negated; otherwise no record satisfies it.
+  ///
+  /// - Complexity: O(*n*²), where *n* is the number of terms.
   static func joined(_ terms: [Term]) -> [Term]? {
     var joined: [Term] = []
     var rest = Array(terms.reversed())

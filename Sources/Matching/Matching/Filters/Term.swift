@@ -1,28 +1,41 @@
 import CloudKitModel
 
-/// One condition of a predicate as the index understands it.
+/// One condition of a predicate in the form that the index uses.
+///
+/// Each filter becomes one term. A filter that no other case can express stays a
+/// ``filter(_:implies:)``.
 enum Term: Sendable {
-  /// That a record has one of the points, or has none of them when `isNegated`.
+  /// The condition that a record has one of the points; with `isNegated`, that it has none of them.
   case any(Path, [PointValue], isNegated: Bool)
-  /// That a record has all the points, or not all of them.
+  /// The condition that a record has all the points; with `isNegated`, that it lacks at least one.
   case all(Path, [PointValue], isNegated: Bool)
-  /// That a value is between two keys, both included.
+  /// The condition that a value is between two keys, both included.
   case range(OrderedPath, low: UInt64, high: UInt64)
+  /// The condition that a place is within a distance, in metres, from a center.
   case near(FieldKey, Location, distance: Double)
-  /// What none of the others can say; with one of the others that holds whenever the filter does.
+  /// A filter that is evaluated directly, because no other case expresses it exactly.
+  ///
+  /// `implies` is a term that holds whenever the filter does. The index can file the entry under
+  /// it. `nil` means that there is no such term.
   indirect case filter(Filter, implies: Term?)
+  /// The condition that every record satisfies.
   case always
+  /// The condition that no record satisfies.
   case never
 
+  /// Creates the term of a filter. It holds exactly for the records that `Filter.matches(_:)`
+  /// accepts.
   init(_ filter: Filter) {
     let term = Term(relationOf: filter)
     self = filter.comparator.isNegated ? term.negated(of: filter) : term
   }
 
+  /// Creates the condition that a record is in a zone.
   init(_ zoneID: ZoneID) {
     self = .any(.zone, [PointValue(zoneID)], isNegated: false)
   }
 
+  /// Returns the negation of the term. Ranges, distances and filters become the filter itself.
   private func negated(of filter: Filter) -> Term {
     switch self {
     case .any(let path, let points, let isNegated):
@@ -35,7 +48,7 @@ enum Term: Sendable {
     }
   }
 
-  /// What the filter's relation asks, its negation aside.
+  /// Creates the term of the filter's relation, without its negation.
   private init(relationOf filter: Filter) {
     let relation = filter.comparator.relation
     let options = filter.options
@@ -47,7 +60,7 @@ enum Term: Sendable {
       self =
         isAbsence
         ? .any(path(.absence), [PointValue(bytes: [])], isNegated: false)
-        // Of all text there is no single value.
+        // All text is no single value, so it always equals "no value".
         : relation == .equals ? .always : .never
       return
     }
@@ -105,6 +118,11 @@ enum Term: Sendable {
     }
   }
 
+  /// Creates the term of a search for words.
+  ///
+  /// The term never holds if the text has no words.
+  ///
+  /// - Parameter all: Whether the record must have all the words; otherwise one of them.
   private init(words filter: Filter, all: Bool) {
     guard case .string(let text) = filter.value else {
       self = .never
@@ -119,6 +137,10 @@ enum Term: Sendable {
     self = all ? .all(path, words, isNegated: false) : .any(path, words, isNegated: false)
   }
 
+  /// Creates the condition that a record has one of the values on a path.
+  ///
+  /// Values that equal nothing are left out. If a value has no point, the filter is evaluated
+  /// directly.
   private init(_ filter: Filter, _ path: Path, anyOf values: [RecordValue]) {
     var points: Set<PointValue> = []
     var isExact = true
@@ -139,6 +161,7 @@ enum Term: Sendable {
     }
   }
 
+  /// Creates the condition that a record has all the values on a path.
   private init(_ filter: Filter, _ path: Path, allOf values: [RecordValue]) {
     var points: Set<PointValue> = []
     var isExact = true
@@ -146,6 +169,7 @@ enum Term: Sendable {
       switch Term.point(of: value, path, isExact: &isExact) {
       case .some(let point?): points.insert(point)
       case .some(nil):
+        // Every list contains all elements of an empty list. Points cannot express that.
         self = .never
         return
       case nil:
@@ -159,18 +183,21 @@ enum Term: Sendable {
       isExact && !points.isEmpty ? term : .filter(filter, implies: points.isEmpty ? nil : term)
   }
 
-  /// What stands for a value that is compared on a path: `.some(nil)` for one that equals nothing, nil
-  /// for one that has no such thing.
+  /// Returns the point of a value that is compared on a path.
+  ///
+  /// - Parameter isExact: Set to false if different values share the point. Its filter must then
+  ///   decide.
+  /// - Returns: `.some(nil)` for a value that equals nothing; `nil` for a value that has no point.
   private static func point(
     of value: RecordValue, _ path: Path, isExact: inout Bool
   ) -> PointValue?? {
     if case .reference(let reference) = value {
       switch path.field {
       case .system(.parent), .system(.share), .field, .allText:
-        // References that name a record in different zones look alike.
+        // References that name a record in different zones have the same point.
         isExact = false
       case .system:
-        // Such a field is a text, which is compared as it is.
+        // Such a system field is a text, which is compared as it is.
         guard path.options.isEmpty else { return nil }
         return .some(PointValue(bytes: reference.recordName.utf8))
       }
@@ -179,12 +206,15 @@ enum Term: Sendable {
     return PointValue.visit(value, []) { _, _ in } == .equalsNothing ? .some(nil) : nil
   }
 
-  /// What an order asks.
+  /// Creates the condition of a comparison by order.
+  ///
+  /// Bounds that a key cannot express exactly give a filter that implies a range: texts, and
+  /// numbers beyond 2^53 in some cases.
   ///
   /// - Parameters:
   ///   - value: The bound, which the field is compared with.
-  ///   - isUpper: Whether the field's value is below the bound.
-  ///   - isStrict: Whether the bound itself does not pass.
+  ///   - isUpper: Whether the field's value must be below the bound; otherwise above.
+  ///   - isStrict: Whether the bound itself does not satisfy the condition.
   private init(_ filter: Filter, _ value: RecordValue, isUpper: Bool, isStrict: Bool) {
     let kind: OrderedPath.Kind
     var bound: OrderedValue
@@ -196,7 +226,8 @@ enum Term: Sendable {
         return
       }
       (kind, bound) = (.number, key)
-      // Between larger doubles there are integers, which a key more or less would leave out.
+      // Between doubles beyond 2^53 there are integers. A bound that moves by one key would lose
+      // them.
       isExact = !isStrict || double.magnitude < 0x1p53
     case .int64(let integer):
       (kind, bound) = (.number, OrderedValue(integer))
@@ -226,6 +257,8 @@ enum Term: Sendable {
 }
 
 extension Path {
+  /// The path of the zone of a record.
   static let zone = Path(field: .allText, shape: .zone)
+  /// The path of the point that every record has.
   static let everything = Path(field: .allText, shape: .everything)
 }

@@ -1,20 +1,34 @@
-/// The owners of an entry. Most entries have one or two, which stand in the list itself; the others
-/// lie in ``Runs`` beside each other, so that those of an entry with a million are read in one go.
+/// The list of the owners of an entry, in no order.
+///
+/// Most entries have one or two owners. The list itself holds the first two. The others are
+/// adjacent in ``Runs``, so that the owners of an entry with a million are read in one pass. A list
+/// takes 16 bytes.
 struct OwnerList: BitwiseCopyable, Sendable {
+  /// A list without owners.
   static let empty = OwnerList()
 
-  /// Slots of owners, -1 for none.
+  /// The slot of the first owner; -1 for none.
   private(set) var first: Int32 = -1
+  /// The slot of the second owner; -1 for none.
   private(set) var second: Int32 = -1
+  /// The owners behind the second.
   private var others = RunList()
 
+  /// Whether the entry has no owner.
   var isEmpty: Bool { first < 0 }
+  /// The number of owners.
   var count: Int { (first < 0 ? 0 : 1) + (second < 0 ? 0 : 1) + Int(others.count) }
 
-  /// Where the owners but the first two are.
+  /// The range of the owners behind the second in the runs.
   @inline(__always) var rest: Range<Int> { others.range }
 
-  /// - Returns: the owner's place in the list.
+  /// Appends an owner.
+  ///
+  /// - Parameters:
+  ///   - owner: The slot of the owner in the ``OwnerTable``.
+  ///   - runs: The runs that hold the owners behind the second.
+  /// - Returns: The owner's place in the list, from 0.
+  /// - Complexity: O(1), amortized.
   mutating func append(_ owner: Int32, in runs: inout Runs<Int32>) -> UInt32 {
     if first < 0 {
       first = owner
@@ -27,18 +41,21 @@ struct OwnerList: BitwiseCopyable, Sendable {
     return others.append(owner, in: &runs) + 2
   }
 
-  /// Removes an owner by putting the last one in its place.
+  /// Removes an owner. The last owner takes its place.
   ///
-  /// - Returns: the owner that is at `place` now; nil when the removed one was the last.
+  /// - Returns: The slot of the owner that is at `place` now; `nil` when the removed one was the
+  ///   last.
+  /// - Complexity: O(1), amortized.
   mutating func remove(at place: UInt32, in runs: inout Runs<Int32>) -> Int32? {
     if place >= 2 { return others.remove(at: place - 2, in: &runs) }
     let last = removeLast(in: &runs)
-    // The list is as long as the place was, if that was the last.
+    // The count equals the place if the removed owner was the last.
     if place == count { return nil }
     setOwner(last, at: place, in: &runs)
     return last
   }
 
+  /// Removes the last owner and returns its slot.
   private mutating func removeLast(in runs: inout Runs<Int32>) -> Int32 {
     if !others.isEmpty {
       let last = runs[others.start + others.count - 1]
@@ -49,7 +66,9 @@ struct OwnerList: BitwiseCopyable, Sendable {
     return second < 0 ? first : second
   }
 
-  /// Notes that the owner at a place has another slot.
+  /// Replaces the slot of the owner at a place.
+  ///
+  /// - Complexity: O(1)
   mutating func setOwner(_ owner: Int32, at place: UInt32, in runs: inout Runs<Int32>) {
     switch place {
     case 0: first = owner
@@ -58,11 +77,15 @@ struct OwnerList: BitwiseCopyable, Sendable {
     }
   }
 
+  /// Moves the owners behind the second into other runs. The old runs stay unchanged and are
+  /// discarded as a whole.
+  ///
+  /// - Complexity: O(*n*), where *n* is the number of owners.
   mutating func move(from old: Runs<Int32>, to new: inout Runs<Int32>) {
     others.move(from: old, to: &new)
   }
 
-  /// The owners in the order of their places.
+  /// Returns the slots of the owners in the order of their places.
   func slots(in runs: Runs<Int32>) -> [Int32] {
     [first, second].filter { $0 >= 0 } + runs.elements[rest]
   }

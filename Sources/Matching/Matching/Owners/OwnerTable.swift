@@ -1,45 +1,66 @@
-/// The subscriptions of an index by their keys: who saved each, under which ID, at which version, and
-/// the numbers of what it asks for.
+/// The table of the subscriptions of an index, by their keys.
 ///
-/// The names are bytes in one piece of memory and each subscriber is there once, so that a
-/// subscription takes little more than its ID.
+/// An element is an *owner*: the subscriber, the subscription's ID and version, and the numbers of
+/// its content in ``ContentTable``. The names are bytes in one buffer, and each subscriber's name
+/// is stored once. A subscription therefore takes 32 bytes and its ID, and a hash slot.
+///
+/// The owners fill the slots from 0 without gaps. A removal moves the last owner into the free
+/// slot.
 struct OwnerTable: Sendable {
+  /// One subscription.
   struct Owner: BitwiseCopyable, Sendable {
+    /// The version of the save, counted with the versions of changes.
     let version: Int64
+    /// The number of the subscriber's name.
     fileprivate(set) var subscriber: UInt32
-    /// Where the subscription's ID begins and how many bytes it has.
+    /// The offset of the subscription's ID in the buffer.
     fileprivate var identifier: UInt32
+    /// The number of bytes of the ID.
     fileprivate let identifierCount: UInt32
-    /// The numbers of what it asks for and, plus one, of what its notifications show.
+    /// The number of the subscription's kind in ``ContentTable``.
     fileprivate(set) var content: UInt32
+    /// The number of the notification info in ``ContentTable``; 0 for none.
     fileprivate(set) var info: UInt32
-    /// Where it is in its entry's list of owners.
+    /// The owner's place in the ``OwnerList`` of its entry.
     var place: UInt32
   }
 
+  /// The hash of IDs with the number of the subscriber.
   private let hash: ByteHash
-  /// There are no gaps: who goes leaves their slot to the last.
+  /// The owners, by slot. There are no gaps.
   private var owners: [Owner] = []
+  /// The IDs of the subscriptions.
   private var identifiers = TextMemory()
+  /// The names of the subscribers.
   private var subscribers: InternedBytes
+  /// The hash table that finds slots by keys.
   private var slots = HashSlots(isDense: true)
 
+  /// Creates an empty table.
+  ///
+  /// - Parameter seed: The seed of the hashes.
   init(seed: UInt64) {
     hash = ByteHash(seed: seed)
     subscribers = InternedBytes(seed: seed)
   }
 
+  /// The number of owners.
   var count: Int { owners.count }
 
-  /// The slots that hold an owner.
+  /// The slots, each of which holds an owner.
   var indices: Range<Int32> { 0..<Int32(owners.count) }
 
+  /// The owner in a slot.
+  ///
   /// - Precondition: The slot holds an owner.
   subscript(slot: Int32) -> Owner {
     @inline(__always) get { owners[Int(slot)] }
     _modify { yield &owners[Int(slot)] }
   }
 
+  /// Returns the slot of the owner with a key; `nil` if there is none.
+  ///
+  /// - Complexity: O(*n*) on average, where *n* is the length of the key in bytes.
   func find(_ key: SubscriptionKey) -> Int32? {
     let known = PointValue.visit(key.subscriber) { name -> UInt32? in subscribers.find(name) }
     guard let subscriber = known else { return nil }
@@ -48,7 +69,11 @@ struct OwnerTable: Sendable {
     }
   }
 
-  /// Adds an owner whose key is not there. It is in no list yet.
+  /// Adds an owner whose key is not in the table. The caller must add its slot to the list of its
+  /// entry.
+  ///
+  /// - Returns: The slot of the owner.
+  /// - Complexity: O(*n*) on average, amortized, where *n* is the length of the key in bytes.
   mutating func insert(
     _ key: SubscriptionKey, content: UInt32, info: UInt32, version: Int64
   ) -> Int32 {
@@ -64,10 +89,15 @@ struct OwnerTable: Sendable {
     return slot
   }
 
-  /// Removes an owner by putting the last one in its slot.
+  /// Removes an owner. The last owner takes its slot.
   ///
-  /// - Returns: the one that is there now, which its entry's list must be told; nil when the removed
-  ///   one was the last.
+  /// The call also moves the IDs, shrinks the owners, or numbers the subscribers anew, when most of
+  /// the memory is unused.
+  ///
+  /// - Returns: The owner that is in the slot now; `nil` when the removed one was the last. The
+  ///   caller must replace its slot in the list of its entry.
+  /// - Complexity: O(*n*) on average, amortized, where *n* is the length of the two keys in bytes.
+  ///   A call that moves memory takes O(*m*), where *m* is the number of owners.
   mutating func remove(_ slot: Int32) -> Owner? {
     let owner = owners[Int(slot)]
     slots.remove(UInt32(slot), hash: hash(of: owner))
@@ -87,7 +117,7 @@ struct OwnerTable: Sendable {
     } else if identifiers.isWorthMoving {
       moveIdentifiers()
     }
-    // A copy has no more memory than it needs.
+    // A copy by `map` has only the capacity that it needs.
     if owners.capacity > 3 * owners.count + 256 { owners = owners.map { $0 } }
     if Renumbering.isWorthIt(
       free: subscribers.freeCount, used: subscribers.count, mentions: owners.count)
@@ -97,10 +127,12 @@ struct OwnerTable: Sendable {
     return isLast ? nil : last
   }
 
-  /// How much memory all takes.
+  /// The size of all tables in bytes, whether the memory is used or not.
   var bytes: Int { owners.bytes + identifiers.size + subscribers.memoryBytes + slots.bytes }
 
-  /// Notes that what is asked for has other numbers.
+  /// Replaces the numbers of the contents after ``ContentTable/renumber()``.
+  ///
+  /// - Complexity: O(*n*), where *n* is the number of owners.
   mutating func renumber(contents: Renumbering, infos: Renumbering) {
     for slot in owners.indices {
       owners[slot].content = contents[owners[slot].content]
@@ -108,7 +140,8 @@ struct OwnerTable: Sendable {
     }
   }
 
-  /// Leaves out numbers of subscribers who are gone, if most are.
+  /// Numbers the subscribers anew without gaps. The hashes of the keys depend on these numbers, so
+  /// the hash table is made anew too.
   private mutating func renumberSubscribers() {
     let renumbering = subscribers.renumber()
     slots = HashSlots(isDense: true)
@@ -118,6 +151,9 @@ struct OwnerTable: Sendable {
     }
   }
 
+  /// Returns the key of the owner in a slot.
+  ///
+  /// - Complexity: O(*n*), where *n* is the length of the key in bytes.
   func key(of slot: Int32) -> SubscriptionKey {
     let owner = owners[Int(slot)]
     return SubscriptionKey(
@@ -127,7 +163,8 @@ struct OwnerTable: Sendable {
       subscriptionID: withIdentifier(of: owner) { String(decoding: $0, as: UTF8.self) })
   }
 
-  /// The first eight bytes of the subscriber's name as a number that is ordered as they are.
+  /// Returns the first eight bytes of the subscriber's name as a big-endian number. Numbers compare
+  /// as the bytes do; a shorter name ends with zeros.
   func start(of slot: Int32) -> UInt64 {
     subscribers.withBytes(of: owners[Int(slot)].subscriber) { name in
       var start: UInt64 = 0
@@ -136,7 +173,10 @@ struct OwnerTable: Sendable {
     }
   }
 
-  /// Whether the key of an owner is before that of another, as ``SubscriptionKey`` orders them.
+  /// Whether the key of one owner is before the key of another, in the order of
+  /// ``SubscriptionKey``.
+  ///
+  /// - Complexity: O(*n*), where *n* is the length of the keys in bytes.
   func precedes(_ slot: Int32, _ other: Int32) -> Bool {
     let (left, right) = (owners[Int(slot)], owners[Int(other)])
     if left.subscriber != right.subscriber {
@@ -149,6 +189,7 @@ struct OwnerTable: Sendable {
     }
   }
 
+  /// Returns the slot of the owner with an ID and the number of a subscriber.
   private func find(_ identifier: UnsafeRawBufferPointer, of subscriber: UInt32) -> Int32? {
     let found = slots.find(hash: hash.hash(identifier, number: UInt64(subscriber))) {
       let owner = owners[Int($0)]
@@ -158,16 +199,19 @@ struct OwnerTable: Sendable {
     return found.map { Int32($0) }
   }
 
+  /// Returns the hash of an owner's key.
   private func hash(of owner: Owner) -> UInt64 {
     withIdentifier(of: owner) { hash.hash($0, number: UInt64(owner.subscriber)) }
   }
 
+  /// Calls `body` with the bytes of an owner's ID. The pointer is valid only during the call.
   private func withIdentifier<Result>(
     of owner: Owner, _ body: (UnsafeRawBufferPointer) -> Result
   ) -> Result {
     identifiers.withBytes(at: owner.identifier, count: owner.identifierCount, body)
   }
 
+  /// Moves the IDs in use into a new buffer.
   private mutating func moveIdentifiers() {
     var moved = identifiers.emptied()
     for slot in owners.indices {

@@ -1,30 +1,43 @@
-/// A list of elements among ``Runs`` that it shares with others. It is a place in them and no more,
-/// so that a million short lists are small.
+/// A list of elements that lie in ``Runs`` together with other lists.
+///
+/// The list itself is a start, a count and a capacity in eight bytes, so that a million short lists
+/// are small. The operations take the runs as an argument.
 struct RunList: BitwiseCopyable, Sendable {
+  /// The index of the first element in the runs.
   private(set) var start: UInt32 = 0
-  /// In the lowest bits the capacity's step, above them the count. With 2^26 elements a list is as
-  /// long as it can be.
+  /// The step of the capacity in the lowest 6 bits, and the count above. A list has fewer than 2^26
+  /// elements.
   private var size: UInt32 = 0
 
+  /// The number of bits of the step.
   private static let stepWidth: UInt32 = 6
 
+  /// The number of elements.
   @inline(__always) var count: UInt32 { size >> Self.stepWidth }
+  /// Whether the list has no elements.
   @inline(__always) var isEmpty: Bool { count == 0 }
 
+  /// The indices of the elements in the runs.
   @inline(__always)
   var range: Range<Int> { Int(start)..<Int(start) + Int(count) }
 
+  /// The indices of the elements in the runs, as 32-bit numbers.
   var places: Range<UInt32> { start..<start + count }
 
+  /// The index of the capacity in the series of capacities.
   private var step: UInt32 { size & (1 << Self.stepWidth - 1) }
+  /// The number of elements that the run has room for.
   private var capacity: UInt32 { Self.capacity(step) }
 
-  /// 0, 1, 2, 3, 4, 6, 8, 12, 16 and so on.
+  /// Returns a capacity of the series 0, 1, 2, 3, 4, 6, 8, 12, 16 and so on.
   private static func capacity(_ step: UInt32) -> UInt32 {
     step == 0 ? 0 : (1 << (step / 2)) * (step % 2 == 0 ? 2 : 3) / 2
   }
 
-  /// - Returns: the element's place in the list.
+  /// Appends an element. A full list moves to a run of the next capacity.
+  ///
+  /// - Returns: The element's place in the list, from 0.
+  /// - Complexity: O(1), amortized.
   @discardableResult
   mutating func append<Element>(_ element: Element, in runs: inout Runs<Element>) -> UInt32 {
     let place = count
@@ -34,9 +47,12 @@ struct RunList: BitwiseCopyable, Sendable {
     return place
   }
 
-  /// Removes an element by putting the last one in its place.
+  /// Removes an element. The last element takes its place.
   ///
-  /// - Returns: the one that is at `place` now; nil when the removed one was the last.
+  /// A list that fills at most a third of its run moves to a shorter one.
+  ///
+  /// - Returns: The element that is at `place` now; `nil` when the removed one was the last.
+  /// - Complexity: O(1), amortized.
   mutating func remove<Element>(at place: UInt32, in runs: inout Runs<Element>) -> Element? {
     size -= 1 << Self.stepWidth
     let last = runs[start + count]
@@ -50,7 +66,10 @@ struct RunList: BitwiseCopyable, Sendable {
     return place < count ? last : nil
   }
 
-  /// Moves the list into other runs, with no more room than it needs; the old ones are given up as a whole.
+  /// Moves the list into other runs, with the least capacity that holds it. The old runs stay
+  /// unchanged and are discarded as a whole.
+  ///
+  /// - Complexity: O(*n*), where *n* is the number of elements.
   mutating func move<Element>(from old: Runs<Element>, to new: inout Runs<Element>) {
     guard !isEmpty else { return }
     let (oldStart, elements) = (start, count)
@@ -61,6 +80,7 @@ struct RunList: BitwiseCopyable, Sendable {
     for place in 0..<elements { new[start + place] = old[oldStart + place] }
   }
 
+  /// Moves the elements into a run of another capacity.
   private mutating func reserve<Element>(_ step: UInt32, in runs: inout Runs<Element>) {
     let (old, oldCapacity) = (start, capacity)
     start = runs.allocate(Int(Self.capacity(step)))

@@ -1,27 +1,37 @@
-/// Many short arrays in one piece of memory. What is given back is used again for one of the same
-/// length, and all of it once their owner moves what is left into new ones.
+/// A pool of short arrays ("runs") in one array.
+///
+/// A freed run is used again for a run of the same length. When ``isWorthMoving`` is true, the
+/// owner of the pool moves the remaining runs into the pool that ``emptied()`` returns. Indices
+/// have 32 bits.
 struct Runs<Element: BitwiseCopyable & Sendable>: Sendable {
+  /// The elements of all runs, the free ones included.
   private(set) var elements: [Element] = []
-  /// Where runs begin that are free, by their length.
+  /// The indices of the first elements of free runs, by the length of the run.
   private var free: [Int: [UInt32]] = [:]
-  /// How many elements are in runs that are not free.
+  /// The number of elements in runs that are not free.
   private(set) var used = 0
+  /// The element that fills new runs.
   private let filler: Element
 
-  /// - Parameter filler: What new runs hold.
+  /// Creates an empty pool.
+  ///
+  /// - Parameter filler: The element that fills new runs.
   init(filler: Element) {
     self.filler = filler
   }
 
-  /// Whether more is free than used, so that to move what is used is worth its time.
+  /// Whether 4,096 more elements are free than are used.
   var isWorthMoving: Bool { elements.count > 2 * used + 4_096 }
 
-  /// How much memory all takes.
+  /// The size of the pool in bytes, whether the memory is used or not.
   var bytes: Int {
     elements.bytes + free.values.reduce(0) { $0 + $1.bytes }
   }
 
-  /// - Returns: where the run begins. What it holds is not defined.
+  /// Returns the index of the first element of a run. The contents of the run are not defined.
+  ///
+  /// - Parameter count: The length of the run. 0 gives index 0 and allocates nothing.
+  /// - Complexity: O(*n*) for a new run of *n* elements, amortized; O(1) for a freed one.
   mutating func allocate(_ count: Int) -> UInt32 {
     if count == 0 { return 0 }
     used += count
@@ -31,6 +41,9 @@ struct Runs<Element: BitwiseCopyable & Sendable>: Sendable {
     return start
   }
 
+  /// Frees a run. The pool gives up its memory with the last run.
+  ///
+  /// - Complexity: O(1), amortized.
   mutating func free(_ start: UInt32, count: Int) {
     if count == 0 { return }
     used -= count
@@ -41,22 +54,24 @@ struct Runs<Element: BitwiseCopyable & Sendable>: Sendable {
     free[count, default: []].append(start)
   }
 
-  /// Adds a copy of a run of others.
+  /// Adds a copy of a run of another pool.
   ///
-  /// - Returns: where it begins.
+  /// - Returns: The index of the first element of the copy.
+  /// - Complexity: O(*n*), where *n* is the length of the run.
   mutating func add(_ others: Runs, _ start: UInt32, _ count: UInt32) -> UInt32 {
     let first = allocate(Int(count))
     for place in 0..<count { self[first + place] = others[start + place] }
     return first
   }
 
-  /// None, of the kind of these, with memory for as many as are used here.
+  /// Returns an empty pool with capacity for the elements that are used in this one.
   func emptied() -> Runs {
     var runs = Runs(filler: filler)
     runs.elements.reserveCapacity(used)
     return runs
   }
 
+  /// The element at an index.
   subscript(place: UInt32) -> Element {
     @inline(__always) get { elements[Int(place)] }
     @inline(__always) _modify { yield &elements[Int(place)] }

@@ -1,13 +1,14 @@
-/// A large value at a place of its own, which is read there.
+/// A large value in a heap object of its own, which is read without a copy.
 ///
-/// To call a method of a large element of an array, Swift copies the element first and counts a
-/// reference for each table in it, because the array might change meanwhile. What cannot be copied is
-/// borrowed instead, and a change during that time stops the program (The Swift Programming Language,
-/// "Memory Safety").
+/// Swift copies a large element of an array before it calls a method of the element, because the
+/// array might change during the call. The copy counts a reference for each table in the value. A
+/// noncopyable value is borrowed instead. A change during the borrow stops the program (The Swift
+/// Programming Language, "Memory Safety").
 ///
-/// Copies share the value until one of them is changed. That makes it safe to send: a place is only
-/// written while nobody else has it.
+/// Copies of a `Shared` share the value until one of them is changed. It is therefore safe to send:
+/// the object is written only while a single `Shared` refers to it.
 struct Shared<Value: Sendable>: @unchecked Sendable {
+  /// The heap object.
   private final class Place {
     var held: Held<Value>
 
@@ -16,13 +17,15 @@ struct Shared<Value: Sendable>: @unchecked Sendable {
     }
   }
 
+  /// The heap object, shared by copies.
   private var place: Place
 
+  /// Creates a heap object with the value.
   init(_ value: Value) {
     place = Place(value)
   }
 
-  /// The value; to get it as a whole copies it.
+  /// The value. Reading the property copies the value; writing copies it only if it is shared.
   var value: Value {
     get { place.held.value }
     _modify {
@@ -31,29 +34,33 @@ struct Shared<Value: Sendable>: @unchecked Sendable {
     }
   }
 
-  /// Reads the value without a copy.
+  /// Calls `body` with the value, without a copy.
   @inline(__always)
   func read<Result>(_ body: (borrowing Value) -> Result) -> Result { place.held.read(body) }
 }
 
-/// A value that is read where it lies, for it cannot be copied.
+/// A wrapper that makes a value noncopyable, so that Swift borrows it.
 private struct Held<Value>: ~Copyable {
   var value: Value
 
+  /// Calls `body` with the borrowed value.
   @inline(__always)
   borrowing func read<Result>(_ body: (borrowing Value) -> Result) -> Result { body(value) }
 }
 
 extension UnsafeBufferPointer {
-  /// Reads an element without a copy, for the same reason.
+  /// Calls `body` with an element, without a copy; see ``Shared``.
+  ///
+  /// - Precondition: `place` is an index of the buffer.
   @inline(__always)
   func read<Result>(_ place: Int, _ body: (borrowing Element) -> Result) -> Result {
-    // What has one property is laid out as that is.
+    // A struct with one property has the layout of that property.
     withUnsafePointer(to: place) { element in
       element.withMemoryRebound(to: Held<Element>.self, capacity: 1) { $0.pointee.read(body) }
     }
   }
 
+  /// Calls `body` with the address of an element.
   @inline(__always)
   private func withUnsafePointer<Result>(
     to place: Int, _ body: (UnsafePointer<Element>) -> Result

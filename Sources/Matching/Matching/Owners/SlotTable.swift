@@ -1,13 +1,20 @@
-/// Elements under small integers that stay the same while the element lives and are used again
-/// afterwards, so that other structures can refer to an element with four bytes.
+/// A table of elements under small integers ("slots").
 ///
-/// - Complexity: O(1) for each operation, amortized for ``insert(_:)``.
+/// A slot stays the same while its element lives, and is used again afterwards. Other structures
+/// refer to an element with four bytes.
+///
+/// - Complexity: O(1) for ``insert(_:)`` (amortized), ``remove(_:)`` and the subscript; O(*n*) for
+///   ``renumber()`` and ``indices``, where *n* is the number of slots, the free ones included.
 struct SlotTable<Element: Sendable>: Sendable {
+  /// The elements, by slot; `nil` in a free slot.
   private var slots: [Element?] = []
+  /// The free slots.
   private var free: [Int32] = []
 
+  /// The number of elements.
   var count: Int { slots.count - free.count }
 
+  /// Adds an element and returns its slot.
   mutating func insert(_ element: Element) -> Int32 {
     if let slot = free.popLast() {
       slots[Int(slot)] = element
@@ -17,24 +24,31 @@ struct SlotTable<Element: Sendable>: Sendable {
     return Int32(slots.count - 1)
   }
 
+  /// Removes the element of a slot and frees the slot.
+  ///
+  /// - Precondition: The slot holds an element.
   mutating func remove(_ slot: Int32) {
     slots[Int(slot)] = nil
     free.append(slot)
   }
 
+  /// The element in a slot.
+  ///
   /// - Precondition: The slot holds an element.
   subscript(slot: Int32) -> Element {
-    // An empty slot here means that the tables contradict each other: going on would lose matches.
+    // An empty slot means that the tables contradict each other: to continue would lose matches.
     get { slots[Int(slot)]! }
     _modify { yield &slots[Int(slot)]! }
   }
 
-  /// How many slots wait to be used again.
+  /// The count of the free slots.
   var freeCount: Int { free.count }
 
+  /// The size of the table in bytes, whether the memory is used or not.
   var bytes: Int { slots.bytes + free.bytes }
 
-  /// Leaves out the slots that hold nothing; whoever keeps slots must be told.
+  /// Numbers the slots anew, without gaps and in the same order. The caller must update each slot
+  /// that it keeps.
   mutating func renumber() -> Renumbering {
     let renumbering = Renumbering(count: slots.count) { slots[$0] != nil }
     slots = indices.map { slots[Int($0)] }
@@ -42,15 +56,16 @@ struct SlotTable<Element: Sendable>: Sendable {
     return renumbering
   }
 
-  /// The first slot that holds an element, from this one on and then from the beginning.
+  /// Returns the first slot that holds an element, from `start` on and then from the beginning.
   ///
-  /// - Precondition: There is an element.
+  /// - Precondition: The table has an element.
+  /// - Complexity: O(*n*), where *n* is the number of free slots.
   func slot(from start: Int32) -> Int32 {
     var slot = Int(start) < slots.count ? Int(start) : 0
     while slots[slot] == nil { slot = slot + 1 < slots.count ? slot + 1 : 0 }
     return Int32(slot)
   }
 
-  /// The slots that hold an element.
+  /// The slots that hold an element, in ascending order.
   var indices: [Int32] { slots.indices.lazy.filter { slots[$0] != nil }.map { Int32($0) } }
 }

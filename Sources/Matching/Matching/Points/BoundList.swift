@@ -1,22 +1,36 @@
-/// Candidates in the order of a bound, so that those whose bound a value reaches are the first.
+/// A list of candidates in ascending order of a bound.
 ///
-/// They lie in chunks of some hundred: to insert one moves a chunk's, not all.
+/// The predicates with one bound only (`price >= 10`) are in such a list. A value satisfies exactly
+/// those whose bound it reaches, which are the first of the list.
+///
+/// The elements lie in chunks of at most 512, so that an insertion moves the elements of one chunk
+/// only.
 struct BoundList: Sendable {
+  /// A candidate with its bound.
   private struct Element: Sendable {
+    /// The ordered key of the bound, or its complement for upper bounds.
     var bound: UInt64
+    /// The candidate that a value meets when it reaches the bound.
     var candidate: Candidate
 
+    /// Whether the element is before another bound and entry.
     func precedes(_ bound: UInt64, _ entry: UInt32) -> Bool {
       self.bound != bound ? self.bound < bound : candidate.entry < entry
     }
   }
 
+  /// The greatest number of elements in a chunk. A longer chunk is split in half.
   private static let chunkLimit = 512
 
-  /// None is empty.
+  /// The chunks in ascending order. No chunk is empty.
   private var chunks: [[Element]] = []
+  /// The number of candidates.
   private(set) var count = 0
 
+  /// Adds a candidate. Candidates with equal bounds are in the order of their entries.
+  ///
+  /// - Complexity: O(log *n* + 512 + *n* / 256), where *n* is ``count``: one chunk's elements or
+  ///   the list of chunks moves.
   mutating func insert(_ candidate: Candidate, bound: UInt64) {
     count += 1
     let element = Element(bound: bound, candidate: candidate)
@@ -33,6 +47,10 @@ struct BoundList: Sendable {
     }
   }
 
+  /// Removes the candidate of an entry. An unknown candidate does nothing.
+  ///
+  /// - Parameter bound: The bound that the candidate was inserted with.
+  /// - Complexity: O(log *n* + 512 + *m*), where *n* is ``count`` and *m* the number of chunks.
   mutating func remove(entry: UInt32, bound: UInt64) {
     let chunk = place(of: bound, entry)
     guard chunk < chunks.count else { return }
@@ -45,7 +63,9 @@ struct BoundList: Sendable {
     if chunks[chunk].isEmpty { chunks.remove(at: chunk) }
   }
 
-  /// Visits the candidates whose bound is at most `bound`.
+  /// Visits the candidates whose bound is at most `bound`, in ascending order.
+  ///
+  /// - Complexity: O(*m*), where *m* is the number of visited candidates.
   @inline(__always)
   func visit(upTo bound: UInt64, _ visit: (Candidate) -> Void) {
     for chunk in chunks {
@@ -56,17 +76,19 @@ struct BoundList: Sendable {
     }
   }
 
-  /// About how much memory all takes.
+  /// The approximate size of the list in bytes.
   var bytes: Int { count * MemoryLayout<Element>.stride * 3 / 2 + chunks.bytes }
 
-  /// Notes that candidates are others by now, in the same order.
+  /// Applies a change to each candidate. The change must not alter the order of the entries.
+  ///
+  /// - Complexity: O(*n*), where *n* is ``count``.
   mutating func update(_ update: (inout Candidate) -> Void) {
     for chunk in chunks.indices {
       for place in chunks[chunk].indices { update(&chunks[chunk][place].candidate) }
     }
   }
 
-  /// The first chunk whose last element is not before this one.
+  /// Returns the index of the first chunk whose last element is not before the bound and entry.
   private func place(of bound: UInt64, _ entry: UInt32) -> Int {
     var low = 0
     var high = chunks.count
@@ -78,6 +100,7 @@ struct BoundList: Sendable {
     return low
   }
 
+  /// Returns the index of the first element of a chunk that is not before the bound and entry.
   private func place(of bound: UInt64, _ entry: UInt32, in chunk: Int) -> Int {
     chunks[chunk].withUnsafeBufferPointer { elements in
       var low = 0

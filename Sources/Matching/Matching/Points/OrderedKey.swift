@@ -1,21 +1,26 @@
-/// Numbers, times and texts as unsigned integers that have the same order.
+/// The mapping of numbers, times and texts to unsigned integers that have the same order.
 enum OrderedKey {
-  /// Nil for a NaN, which has no order. Both zeros have one key.
+  /// Returns the key of a double; `nil` for a NaN, which has no order. Both zeros have one key.
+  ///
+  /// The keys are the bit patterns. Those of negative numbers are inverted, those of the others get
+  /// the highest bit.
   static func of(_ double: Double) -> UInt64? {
     if double.isNaN { return nil }
     let bits = double == 0 ? 0 : double.bitPattern
     return bits >> 63 == 0 ? bits | 1 << 63 : ~bits
   }
 
+  /// Returns the key of a time in milliseconds since 1970.
   static func of(milliseconds: Int64) -> UInt64 { UInt64(bitPattern: milliseconds) ^ 1 << 63 }
 
-  /// That of a text's first eight bytes: texts that differ later have the same.
+  /// Returns the key of a text: its first eight UTF-8 bytes. Texts that differ later have the same
+  /// key.
   static func of(_ text: String) -> UInt64 {
     var text = text
     return text.withUTF8 { of(UnsafeRawBufferPointer($0)) }
   }
 
-  /// That of a text with these bytes.
+  /// Returns the key of a text with these UTF-8 bytes.
   static func of(_ bytes: UnsafeRawBufferPointer) -> UInt64 {
     var key: UInt64 = 0
     for byte in bytes.prefix(8) { key = key << 8 | UInt64(byte) }
@@ -23,50 +28,58 @@ enum OrderedKey {
   }
 }
 
-/// Where a value stands among the keys of its kind.
+/// The position of a value among the keys of its kind.
 ///
-/// Keys of numbers are those of doubles, of which there is none for most integers beyond 2^53: such an
-/// integer stands between two neighbours.
+/// The keys of numbers are those of doubles. Most integers beyond 2^53 equal no double. Such an
+/// integer is between two adjacent keys.
 struct OrderedValue: BitwiseCopyable, Sendable {
   /// The greatest key that is not above the value.
   var floor: UInt64
-  /// The least key that is not below it.
+  /// The least key that is not below the value.
   var ceiling: UInt64
 
-  /// No value: between no bounds but those of all values, which is why those are asked for apart.
+  /// The position that stands for "no value".
+  ///
+  /// It is between no bounds except 0 and `UInt64.max`, the bounds of all values. Code that accepts
+  /// such bounds must check ``isMissing`` first.
   static let missing = OrderedValue(floor: 0, ceiling: .max)
-  /// What is between all bounds that one value can be between.
+  /// The position that is between all bounds that one value can be between. The floor is above the
+  /// ceiling.
   static let always = OrderedValue(floor: .max, ceiling: 0)
 
+  /// Whether the position stands for "no value".
   var isMissing: Bool { floor == 0 && ceiling == .max }
 
   /// Whether the value is between the bounds, both included.
   @inline(__always)
   func isWithin(_ low: UInt64, _ high: UInt64) -> Bool { low <= floor && ceiling <= high }
 
+  /// Creates a position from its two keys.
   private init(floor: UInt64, ceiling: UInt64) {
     self.floor = floor
     self.ceiling = ceiling
   }
 
+  /// Creates the position of a value that has a key.
   init(exactly key: UInt64) {
     floor = key
     ceiling = key
   }
 
-  /// Nil for a NaN.
+  /// Creates the position of a double; `nil` for a NaN.
   init?(_ double: Double) {
     guard let key = OrderedKey.of(double) else { return nil }
     self.init(exactly: key)
   }
 
+  /// Creates the position of an integer.
   init(_ integer: Int64) {
     let nearest = Double(integer)
-    // An integer's neighbours are finite, so that they have keys; 0 would be that of no number.
+    // The nearest double is never a NaN, so it has a key and the fallback is never used.
     let key = OrderedKey.of(nearest) ?? 0
     self.init(exactly: key)
     guard Int64(exactly: nearest) != integer else { return }
-    // 2^63 is no `Int64`, and above all of them.
+    // 2^63 is no `Int64` and is above all of them.
     let isAbove = Int64(exactly: nearest).map { $0 > integer } ?? true
     if isAbove { floor = key - 1 } else { ceiling = key + 1 }
   }

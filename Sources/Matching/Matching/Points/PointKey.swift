@@ -1,17 +1,28 @@
-/// The bytes by which a point is found, and their hash. Sixteen bytes and fewer are in it whole, so
-/// that most points are told apart without a look at where their bytes lie.
+/// The key by which ``PointTable`` finds a point: its path, its bytes and their hash.
+///
+/// The key holds up to sixteen bytes as a whole. Most points are therefore compared without access
+/// to the memory of their bytes.
 struct PointKey: BitwiseCopyable, Sendable {
+  /// The number of the path above the kind of the bytes; see ``PointValue/Kind``.
   let path: UInt32
+  /// The number of bytes.
   let count: UInt32
-  /// All bytes with zeros behind them or, of more than sixteen, the first and the last eight.
+  /// The first eight bytes, with zeros behind them.
   let low: UInt64
+  /// The next eight bytes, with zeros behind them. Of more than sixteen bytes, the last eight.
   let high: UInt64
+  /// The hash of the path, the count and all bytes.
   let hash: UInt64
 
+  /// The greatest number of bytes that a key holds as a whole.
   static let wholeCount = 16
 
+  /// Whether the key holds all bytes.
   var isWhole: Bool { count <= Self.wholeCount }
 
+  /// Creates the key of some bytes.
+  ///
+  /// - Complexity: O(1) for up to sixteen bytes; otherwise O(*n*), where *n* is their count.
   @inline(__always)
   init(_ bytes: UnsafeRawBufferPointer, path: UInt32, _ hash: ByteHash) {
     self.path = path
@@ -23,6 +34,8 @@ struct PointKey: BitwiseCopyable, Sendable {
       ? hash.hash(low: low, high: high, number: number) : hash.hash(bytes, number: number)
   }
 
+  /// Returns the first and the next eight bytes with zeros behind them, or the last eight of a long
+  /// key.
   @inline(__always)
   private static func words(_ bytes: UnsafeRawBufferPointer) -> (low: UInt64, high: UInt64) {
     let count = bytes.count
@@ -30,7 +43,7 @@ struct PointKey: BitwiseCopyable, Sendable {
       UInt64(truncatingIfNeeded: bytes.loadUnaligned(fromByteOffset: place, as: Word.self))
     }
     if count > Self.wholeCount { return (load(0, UInt64.self), load(count - 8, UInt64.self)) }
-    // The last words are read so that they end with the bytes, and what was read twice shifted out.
+    // The second load ends with the bytes; the shift drops the bytes that were loaded twice.
     if count >= 8 {
       return (load(0, UInt64.self), load(count - 8, UInt64.self) >> UInt64(8 * (16 - count)))
     }

@@ -1,17 +1,28 @@
-/// Keys that wait to be looked up together, a fixed number at most.
+/// A batch of keys that wait to be looked up in a ``PointTable`` together, at most 64.
 ///
-/// What each step reads lies anywhere in a large table. It is brought near for all keys before the first
-/// is gone on with, so that they wait for the memory together and not one after the other, and not at
-/// all while the rest of the record is looked at.
+/// Each step of a look-up reads a random place of a large table. The batch prefetches the next step
+/// for all keys before it continues with the first. The processor then loads the places in
+/// parallel, while the rest of the record is examined.
+///
+/// 1. ``ask(_:_:_:)`` adds a key and prefetches its hash slot.
+/// 2. ``locate(_:)`` reads the hash slots and prefetches the points.
+/// 3. ``meet(_:_:)`` reads the points and adds them to the facts of the change.
 struct PointQuestions: Sendable {
+  /// The greatest number of keys in a batch.
   private static let capacity = 64
 
+  /// The keys, in the first ``count`` elements.
   private var keys: [PointKey] = []
-  /// Points that most likely are those of some of the keys, with where these are.
+  /// The points that most likely belong to keys, each with the index of its key.
   private var found: [(place: Int, number: UInt32)] = []
+  /// The number of keys that wait.
   private var count = 0
 
-  /// Adds a key that holds its bytes, and looks all up when there are many.
+  /// Adds a key. A full batch is looked up first.
+  ///
+  /// - Precondition: The key holds all its bytes (``PointKey/isWhole``), because they may be gone
+  ///   when it is looked up.
+  /// - Complexity: O(1), amortized.
   @inline(__always)
   mutating func ask(_ key: PointKey, _ table: PointTable, _ facts: inout RecordFacts) {
     if count == keys.count { makeRoom(key, table, &facts) }
@@ -20,13 +31,15 @@ struct PointQuestions: Sendable {
     count += 1
   }
 
-  /// Looks up what was asked: first the numbers of the points, then the points.
+  /// Looks up all keys of the batch and empties it.
+  ///
+  /// - Complexity: O(*n*) on average, where *n* is the number of keys.
   mutating func answer(_ table: PointTable, _ facts: inout RecordFacts) {
     locate(table)
     meet(table, &facts)
   }
 
-  /// Reads the numbers of the points and asks for the points.
+  /// Reads the hash slots of all keys and prefetches the points.
   mutating func locate(_ table: PointTable) {
     found.removeAll(keepingCapacity: true)
     for place in 0..<count {
@@ -36,11 +49,12 @@ struct PointQuestions: Sendable {
     }
   }
 
-  /// Reads the points that were located.
+  /// Reads the points, adds those of the keys to the facts, and empties the batch.
   mutating func meet(_ table: PointTable, _ facts: inout RecordFacts) {
     for (place, number) in found {
       if table[number].mayBe(keys[place]) {
         facts.meet(number, table[number])
+      // The point of another key has the same half of the hash.
       } else if let number = table.find(keys[place]) {
         // Another point has the same half of the hash.
         facts.meet(number, table[number])
@@ -49,6 +63,7 @@ struct PointQuestions: Sendable {
     count = 0
   }
 
+  /// Allocates the batch at its first use; afterwards, looks up the full batch.
   private mutating func makeRoom(
     _ filler: PointKey, _ table: PointTable, _ facts: inout RecordFacts
   ) {

@@ -1,20 +1,32 @@
-/// The points of one change. They are few, so that the set stays near the processor whatever their
-/// numbers are, and it is emptied without a look at it.
+/// A hash set of the points of one change.
+///
+/// A change has few points, so the set stays in the processor's cache, whatever the numbers of the
+/// points are. Emptying it writes nothing to the slots: a new round makes all of them empty.
 struct PointSet: Sendable {
-  /// In the upper half the round in which the slot was filled, in the lower the number. A slot of
-  /// another round is empty.
+  /// The slots, a power of two of them, at first 256 (2 KiB).
+  ///
+  /// The upper half of a slot is the round in which the slot was filled, the lower half the number.
+  /// A slot of another round is empty.
   private var slots = [UInt64](repeating: 0, count: 256)
+  /// The current round.
   private var round: UInt64 = 1
+  /// The number of points in the set.
   private var count = 0
 
+  /// Empties the set.
+  ///
+  /// - Complexity: O(1). After 2^32 - 1 rounds a call makes new slots.
   mutating func removeAll() {
     count = 0
     round += 1
-    // After four thousand million rounds they begin anew.
+    // The round has 32 bits in a slot. After the last one, the set begins again with empty slots.
     if round > UInt64(UInt32.max) { self = PointSet() }
   }
 
-  /// - Returns: whether the number was not there.
+  /// Adds a number.
+  ///
+  /// - Returns: Whether the number is new.
+  /// - Complexity: O(1) on average, amortized.
   @inline(__always)
   mutating func insert(_ number: UInt32) -> Bool {
     if count * 2 >= slots.count { grow() }
@@ -25,14 +37,17 @@ struct PointSet: Sendable {
     return true
   }
 
+  /// Whether the set has a number.
+  ///
+  /// - Complexity: O(1) on average.
   @inline(__always)
   func contains(_ number: UInt32) -> Bool { slot(of: number).isThere }
 
-  /// Where the number is, or the first empty slot where it belongs.
+  /// Returns the slot of the number, or the first empty slot behind its home.
   @inline(__always)
   private func slot(of number: UInt32) -> (slot: Int, isThere: Bool) {
     let wanted = round << 32 | UInt64(number)
-    // The product spreads numbers that lie beside each other. There are 2^n slots.
+    // The multiplication spreads adjacent numbers. The count of slots is a power of two.
     var slot = Int(truncatingIfNeeded: (number &* 0x9E37_79B1) >> 7) & (slots.count - 1)
     while slots[slot] >> 32 == round {
       if slots[slot] == wanted { return (slot, true) }
@@ -41,6 +56,7 @@ struct PointSet: Sendable {
     return (slot, false)
   }
 
+  /// Doubles the slots.
   private mutating func grow() {
     let old = slots
     slots = [UInt64](repeating: 0, count: old.count * 2)

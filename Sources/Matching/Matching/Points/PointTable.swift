@@ -1,94 +1,125 @@
-/// Facts that a record can have, such as "`author` is ann" or "a word of `title` is sea", each a
-/// number: a *point*.
+/// The table of *points*: facts that a record can have, each under a number.
 ///
-/// A point is a path and bytes (``Path``), and lives as long as somebody uses it. Under it stand the
-/// entries that need to be looked at when a record has it.
+/// A point is a path and bytes (``Path``), such as "`author` is ann" or "a word of `title` is sea".
+/// It lives while its use count is positive. The table lists under each point the entries that must
+/// be examined when a record has the point.
 struct PointTable: Sendable {
-  /// What every look-up reads.
+  /// The part of a point that every look-up reads. It takes 40 bytes.
   struct Point: BitwiseCopyable, Sendable {
+    /// The number of the path above the kind of the bytes.
     let path: UInt32
+    /// The number of bytes.
     let count: UInt32
+    /// The words of the point's ``PointKey``.
     let low: UInt64
     let high: UInt64
-    /// Entries that a record with the point may match, and those that it does.
+    /// The candidates of the entries that a record with the point may match.
     var candidates = RunList()
+    /// The candidates of the entries that a record with the point matches for certain.
     var certain = RunList()
 
+    /// Whether no entry is filed under the point.
     var isEmpty: Bool { candidates.isEmpty && certain.isEmpty }
 
-    /// Whether the point has the key or, of a key that does not hold its bytes, may have.
+    /// Whether the point has the key. For a key that does not hold all its bytes, the result may be
+    /// wrong: the caller must compare the bytes.
     @inline(__always)
     func mayBe(_ key: PointKey) -> Bool {
       low == key.low && high == key.high && path == key.path && count == key.count
     }
   }
 
-  /// What only changes of the index and learning read.
+  /// The part of a point that only updates of the index and learning read.
   struct Ledger: BitwiseCopyable, Sendable {
-    /// Where the bytes are in the table's memory, if there are more than the point holds.
+    /// The offset of the bytes in the table's memory, if the point does not hold them.
     fileprivate var start: UInt32 = 0
-    /// How often the point was asked for and not given back; 0 when the number is free.
+    /// The use count; 0 when the number is free.
     var users: UInt32 = 1
-    /// In how many of the changes that the index learnt from it was met, and how many it had learnt
-    /// from before.
+    /// The number of learned changes that had the point.
     var meetings: UInt32 = 0
+    /// The number of changes that the index had learned from when the point was created.
     var learntBefore: UInt32 = 0
   }
 
+  /// The hash of the keys.
   private let hash: ByteHash
+  /// The points, by number.
   private(set) var points: [Point] = []
+  /// The ledgers, by number.
   private(set) var ledgers: [Ledger] = []
+  /// The numbers that are free.
   private var freeNumbers: [UInt32] = []
-  /// The bytes of points that are longer than ``PointKey/wholeCount``.
+  /// The bytes of the points that are longer than ``PointKey/wholeCount``.
   private var memory: [UInt8] = []
+  /// The number of bytes in the memory that belong to removed points.
   private var unusedBytes = 0
+  /// The hash table that finds numbers by keys.
   private var slots = HashSlots()
 
+  /// Creates an empty table.
+  ///
+  /// - Parameter seed: The seed of the hash.
   init(seed: UInt64) {
     hash = ByteHash(seed: seed)
   }
 
-  /// How many points there are.
+  /// The number of points.
   var count: Int { points.count - freeNumbers.count }
 
+  /// The point with a number.
   subscript(point: UInt32) -> Point {
     @inline(__always) get { points[Int(point)] }
     @inline(__always) _modify { yield &points[Int(point)] }
   }
 
+  /// The ledger of the point with a number.
   subscript(ledgerOf point: UInt32) -> Ledger {
     get { ledgers[Int(point)] }
     _modify { yield &ledgers[Int(point)] }
   }
 
-  /// The key under which the bytes are found. They may be gone when it is looked up, if they are
-  /// ``PointKey/wholeCount`` or fewer.
+  /// Returns the key of some bytes.
+  ///
+  /// A key of up to ``PointKey/wholeCount`` bytes stays valid when the bytes are gone.
+  ///
+  /// - Parameter path: The number of the path above the kind of the bytes.
   @inline(__always)
   func key(_ bytes: UnsafeRawBufferPointer, path: UInt32) -> PointKey {
     PointKey(bytes, path: path, hash)
   }
 
-  /// Has the place of a key brought near.
+  /// Starts to load the hash slot of a key into the processor's cache.
   @inline(__always)
   func prefetch(_ key: PointKey) { slots.prefetch(key.hash) }
 
-  /// The point that most likely is that of the key, which ``Point/mayBe(_:)`` tells, without a look at
-  /// it; nil when nobody uses the key's point.
+  /// Returns the number of the point that most likely has the key, without access to the point.
+  ///
+  /// The hash table compares half of the hash only. ``Point/mayBe(_:)`` decides. `nil` means that
+  /// no such point exists.
+  ///
+  /// - Complexity: O(1) on average.
   @inline(__always)
   func likely(_ key: PointKey) -> UInt32? { slots.find(hash: key.hash) { _ in true } }
 
-  /// The point of a key that holds its bytes; nil when nobody uses it.
+  /// Returns the point of a key that holds all its bytes; `nil` if there is none.
+  ///
+  /// - Complexity: O(1) on average.
   @inline(__always)
   func find(_ key: PointKey) -> UInt32? {
     slots.find(hash: key.hash) { points[Int($0)].mayBe(key) }
   }
 
-  /// The point, nil when nobody uses it.
+  /// Returns the point with these bytes; `nil` if there is none.
+  ///
+  /// - Complexity: O(*n*) on average, where *n* is the count of the bytes.
   func find(_ bytes: UnsafeRawBufferPointer, path: UInt32) -> UInt32? {
     find(key(bytes, path: path), bytes)
   }
 
-  /// The point, made if it has to be; it must be given back.
+  /// Returns the point with these bytes and counts one more use. A new point is created if there is
+  /// none. The caller must call ``release(_:)`` once for each use.
+  ///
+  /// - Complexity: O(*n*) on average, amortized, where *n* is the count of the bytes.
   mutating func use(_ bytes: UnsafeRawBufferPointer, path: UInt32) -> UInt32 {
     let key = key(bytes, path: path)
     if let known = find(key, bytes) {
@@ -113,9 +144,12 @@ struct PointTable: Sendable {
     return number
   }
 
-  /// Gives the point back; it is gone when nobody else uses it.
+  /// Counts one use less. The point is removed with its last use.
   ///
-  /// - Returns: whether it is gone.
+  /// When more than 4,096 bytes and half of the memory are unused, the call moves the rest.
+  ///
+  /// - Returns: Whether the point was removed.
+  /// - Complexity: O(*n*) on average, amortized, where *n* is the count of the bytes.
   @discardableResult
   mutating func release(_ point: UInt32) -> Bool {
     ledgers[Int(point)].users -= 1
@@ -139,15 +173,18 @@ struct PointTable: Sendable {
     return true
   }
 
-  /// How many numbers wait to be used again.
+  /// The count of the free numbers.
   var freeCount: Int { freeNumbers.count }
 
-  /// How much memory all takes.
+  /// The size of all tables in bytes, whether the memory is used or not.
   var bytes: Int {
     points.bytes + ledgers.bytes + freeNumbers.bytes + memory.bytes + slots.bytes
   }
 
-  /// Leaves out the numbers that are free; whoever keeps numbers must be told.
+  /// Numbers the points anew, without gaps and in the same order. The caller must update each
+  /// number that it keeps.
+  ///
+  /// - Complexity: O(*n*), where *n* is the count of the numbers, the free ones included.
   mutating func renumber() -> Renumbering {
     let renumbering = Renumbering(count: points.count) { ledgers[$0].users > 0 }
     points = points.indices.filter { ledgers[$0].users > 0 }.map { points[$0] }
@@ -157,7 +194,9 @@ struct PointTable: Sendable {
     return renumbering
   }
 
-  /// Counts half of what was learnt, so that what is learnt from now on counts more.
+  /// Halves the counts of learning, so that later changes weigh more.
+  ///
+  /// - Complexity: O(*n*), where *n* is the count of the numbers.
   mutating func forgetHalf() {
     for point in ledgers.indices {
       ledgers[point].meetings /= 2
@@ -165,13 +204,18 @@ struct PointTable: Sendable {
     }
   }
 
-  /// Moves the candidates into new runs.
+  /// Moves the lists of candidates into new runs.
+  ///
+  /// - Complexity: O(*n* + *m*), where *n* is the number of points and *m* of their candidates.
   mutating func moveCandidates(from old: Runs<Candidate>, to new: inout Runs<Candidate>) {
     for point in points.indices where ledgers[point].users > 0 {
       points[point].candidates.move(from: old, to: &new)
     }
   }
 
+  /// Moves the lists of certain candidates into new runs.
+  ///
+  /// - Complexity: O(*n* + *m*), where *n* is the number of points and *m* of their candidates.
   mutating func moveCertain(
     from old: Runs<CertainCandidate>, to new: inout Runs<CertainCandidate>
   ) {
@@ -180,7 +224,7 @@ struct PointTable: Sendable {
     }
   }
 
-  /// The bytes of a point.
+  /// Calls `body` with the bytes of a point. The pointer is valid only during the call.
   func withBytes<Result>(
     of point: UInt32, _ body: (UnsafeRawBufferPointer) throws -> Result
   ) rethrows -> Result {
@@ -197,6 +241,7 @@ struct PointTable: Sendable {
     }
   }
 
+  /// Returns the point of a key, of which the bytes are compared if the key does not hold them.
   private func find(_ key: PointKey, _ bytes: UnsafeRawBufferPointer) -> UInt32? {
     slots.find(hash: key.hash) { number in
       guard points[Int(number)].mayBe(key) else { return false }
@@ -205,6 +250,7 @@ struct PointTable: Sendable {
     }
   }
 
+  /// Moves the bytes in use into new memory.
   private mutating func compact() {
     var compacted: [UInt8] = []
     compacted.reserveCapacity(memory.count - unusedBytes)

@@ -1,43 +1,56 @@
 import CloudKitModel
 
-/// What stands for a value in points: equal for two values exactly when `EQUALS` takes them for
-/// equal; but references by the name of their record alone.
+/// The bytes of a value in a point.
+///
+/// Two values have equal bytes and kinds exactly when `EQUALS` considers them equal. References are
+/// the exception: only the record name counts, not the zone.
 struct PointValue: Hashable, Sendable {
-  /// What the bytes are, so that those of different kinds are never equal.
+  /// The kind of the bytes. Values of different kinds are never equal.
   enum Kind: UInt32, Sendable {
-    /// A text, or whatever else a path has that is no value.
+    /// A text, a whole number, a fraction, a timestamp in milliseconds, a place or a reference.
+    /// `plain` also stands for the bytes of a path that are no value, such as a cell.
     case plain, whole, fraction, timestamp, place, reference
 
-    /// So many bits a kind has.
+    /// The number of bits that a kind takes.
     static let width: UInt32 = 3
   }
 
+  /// The result of ``visit(_:_:_:)``.
   enum Finding {
+    /// The value has bytes, and the closure was called.
     case found
-    /// The value equals nothing, itself included.
+    /// The value equals nothing, not even itself: a NaN, or a place with a NaN.
     case equalsNothing
-    /// Values of this kind have none.
+    /// Values of this type have no bytes in points: byte strings, assets and lists.
     case unknown
   }
 
+  /// The kind of the bytes.
   var kind = Kind.plain
+  /// The bytes.
   var bytes: [UInt8]
 
+  /// Creates a plain value.
   init(bytes: some Sequence<UInt8>) {
     self.bytes = Array(bytes)
   }
 
+  /// Creates a plain value from the number of a cell or of a stretch.
   init(_ number: UInt64) {
     bytes = withUnsafeBytes(of: number) { Array($0) }
   }
 
+  /// Creates a plain value from a zone: the length of the zone name, the zone name and the owner
+  /// name.
   init(_ zoneID: ZoneID) {
     bytes = withUnsafeBytes(of: UInt64(zoneID.zoneName.utf8.count)) { Array($0) }
     bytes += zoneID.zoneName.utf8
     bytes += zoneID.ownerName.utf8
   }
 
-  /// Nil for a value that has none.
+  /// Creates the value in points of a record value; `nil` if it has none.
+  ///
+  /// - Parameter options: The options by which a text is folded.
   init?(_ value: RecordValue, _ options: Filter.Options) {
     var made: PointValue?
     let finding = Self.visit(value, options) { bytes, kind in
@@ -48,7 +61,12 @@ struct PointValue: Hashable, Sendable {
     self = made
   }
 
-  /// Shows the bytes of a value where they lie, if it has any.
+  /// Calls `body` with the bytes of a record value where they are stored, without a copy.
+  ///
+  /// A double without a fraction has the bytes of the integer. The pointer is valid only during the
+  /// call.
+  ///
+  /// - Returns: Whether the value has bytes. `body` is called only for `found`.
   @inline(__always)
   static func visit(
     _ value: RecordValue, _ options: Filter.Options,
@@ -70,7 +88,7 @@ struct PointValue: Hashable, Sendable {
       withUnsafeBytes(of: timestamp.milliseconds) { body($0, .timestamp) }
     case .location(let location):
       if location.latitude.isNaN || location.longitude.isNaN { return .equalsNothing }
-      // The two zeros are equal.
+      // The addition of 0 turns the negative zero into the positive one: the two are equal.
       withUnsafeBytes(of: (location.latitude + 0, location.longitude + 0)) { body($0, .place) }
     case .reference(let reference):
       visit(reference.recordName) { body($0, .reference) }
@@ -80,7 +98,7 @@ struct PointValue: Hashable, Sendable {
     return .found
   }
 
-  /// Shows the UTF-8 bytes of a text.
+  /// Calls `body` with the UTF-8 bytes of a text. The pointer is valid only during the call.
   @inline(__always)
   static func visit<Result>(
     _ text: String, _ body: (UnsafeRawBufferPointer) -> Result
@@ -89,6 +107,7 @@ struct PointValue: Hashable, Sendable {
     return text.withUTF8 { body(UnsafeRawBufferPointer($0)) }
   }
 
+  /// Whether one value is before another: by kind, then by bytes.
   static func precedes(_ left: PointValue, _ right: PointValue) -> Bool {
     left.kind != right.kind
       ? left.kind.rawValue < right.kind.rawValue

@@ -1,19 +1,33 @@
 import CloudKitModel
 import Foundation
 
-/// Grids of cells over the earth, finer with each level: bands of latitude, each cut into cells about
-/// as wide as they are high.
+/// The grids of cells over the earth, one for each level.
+///
+/// A grid of level *n* has 2^*n* bands of equal height in latitude. Each band is divided into cells
+/// that are about as wide as they are high.
 enum SphereGrid {
+  /// The finest level, 20. Its bands are about 19 metres high.
   static let finestLevel: UInt8 = 20
 
-  /// The cell that holds a place.
+  /// Returns the cell of a level that holds a place.
+  ///
+  /// - Parameters:
+  ///   - latitude: Degrees; values beyond -90 and 90 are clamped.
+  ///   - longitude: Degrees; values beyond -180 and 180 are clamped.
+  /// - Complexity: O(1)
   static func cell(latitude: Double, longitude: Double, level: UInt8) -> UInt64 {
     let band = band(of: latitude, level: level)
     return cell(band: band, column: column(of: longitude, columns: columns(of: band, level: level)))
   }
 
-  /// A level and its cells that together hold every place within the distance from the center; about
-  /// four cells, up to some twenty around a pole.
+  /// Returns a level and its cells that together hold every place within the distance from the
+  /// center.
+  ///
+  /// The level is the finest one, up to ``finestLevel``, whose bands are at least as high as the
+  /// circle's diameter. There are about four cells; around a pole, up to some twenty.
+  ///
+  /// - Parameter distance: The distance in metres.
+  /// - Complexity: O(*m* log *m*), where *m* is the number of cells.
   static func cover(center: Location, distance: Double) -> (level: UInt8, cells: [UInt64]) {
     let (radius, width) = extent(center: center, distance: distance)
     var level: UInt8 = 0
@@ -28,7 +42,7 @@ enum SphereGrid {
         for column in 0..<columns { cells.insert(cell(band: band, column: column)) }
         continue
       }
-      // What reaches over the date line goes on from the other side.
+      // A circle over the date line continues on the other side.
       for turn in [-360.0, 0, 360] {
         let (from, to) = (max(-180, first + turn), min(180, last + turn))
         guard from <= to else { continue }
@@ -40,12 +54,16 @@ enum SphereGrid {
     return (level, cells.sorted())
   }
 
-  /// How many degrees a circle reaches to the north and south, and to the east and west, of its
-  /// center.
+  /// Returns the extent of a circle from its center in degrees of latitude and of longitude.
+  ///
+  /// The extent is slightly too large, so that no place within the computed distance is lost. A
+  /// circle that contains a pole has a width of 180.
+  ///
+  /// - Parameter distance: The distance in metres.
   static func extent(
     center: Location, distance: Double
   ) -> (height: Double, width: Double) {
-    // Distances are computed with rounding, nearly 1 m of it on the other side of the earth.
+    // Computed distances have rounding errors: nearly 1 m at the opposite side of the earth.
     let radius = (distance / Location.earthRadius * (1 + 1e-9) + 1e-7) * 180 / .pi
     guard center.latitude - radius > -90, center.latitude + radius < 90, radius < 90 else {
       return (radius, 180)
@@ -54,27 +72,31 @@ enum SphereGrid {
     return (radius, ratio < 1 ? asin(ratio) * 180 / .pi * (1 + 1e-9) + 1e-7 : 180)
   }
 
-  /// Degrees of latitude.
+  /// Returns the height of the bands of a level in degrees of latitude.
   private static func height(_ level: UInt8) -> Double { 180 / Double(1 << Int(level)) }
 
+  /// Returns the band that holds a latitude, from 0 at the south pole.
   private static func band(of latitude: Double, level: UInt8) -> Int {
     let clamped = min(90, max(-90, latitude))
     return min((1 << Int(level)) - 1, Int((clamped + 90) / height(level)))
   }
 
+  /// Returns the number of cells of a band, at least 1.
   private static func columns(of band: Int, level: UInt8) -> Int {
     let south = Double(band) * height(level) - 90
     let north = south + height(level)
-    // A band is as wide as its edge that is nearer to the equator, or as the equator.
+    // The width of a band is that of its edge nearest to the equator.
     let widest = south < 0 && north > 0 ? 0 : min(abs(south), abs(north))
     return max(1, Int(360 * cos(widest * .pi / 180) / height(level)))
   }
 
+  /// Returns the column of a longitude, from 0 at -180 degrees.
   private static func column(of longitude: Double, columns: Int) -> Int {
     let clamped = min(180, max(-180, longitude))
     return min(columns - 1, Int((clamped + 180) / 360 * Double(columns)))
   }
 
+  /// Returns the number of a cell: the band above the column, 32 bits each.
   private static func cell(band: Int, column: Int) -> UInt64 {
     UInt64(band) << 32 | UInt64(column)
   }

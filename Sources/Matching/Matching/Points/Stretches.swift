@@ -1,7 +1,13 @@
-/// Intervals of ordered keys as a few stretches of a length 2^level that begin at multiples of it, so
-/// that the intervals around a value are found by looking up the value's stretch on each level.
+/// The cover of intervals of ordered keys by *stretches*: aligned ranges of 2^level keys.
+///
+/// An interval is filed under the few stretches that cover it. A value finds the intervals around
+/// it with one look-up for each level in use: the stretch of that level that holds the value.
 enum Stretches {
-  /// The finest level on which at most three stretches hold the interval.
+  /// Returns the finest level on which at most three stretches cover the interval, and these
+  /// stretches.
+  ///
+  /// - Precondition: `low` is at most `high`.
+  /// - Complexity: O(1)
   static func cover(_ low: UInt64, _ high: UInt64) -> (level: UInt8, stretches: ClosedRange<UInt64>)
   {
     let bits = UInt64.bitWidth - (high - low).leadingZeroBitCount
@@ -9,7 +15,7 @@ enum Stretches {
     return (level, stretch(of: low, level: level)...stretch(of: high, level: level))
   }
 
-  /// The keys that some stretches hold.
+  /// Returns the keys that the stretches of a cover hold. They contain the interval.
   static func keys(
     in cover: (level: UInt8, stretches: ClosedRange<UInt64>)
   ) -> ClosedRange<UInt64> {
@@ -18,21 +24,29 @@ enum Stretches {
     return cover.stretches.lowerBound << level...last
   }
 
+  /// Returns the stretch of a level that holds a key.
   @inline(__always)
   static func stretch(of key: UInt64, level: UInt8) -> UInt64 { key >> UInt64(level) }
 }
 
-/// The stretches of a path from the first to the last under which something was ever filed: nobody
-/// needs to look up others.
+/// The range of the stretches of a path under which entries were filed. A value outside needs no
+/// look-up.
+///
+/// The range only grows, until the path has no points any more.
 struct Reach: BitwiseCopyable, Sendable {
+  /// The range that contains no stretch.
   static let nothing = Reach(first: .max, last: 0)
 
+  /// The least stretch of the range.
   private var first: UInt64
+  /// The greatest stretch of the range.
   private var last: UInt64
 
+  /// Whether an entry may be filed under a stretch.
   @inline(__always)
   func contains(_ stretch: UInt64) -> Bool { first <= stretch && stretch <= last }
 
+  /// Extends the range so that it contains the stretches.
   mutating func include(_ stretches: ClosedRange<UInt64>) {
     first = min(first, stretches.lowerBound)
     last = max(last, stretches.upperBound)

@@ -1,27 +1,42 @@
 import CloudKitModel
 
-/// What a change has of all that an index asks for: its points, its ordered values and its places.
+/// The facts of one change that the index of a record type uses: its points, ordered values and
+/// places.
 struct RecordFacts: Sendable {
-  /// A point of the change, with the entries under it.
+  /// A point of the change, with the lists of the entries that are filed under it.
   struct Hit: BitwiseCopyable, Sendable {
+    /// The number of the point.
     var point: UInt32
+    /// The candidates that have to be checked.
     var candidates: RunList
+    /// The candidates that fire without a check.
     var certain: RunList
 
+    /// The filler of unused elements.
     fileprivate static let none = Hit(point: 0, candidates: RunList(), certain: RunList())
   }
 
+  /// The points of the change.
   private var met = PointSet()
-  /// The change's value on each ordered path, behind one that is between all bounds.
+  /// The change's value on each ordered path, from index 1. Element 0 is ``OrderedValue/always``.
   private(set) var ordered: [OrderedValue] = []
   /// The change's place in each field; ``SpherePoint/nowhere`` for none.
   private(set) var places: [SpherePoint] = []
-  /// Points of the change: all, or those under which entries are filed.
+  /// The hits, in the first ``hitCount`` elements. They are the points under which entries are
+  /// filed; in learning, all points.
   private(set) var hits: [Hit] = []
+  /// The number of hits.
   private(set) var hitCount = 0
+  /// Whether points without entries are hits too.
   private var keepsAll = false
 
-  /// Begins with a change.
+  /// Empties the facts for the next change.
+  ///
+  /// - Parameters:
+  ///   - orderedPaths: The number of ordered paths of the record type.
+  ///   - fields: The number of fields of the record type.
+  ///   - keepsAll: Whether points without entries are hits too, as learning needs.
+  /// - Complexity: O(*n*), where *n* is the number of ordered paths and fields.
   mutating func begin(orderedPaths: Int, fields: Int, keepsAll: Bool) {
     self.keepsAll = keepsAll
     met.removeAll()
@@ -31,6 +46,7 @@ struct RecordFacts: Sendable {
     Self.clear(&places, count: fields, to: .nowhere)
   }
 
+  /// Sets `count` elements to a value, in the same memory if the count is the same.
   private static func clear<Value>(_ values: inout [Value], count: Int, to value: Value) {
     if values.count != count {
       values = [Value](repeating: value, count: count)
@@ -39,7 +55,9 @@ struct RecordFacts: Sendable {
     }
   }
 
-  /// Notes that the change has a point.
+  /// Adds a point of the change. A repeated point does nothing.
+  ///
+  /// - Complexity: O(1) on average, amortized.
   @inline(__always)
   mutating func meet(_ number: UInt32, _ point: PointTable.Point) {
     guard met.insert(number), !point.isEmpty || keepsAll else { return }
@@ -49,9 +67,15 @@ struct RecordFacts: Sendable {
   }
 
   /// Whether the change has a point.
+  ///
+  /// - Complexity: O(1) on average.
   @inline(__always)
   func has(_ point: UInt64) -> Bool { met.contains(UInt32(truncatingIfNeeded: point)) }
 
+  /// Sets the change's value on an ordered path.
+  ///
+  /// - Parameter path: The number of the ordered path, from 0.
   mutating func setValue(_ value: OrderedValue, path: Int) { ordered[path + 1] = value }
+  /// Sets the change's place in a field.
   mutating func setPlace(_ place: SpherePoint, field: Int) { places[field] = place }
 }

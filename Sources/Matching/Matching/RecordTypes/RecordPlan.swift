@@ -1,28 +1,44 @@
 import CloudKitModel
 
-/// What the entries of a record type ask of records, as one row of steps in the order in which a
-/// record's fields come. It is made anew when the entries ask for something else, so that to match
-/// goes through plain memory only.
+/// The list of steps that takes from a record all facts that the entries of a record type need.
+///
+/// The steps of the record's own fields are in the order of the field names, as the fields of a
+/// record are. Matching therefore reads the record and the plan side by side, in flat arrays. The
+/// index makes a new plan when the paths, the lengths of beginnings or the distances of its entries
+/// change.
 struct RecordPlan: Sendable {
-  /// One thing that is asked of a value.
+  /// One fact to take from the value of a field. It takes 16 bytes.
   struct Step: BitwiseCopyable, Sendable {
+    /// The kind of the fact.
     enum Asked: UInt8 {
+      /// A point of a path of that shape, or an ordered value: a number, a timestamp or a text. A
+      /// stretch follows the ordered value whose stretch it is.
       case value, element, word, prefix, elementPrefix, cell, number, timestamp, text, stretch
+      /// The point for "no value".
       case absence
     }
 
+    /// The kind of the fact.
     let asked: Asked
+    /// The level of a cell or a stretch; otherwise 0.
     let level: UInt8
+    /// The raw value of ``options``.
     private let rawOptions: UInt8
-    /// The number of the path or, where an ordered value is asked for, of the ordered path.
+    /// The number of the path; for an ordered value, the number of the ordered path.
     let path: UInt32
-    /// Where the lengths of beginnings are.
+    /// The index of the first length in ``RecordPlan/lengths``.
     private let firstLength: UInt32
+    /// The number of lengths of beginnings.
     private let lengthCount: UInt32
 
+    /// The options by which a text is folded.
     var options: Filter.Options { Filter.Options(rawValue: rawOptions) }
+    /// The indices of the lengths of beginnings in ``RecordPlan/lengths``.
     var lengths: Range<Int> { Int(firstLength)..<Int(firstLength) + Int(lengthCount) }
 
+    /// Creates a step.
+    ///
+    /// - Parameter lengths: The indices of the lengths of beginnings.
     init(
       _ asked: Asked, path: UInt32, level: UInt8 = 0, options: Filter.Options = [],
       lengths: Range<Int> = 0..<0
@@ -36,29 +52,41 @@ struct RecordPlan: Sendable {
     }
   }
 
-  /// A field of which something is asked.
+  /// A field that at least one step reads, or whose place is compared.
   struct Field: BitwiseCopyable, Sendable {
-    /// The field's number in the index.
+    /// The field's number in the index of the record type.
     let number: Int
+    /// The index of the first step.
     fileprivate let firstStep: Int
+    /// The number of steps.
     fileprivate let stepCount: Int
+    /// Whether an entry compares the distance of the field's place.
     let asksForPlace: Bool
 
+    /// The indices of the field's steps in ``RecordPlan/steps``.
     var steps: Range<Int> { firstStep..<firstStep + stepCount }
   }
 
+  /// The steps, field by field.
   private(set) var steps: [Step] = []
-  /// The lengths of beginnings, rising for each step.
+  /// The lengths of beginnings in bytes, ascending for each step.
   private(set) var lengths: [Int] = []
-  /// The record's own fields, in the order of their names.
+  /// The names of the record's own fields in the plan, in ascending order.
   private(set) var names: [String] = []
+  /// The record's own fields, at the same indices as their names.
   private(set) var named: [Field] = []
+  /// The system fields in the plan.
   private(set) var system: [(key: SystemField, field: Field)] = []
-  /// The path of words of all text.
+  /// The path of the words of all text; `nil` if no entry searches all text.
   private(set) var allText: UInt32?
 
+  /// Creates a plan without steps.
   init() {}
 
+  /// Creates the plan of some fields.
+  ///
+  /// - Parameter fields: The fields, by their numbers in the index.
+  /// - Complexity: O(*n* log *n*), where *n* is the number of paths of all fields.
   init(_ fields: [FieldPaths]) {
     var named: [(name: String, field: Field)] = []
     for (number, paths) in fields.enumerated() {
@@ -84,6 +112,7 @@ struct RecordPlan: Sendable {
     self.named = named.map(\.field)
   }
 
+  /// Adds the steps of one field.
   private mutating func add(_ paths: FieldPaths) {
     steps += paths.values.map { Step(.value, path: $0.path, options: $0.options) }
     steps += paths.elements.map { Step(.element, path: $0.path, options: $0.options) }
@@ -109,7 +138,7 @@ struct RecordPlan: Sendable {
         case .text(let options): (.text, options)
         }
       steps.append(Step(asked, path: UInt32(ordered.number), options: options))
-      // They come right behind the value whose stretches they are.
+      // The stretches follow the ordered value that they belong to.
       steps += ordered.stretches.map { Step(.stretch, path: $0.path, level: $0.level) }
     }
   }

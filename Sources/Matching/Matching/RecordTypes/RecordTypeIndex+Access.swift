@@ -1,31 +1,48 @@
 import CloudKitModel
 
+/// The choice of the *access predicate*: the term under which an entry is filed.
+///
+/// The method is from F. Fabret et al., "Filtering Algorithms and Implementation for Very Fast
+/// Publish/Subscribe Systems", SIGMOD 2001: choose the term that the fewest records satisfy.
 extension RecordTypeIndex {
-  /// How an entry can be found.
+  /// A place where an entry can be filed, with its estimated cost.
   struct Choice {
+    /// The kind of the place.
     enum Place {
+      /// The point that every record has.
       case nothing
+      /// Some points. A record that has one of them meets the entry.
       case points([UInt32])
+      /// The stretches of an ordered path that cover an interval.
       case stretches(OrderedPath, low: UInt64, high: UInt64)
+      /// The grid cells that cover a circle.
       case cells(FieldKey, level: UInt8, [UInt64])
-      /// In the list of an ordered path.
+      /// The list of lower or of upper bounds of an ordered path, by the path's number, and the
+      /// bound.
       case bound(Int, UInt64, isUpper: Bool)
     }
 
+    /// The place.
     var place = Place.nothing
-    /// The term that holds for every record that comes there.
+    /// The index of the term that holds for every record that meets the entry there; `nil` if no
+    /// term does. Matching does not check this term again.
     var proves: Int?
-    /// Whether a record may come to the entry by several ways.
+    /// Whether one record can meet the entry at several points.
     var isMetAgain = false
-    /// How many of a thousand changes are thought to come there.
+    /// The estimated number of changes, of a thousand, that meet the entry there.
     var cost = 1_000.0
 
-    /// What a single bound and an interval are thought to cost before anything is known.
+    /// The estimated cost of a single bound before the index has learned.
     fileprivate static let boundCost = 400.0
+    /// The estimated cost of an interval before the index has learned.
     fileprivate static let stretchesCost = 30.0
   }
 
-  /// Chooses the term by which the fewest records come to the entry in vain.
+  /// Returns the place of the term with the lowest cost; the point that every record has, if no
+  /// term is better.
+  ///
+  /// - Complexity: O(*n* + *m*). *n* is the number of points and cells of all terms. *m* is the
+  ///   size of the samples of the ranges and distances, at most 128 each.
   func choose(_ terms: [Program.Term]) -> Choice {
     var best = Choice()
     for (index, term) in terms.enumerated() {
@@ -36,6 +53,8 @@ extension RecordTypeIndex {
     return best
   }
 
+  /// Returns the place of one term; `nil` for a term under which no entry can be filed: a negation
+  /// or a filter.
   private func choice(for term: Program.Term) -> Choice? {
     switch term.operation {
     case .any:
@@ -75,8 +94,7 @@ extension RecordTypeIndex {
     }
   }
 
-  /// How many of a thousand changes are thought to come to an entry where it is filed; nil when it is
-  /// filed nowhere.
+  /// Returns the estimated cost of an entry where it is filed now; `nil` if it is filed nowhere.
   func costWhereFiled(_ entry: Entry, _ terms: [Program.Term]) -> Double? {
     func cost(_ isFiledUnder: (Program.Term) -> Bool) -> Double? {
       terms.filter(isFiledUnder).compactMap { choice(for: $0)?.cost }.min()
@@ -101,19 +119,26 @@ extension RecordTypeIndex {
     }
   }
 
-  /// How many of a thousand changes are thought to have a point.
+  /// Returns the estimated number of changes, of a thousand, that have a point.
+  ///
+  /// The estimate combines a typical value, which weighs like 16 changes, with the changes that the
+  /// index has learned from. A point with many candidates costs up to one more.
   func cost(of point: UInt32) -> Double {
     let known = points[ledgerOf: point]
     let typical = path(of: point).typicalCost
-    // What was guessed counts like sixteen changes.
+    // The typical value weighs like sixteen changes.
     let learnt = Double(changesLearnt - known.learntBefore)
     let share = (Double(known.meetings) * 1_000 + typical * 16) / (learnt + 16)
-    // What many are interested in occurs the more often.
+    // A point that many entries use is probably frequent.
     let crowd = Double(points[point].candidates.count + points[point].certain.count)
     return share + crowd / (crowd + 1_000)
   }
 
-  /// What has to be asked of a record at the place where the entry is filed.
+  /// Returns the candidate of an entry, with the condition that is left to check at the chosen
+  /// place.
+  ///
+  /// If one range, one distance or one point is left, the candidate holds it. Otherwise the
+  /// candidate executes the entry's program.
   func candidate(_ slot: Int32, _ terms: [Program.Term], _ choice: Choice) -> Candidate {
     var rest = terms
     if let proven = choice.proves { rest.remove(at: proven) }
@@ -125,7 +150,7 @@ extension RecordTypeIndex {
       let points = term.points
       switch term.operation {
       case .range where term.bounds != (0, .max):
-        // Before the ordered values is one for what asks for none.
+        // Value 0 belongs to candidates without a condition, so the ordered values begin at 1.
         (check, path) = (.range, term.number + 1)
         (low, high) = term.bounds
       case .near:
@@ -135,7 +160,7 @@ extension RecordTypeIndex {
       case .any where points.count == 1, .all where points.count == 1:
         (check, low) = (.point, UInt64(points[0]))
       case .all where points.count == 2:
-        // Where the entry is filed under one of the two, the other is left.
+        // The entry is filed under one of the two points, so the other one is left.
         guard case .points(let filed) = choice.place, filed.count == 1,
           points.contains(filed[0]), let other = points.first(where: { $0 != filed[0] })
         else { break }
@@ -151,12 +176,12 @@ extension RecordTypeIndex {
 }
 
 extension Program.Term {
-  /// Those of a range.
+  /// The bounds of a range.
   fileprivate var bounds: (low: UInt64, high: UInt64) {
     (words[words.startIndex + 1], words[words.startIndex + 2])
   }
 
-  /// That of a distance.
+  /// The center and the distance, in metres, of a distance term.
   fileprivate var circle: (center: Location, distance: Double) {
     let numbers = arguments.map { Double(bitPattern: $0) }
     return (Location(latitude: numbers[0], longitude: numbers[1]), numbers[2])
@@ -172,7 +197,8 @@ extension Path {
     }
   }
 
-  /// How many of a thousand changes have a point of the path, as long as nothing better is known.
+  /// The typical number of changes, of a thousand, that have a given point of the path. It is used
+  /// until the index has learned.
   fileprivate var typicalCost: Double {
     switch shape {
     case .value: 10

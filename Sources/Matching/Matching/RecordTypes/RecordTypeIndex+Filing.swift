@@ -1,30 +1,34 @@
 import CloudKitModel
 
-// Where entries stand, to be come upon by the records that have what they ask for.
+// Filing: each entry is listed at a place that every record which satisfies its predicate reaches.
 extension RecordTypeIndex {
   /// Files an entry that is filed nowhere.
+  ///
+  /// - Complexity: O(*n*), amortized, where *n* is the number of points, cells and stretches of its
+  ///   terms.
   mutating func file(_ slot: Int32) {
     let (choice, candidate) = choose(for: slot)
     file(slot, by: choice, candidate)
   }
 
-  /// Where an entry is found best, and what stands there.
+  /// Returns the best place of an entry and the candidate to put there.
   ///
-  /// Both in one call: each on a value that is being changed copies the value, with a reference counted
-  /// for each table.
+  /// One function does both: each call on a value that is being changed copies the value and counts
+  /// a reference for each table.
   private func choose(for slot: Int32) -> (choice: Choice, candidate: Candidate) {
     let terms = Program.terms(of: program(of: entries[slot]))
     let choice = choose(terms)
     return (choice, candidate(slot, terms, choice))
   }
 
+  /// Files an entry at a chosen place.
   private mutating func file(_ slot: Int32, by choice: Choice, _ candidate: Candidate) {
     switch choice.place {
     case .nothing:
       file(
         slot, under: [use(PointValue(bytes: []), .everything, number(of: .everything))], candidate)
     case .points(let points):
-      // Once more than by the program.
+      // One use for the place, in addition to the use by the program.
       for point in points { self.points[ledgerOf: point].users += 1 }
       file(slot, under: points, candidate)
     case .stretches(let path, let low, let high):
@@ -44,11 +48,13 @@ extension RecordTypeIndex {
     }
   }
 
+  /// Returns the points of cells or stretches and counts one more use of each.
   private mutating func use(_ cells: [UInt64], _ path: Path) -> [UInt32] {
     let number = number(of: path)
     return cells.map { use(PointValue($0), path, number) }
   }
 
+  /// Lists a candidate under points and stores its places in the entry's keys.
   private mutating func file(_ slot: Int32, under points: [UInt32], _ candidate: Candidate) {
     let first = keys.allocate(points.count)
     for (index, point) in points.enumerated() {
@@ -65,11 +71,13 @@ extension RecordTypeIndex {
     entries[slot].access = .points
   }
 
-  /// Files an entry anew if there is a place by now that is far better than where it is.
+  /// Moves an entry if another place costs less than half of its present place.
+  ///
+  /// - Complexity: that of ``choose(_:)``, and that of filing if the entry moves.
   mutating func review(_ slot: Int32) {
     defer { renewPlan() }
     let entry = entries[slot]
-    // What no record passes has no terms.
+    // A predicate that no record satisfies has no terms and is filed nowhere.
     guard entry.access != .nowhere, let (choice, candidate) = betterPlace(for: slot, entry) else {
       return
     }
@@ -79,7 +87,8 @@ extension RecordTypeIndex {
     file(slot, by: choice, candidate)
   }
 
-  /// A place that costs less than half of what the entry's place does, and what stands there.
+  /// Returns a place that costs less than half of the entry's present place, and the candidate to
+  /// put there; `nil` if there is none.
   private func betterPlace(
     for slot: Int32, _ entry: Entry
   ) -> (choice: Choice, candidate: Candidate)? {
@@ -89,6 +98,12 @@ extension RecordTypeIndex {
     return choice.cost * 2 < cost ? (choice, candidate(slot, terms, choice)) : nil
   }
 
+  /// Removes an entry from the place where it is filed.
+  ///
+  /// The caller must then file the entry again or remove it.
+  ///
+  /// - Complexity: O(*n*), amortized, where *n* is the number of points that the entry is filed
+  ///   under; for a bound, that of ``BoundList/remove(entry:bound:)``.
   mutating func unfile(_ slot: Int32, _ entry: Entry) {
     switch entry.access {
     case .nowhere:
@@ -117,10 +132,10 @@ extension RecordTypeIndex {
     }
   }
 
-  /// A bit of places that are among the candidates of which nothing is asked.
+  /// The bit of a place that marks the list of certain candidates.
   static let certainPlace: UInt32 = 1 << 31
 
-  /// Notes that the entry's candidate under a point is at another place.
+  /// Updates the key of an entry whose candidate moved within the list of a point.
   private mutating func move(_ slot: Int32, at point: UInt32, to place: UInt32) {
     let entry = entries[slot]
     for index in entry.keys..<entry.keys + entry.keyCount
@@ -130,14 +145,15 @@ extension RecordTypeIndex {
     }
   }
 
+  /// Returns a bound of the range of an ordered path in a program.
   private func bound(in program: ArraySlice<UInt64>, path: Int, isUpper: Bool) -> UInt64 {
-    // Only entries with such a term are filed by its bound.
+    // Only entries with such a term are filed by its bound, so the fallback is never used.
     let head = Program.head(.range, number: path, count: 2)
     guard let place = program.firstIndex(of: head) else { return 0 }
     return program[place + (isUpper ? 2 : 1)]
   }
 
-  /// The points that an entry is filed under, and its places there; for tests.
+  /// Returns the points that an entry is filed under and its places in their lists.
   func keys(of entry: Entry) -> [(point: UInt32, place: UInt32)] {
     (0..<entry.keyCount).map {
       let key = keys[entry.keys + $0]

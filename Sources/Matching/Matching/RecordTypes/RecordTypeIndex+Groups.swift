@@ -1,13 +1,17 @@
 import CloudKitModel
 
-/// The steps of matching for changes side by side. Between two steps of a change are those of the others,
-/// and what the second one reads has come meanwhile.
+/// The steps of matching for several changes side by side.
 ///
-/// Each is a call of its own: where they are put into one another, the compiler copies changes.
+/// Each method does one step for all changes of a group. While the step works on the other changes,
+/// the memory that a change needs next arrives in the processor's cache.
+///
+/// The methods are not inlined: with inlined steps, the compiler copies changes.
 extension RecordTypeIndex {
+  /// Takes the facts of some changes and asks for their points.
+  ///
   /// - Parameters:
-  ///   - changes: as many as there are scratches, or fewer.
-  ///   - places: those of changes of this record type.
+  ///   - changes: The changes of the group, at most as many as there are scratches.
+  ///   - places: The indices of the changes of this record type.
   @inline(never)
   func look(
     at changes: UnsafeBufferPointer<Change>, in places: Range<Int>,
@@ -16,16 +20,19 @@ extension RecordTypeIndex {
     for place in places { changes.read(place) { look(at: $0, &scratches[place]) } }
   }
 
+  /// Looks up the numbers of the points of some changes.
   @inline(never)
   func locatePoints(in places: Range<Int>, _ scratches: inout [MatchScratch]) {
     for place in places { locatePoints(&scratches[place]) }
   }
 
+  /// Reads the points of some changes.
   @inline(never)
   func meetPoints(in places: Range<Int>, _ scratches: inout [MatchScratch]) {
     for place in places { meetPoints(&scratches[place]) }
   }
 
+  /// Checks the candidates that some changes meet.
   @inline(never)
   func considerEntries(
     _ changes: UnsafeBufferPointer<Change>, in places: Range<Int>,
@@ -36,7 +43,10 @@ extension RecordTypeIndex {
     }
   }
 
-  /// - Parameter runs: where the owners are that do not stand in the lists themselves.
+  /// Reads the lists of the owners of the entries that fire.
+  ///
+  /// - Parameter runs: The runs that hold the owners behind the second of each list. The method
+  ///   prefetches them.
   @inline(never)
   func findOwners(
     in places: Range<Int>, _ scratches: inout [MatchScratch], _ runs: borrowing Runs<Int32>

@@ -1,14 +1,18 @@
 import CloudKitModel
 
-/// Learning what records have, and filing entries by it.
+/// Learning: the index counts the facts of changes and moves entries to cheaper places.
 extension RecordTypeIndex {
-  /// Entries whose places are looked at with each change that is learnt from.
+  /// The number of entries whose places are reviewed with each learned change.
   private static let reviewsPerChange = 64
-  /// After so many changes what was learnt counts half, so that the index follows what shifts.
+  /// The number of learned changes after which the counts are halved, so that the index follows
+  /// shifts.
   private static let memory: UInt32 = 4_096
 
-  /// Counts the points of a record, and moves some entries that would be found by fewer records
-  /// elsewhere.
+  /// Counts the points of a change, adds its values to the samples, and reviews the places of some
+  /// entries.
+  ///
+  /// - Complexity: that of taking the facts of the change, and of reviewing up to 64 entries. Once
+  ///   in about 2,048 changes, O(*n*) for the *n* points of the type.
   mutating func learn(from change: Change, _ scratch: inout MatchScratch) {
     look(at: change, &scratch, forLearning: true)
     scratch.questions.answer(points, &scratch.facts)
@@ -28,6 +32,7 @@ extension RecordTypeIndex {
     }
   }
 
+  /// Halves the counts of learning.
   private mutating func forgetHalf() {
     changesLearnt /= 2
     points.forgetHalf()

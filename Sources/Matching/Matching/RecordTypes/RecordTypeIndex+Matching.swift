@@ -1,12 +1,16 @@
 import CloudKitModel
 
 extension RecordTypeIndex {
-  /// Puts the entries that fire on a change into the scratch, each once, in no order, and the lists of
-  /// their owners.
+  /// Finds the entries that fire on a change, each once and in no order, and the lists of their
+  /// owners.
   ///
-  /// - Complexity: O(points that are looked up + candidates under those that the record has). What is
-  ///   looked up are the values, elements, words and beginnings that the record has on the paths of
-  ///   the type, and a stretch or a cell for each level.
+  /// The results are in ``MatchScratch/fired`` and ``MatchScratch/owners``.
+  ///
+  /// - Parameter event: The bit of the change's event in `Subscription.Options`.
+  /// - Complexity: O(*n* + *m*) on average. *n* is the number of points that are looked up: the
+  ///   record's values, elements, words and beginnings on the paths of the type, and a stretch or a
+  ///   cell for each level in use. *m* is the number of candidates under the points that the record
+  ///   has.
   func match(_ change: Change, event: UInt8, _ scratch: inout MatchScratch) {
     look(at: change, &scratch)
     locatePoints(&scratch)
@@ -17,8 +21,10 @@ extension RecordTypeIndex {
 
   // MARK: The steps. Each asks for the memory that the next one reads.
 
+  /// Looks up the numbers of the change's points and prefetches the points.
   func locatePoints(_ scratch: inout MatchScratch) { scratch.questions.locate(points) }
 
+  /// Reads the change's points and prefetches the lists of candidates under them.
   func meetPoints(_ scratch: inout MatchScratch) {
     scratch.questions.meet(points, &scratch.facts)
     for hit in scratch.facts.hits[..<scratch.facts.hitCount] {
@@ -27,7 +33,8 @@ extension RecordTypeIndex {
     }
   }
 
-  /// Puts the entries that fire into the scratch.
+  /// Checks the candidates that the change meets, stores the entries that fire, and prefetches
+  /// their lists of owners.
   func considerEntries(_ change: Change, _ event: UInt8, _ scratch: inout MatchScratch) {
     for number in 0..<scratch.facts.hitCount {
       let hit = scratch.facts.hits[number]
@@ -53,10 +60,12 @@ extension RecordTypeIndex {
     scratch.matchedCount += scratch.firedCount
   }
 
-  /// Considers the candidates under a point, and puts those that fire behind others.
+  /// Checks the candidates under a point and stores those that fire behind the earlier ones.
   ///
-  /// - Parameter fired: There is room for all.
-  /// - Returns: how many fire, the others with them.
+  /// - Parameters:
+  ///   - fired: The entries that fire, with room for all candidates of the point.
+  ///   - first: The number of entries that fire already.
+  /// - Returns: The number of entries that fire now.
   private func consider(
     _ hit: RecordFacts.Hit, _ change: Change, _ event: UInt8, _ facts: inout RecordFacts,
     _ metAgain: inout [UInt32], _ fired: inout [UInt32], from first: Int
@@ -64,7 +73,7 @@ extension RecordTypeIndex {
     let (candidates, certain) = (candidates.elements.span, certain.elements.span)
     var fired = fired.mutableSpan
     var count = first
-    // Written without a branch: whether one fires cannot be foretold.
+    // The loop has no branch, because the processor cannot predict whether an entry fires.
     for place in hit.certain.range {
       fired[count] = certain[place].entry
       count += certain[place].fires(on: event) ? 1 : 0
@@ -76,7 +85,10 @@ extension RecordTypeIndex {
     return count
   }
 
-  /// Whether a candidate fires now; one that the change may meet again is put aside.
+  /// Whether a candidate fires now.
+  ///
+  /// A candidate that the change can meet again is stored in `metAgain` instead, and the result is
+  /// false.
   @inline(__always)
   private func fires(
     _ candidate: Candidate, _ change: Change, _ event: UInt8, _ facts: inout RecordFacts,
@@ -94,6 +106,7 @@ extension RecordTypeIndex {
     return !candidate.isMetAgain
   }
 
+  /// Checks a candidate of a list of bounds and stores it if it fires.
   private func considerBound(
     _ candidate: Candidate, _ change: Change, _ event: UInt8, _ scratch: inout MatchScratch
   ) {
@@ -104,7 +117,7 @@ extension RecordTypeIndex {
     scratch.firedCount += fires ? 1 : 0
   }
 
-  /// Whether what a candidate asks holds.
+  /// Whether the condition of a candidate holds.
   @inline(__always)
   private func passes(
     _ candidate: Candidate, _ change: Change, _ facts: inout RecordFacts
@@ -125,6 +138,9 @@ extension RecordTypeIndex {
     }
   }
 
+  /// Stores the entries that the change may have met several times, each once.
+  ///
+  /// - Complexity: O(*n* log *n*), where *n* is the number of such meetings.
   private func fireMetAgain(_ scratch: inout MatchScratch) {
     if scratch.metAgain.isEmpty { return }
     scratch.metAgain.sort()
@@ -137,7 +153,8 @@ extension RecordTypeIndex {
     }
   }
 
-  /// Reads all lists of owners before one is gone through: none waits for the memory of another.
+  /// Copies the lists of the owners of all entries that fire. The later steps then need not wait
+  /// for one list after the other.
   func findOwners(_ scratch: inout MatchScratch) {
     if scratch.owners.count < scratch.firedCount {
       scratch.owners = [OwnerList](repeating: .empty, count: scratch.fired.count)
@@ -147,9 +164,11 @@ extension RecordTypeIndex {
     }
   }
 
-  /// Carries out an entry's program.
+  /// Executes the program of an entry and returns whether all its terms hold.
   ///
-  /// What is read of the facts is not changed; to hand them over so spares a copy.
+  /// The method does not change the facts; the `inout` argument avoids a copy.
+  ///
+  /// - Complexity: O(*n*), where *n* is the count of the program's words, if it has no filters.
   private func passes(_ slot: Int32, _ change: Change, _ facts: inout RecordFacts) -> Bool {
     let entry = entries[slot]
     var place = Int(entry.program)
@@ -163,6 +182,11 @@ extension RecordTypeIndex {
     return true
   }
 
+  /// Whether a term holds.
+  ///
+  /// - Parameters:
+  ///   - head: The head word of the term.
+  ///   - arguments: The indices of its arguments in the words of the index.
   private func holds(
     _ head: UInt64, _ arguments: Range<Int>, _ change: Change, _ facts: inout RecordFacts
   ) -> Bool {
@@ -186,11 +210,13 @@ extension RecordTypeIndex {
     }
   }
 
+  /// Whether the change has one of the points.
   private func hasAny(_ places: Range<Int>, _ facts: inout RecordFacts) -> Bool {
     for place in places where facts.has(words.elements[place]) { return true }
     return false
   }
 
+  /// Whether the change has all the points.
   private func hasAll(_ places: Range<Int>, _ facts: inout RecordFacts) -> Bool {
     for place in places where !facts.has(words.elements[place]) { return false }
     return true

@@ -1,6 +1,8 @@
-/// Giving back memory of what is gone.
+/// The release of memory after removals.
 extension RecordTypeIndex {
-  /// About how much memory all takes.
+  /// The approximate size of the index of the record type in bytes.
+  ///
+  /// - Complexity: O(*n*), where *n* is the number of ordered paths and their free runs.
   var bytes: Int {
     let tables = [
       entries.bytes, owners.bytes, points.bytes, candidates.bytes, certain.bytes, words.bytes,
@@ -9,7 +11,9 @@ extension RecordTypeIndex {
     return tables.reduce(0, +) + bounds.reduce(0) { $0 + $1.lower.bytes + $1.upper.bytes }
   }
 
-  /// Moves what is left of runs of which most is free.
+  /// Moves the remaining runs of each pool of which more is free than used.
+  ///
+  /// - Complexity: O(*n*) for the *n* points or entries of a pool that moves; otherwise O(1).
   mutating func moveRuns() {
     if candidates.isWorthMoving {
       var moved = candidates.emptied()
@@ -37,9 +41,10 @@ extension RecordTypeIndex {
     }
   }
 
-  /// Leaves out the numbers of points and filters that are free, if most are.
+  /// Numbers the points and filters anew, if more are free than used.
   ///
-  /// - Complexity: O(entries) when they are, which is when more than half are gone.
+  /// - Complexity: O(*n*) if they are numbered anew, where *n* is the size of all programs and
+  ///   candidates; otherwise O(1).
   mutating func renumberTerms() {
     let (used, free) = (points.count + filters.count, points.freeCount + filters.freeCount)
     guard Renumbering.isWorthIt(free: free, used: used, mentions: entries.count) else { return }
@@ -60,7 +65,8 @@ extension RecordTypeIndex {
     }
   }
 
-  /// Their order stays, and with it that of the terms.
+  /// Replaces the numbers of points and filters in the program of an entry. Their order stays, and
+  /// with it the order of the terms.
   private mutating func renumberProgram(
     of entry: Entry, _ points: Renumbering, _ filters: Renumbering
   ) {
@@ -81,11 +87,13 @@ extension RecordTypeIndex {
     }
   }
 
-  /// Leaves out the numbers of entries that are free, if most are.
+  /// Numbers the entries anew, if more are free than used.
   ///
-  /// - Parameter mentions: In how many other places such numbers are looked for.
-  /// - Returns: the new numbers; nil when they stay.
-  /// - Complexity: O(entries) when they change, which is when more than half are gone.
+  /// - Parameter mentions: The number of places outside this index that hold the number of an
+  ///   entry.
+  /// - Returns: The new numbers; `nil` if the numbers stay.
+  /// - Complexity: O(*n*) if the entries are numbered anew, where *n* is the number of entries and
+  ///   candidates; otherwise O(1).
   mutating func renumberEntries(mentions: Int) -> Renumbering? {
     guard
       Renumbering.isWorthIt(free: entries.freeCount, used: entries.count, mentions: mentions)
@@ -101,6 +109,7 @@ extension RecordTypeIndex {
     return renumbering
   }
 
+  /// Applies a change to all candidates: those under points, and those in lists of bounds.
   private mutating func updateCandidates(
     _ update: (inout Candidate) -> Void, certain updateCertain: (inout CertainCandidate) -> Void
   ) {

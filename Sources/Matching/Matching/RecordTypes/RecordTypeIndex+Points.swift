@@ -1,14 +1,13 @@
 import CloudKitModel
 
-/// Finding the points that a record has.
+/// The search for the points that a record has.
 extension RecordTypeIndex {
-  /// Notes a change's ordered values and its places, and asks for the points of its record: they are
-  /// met when the questions have been answered.
+  /// Takes the ordered values and places of a change, and asks for the points of its record.
   ///
-  /// Only what is asked for is taken out of the change: to copy a record counts a reference for each
-  /// text in it.
+  /// The points are looked up in batches; see ``PointQuestions``. The method reads only the fields
+  /// that the plan names: a copy of the record would count a reference for each text in it.
   ///
-  /// - Parameter forLearning: Whether points are noted too under which no entry is filed.
+  /// - Parameter forLearning: Whether points without entries are noted too.
   func look(at change: Change, _ scratch: inout MatchScratch, forLearning: Bool = false) {
     scratch.facts.begin(
       orderedPaths: orderedPaths.count, fields: fields.count, keepsAll: forLearning)
@@ -25,8 +24,10 @@ extension RecordTypeIndex {
     if let path = plan.allText { lookAtAllText(of: change, path, &scratch) }
   }
 
-  /// Goes through the record's fields and those that are asked for side by side, for both are in the
-  /// order of their names.
+  /// Takes the facts of the record's own fields.
+  ///
+  /// The fields and the plan are both in the order of the names, so the method merges them in one
+  /// pass. An encrypted field counts as absent: filters do not see it.
   private func lookAtFields(of change: Change, _ scratch: inout MatchScratch) {
     let hidden = change.record?.encryptedFields ?? []
     var next = 0
@@ -49,6 +50,10 @@ extension RecordTypeIndex {
     for rest in next..<plan.named.count { lookAtAbsence(of: plan.named[rest], &scratch) }
   }
 
+  /// Asks for the point with these bytes on a path.
+  ///
+  /// A short key joins the batch. A longer one is looked up at once, because the batch does not
+  /// keep bytes.
   @inline(__always)
   private func ask(
     _ bytes: UnsafeRawBufferPointer, _ path: UInt32, kind: PointValue.Kind = .plain,
@@ -62,21 +67,24 @@ extension RecordTypeIndex {
     }
   }
 
-  /// Asks for the point of a path that has no more than one.
+  /// Asks for the only point of a path: "no value", or the point that every record has.
   private func askNothing(_ path: UInt32, _ scratch: inout MatchScratch) {
     ask(UnsafeRawBufferPointer(start: nil, count: 0), path, &scratch)
   }
 
+  /// Asks for the point of a cell or of a stretch.
   private func ask(_ number: UInt64, _ path: UInt32, _ scratch: inout MatchScratch) {
     withUnsafeBytes(of: number) { ask($0, path, &scratch) }
   }
 
+  /// Asks for the point of "no value" of a field, if an entry uses it.
   private func lookAtAbsence(of field: RecordPlan.Field, _ scratch: inout MatchScratch) {
     for step in field.steps where plan.steps[step].asked == .absence {
       askNothing(plan.steps[step].path, &scratch)
     }
   }
 
+  /// Takes the facts of a field's value.
   private func look(
     at value: RecordValue, _ field: RecordPlan.Field, _ scratch: inout MatchScratch
   ) {
@@ -105,6 +113,7 @@ extension RecordTypeIndex {
     }
   }
 
+  /// Asks for the points of the value itself.
   private func askForValue(
     _ value: RecordValue, _ field: RecordPlan.Field, _ scratch: inout MatchScratch
   ) {
@@ -114,7 +123,9 @@ extension RecordTypeIndex {
     }
   }
 
-  /// - Parameter bytes: those of the text.
+  /// Takes the facts of a text.
+  ///
+  /// - Parameter bytes: The UTF-8 bytes of the text.
   private func look(
     atText bytes: UnsafeRawBufferPointer, _ text: String, _ field: RecordPlan.Field,
     _ scratch: inout MatchScratch
@@ -142,6 +153,10 @@ extension RecordTypeIndex {
     }
   }
 
+  /// Takes the facts of an element of a list.
+  ///
+  /// - Parameter isText: Whether the list is one of texts. Only then are words and beginnings
+  ///   taken.
   private func look(
     atElement value: RecordValue, isText: Bool, _ field: RecordPlan.Field,
     _ scratch: inout MatchScratch
@@ -161,7 +176,7 @@ extension RecordTypeIndex {
     }
   }
 
-  /// An ordered value that is no text.
+  /// Takes an ordered value that is a number or a timestamp, and asks for its stretches.
   private func look(
     at value: OrderedValue, _ asked: RecordPlan.Step.Asked, _ field: RecordPlan.Field,
     _ scratch: inout MatchScratch
@@ -172,7 +187,10 @@ extension RecordTypeIndex {
     }
   }
 
-  /// - Returns: the step after the last stretch.
+  /// Asks for the stretches of an ordered value.
+  ///
+  /// - Parameter first: The index of the step behind the ordered value.
+  /// - Returns: The index of the step behind the last stretch.
   private func look(
     atStretchesOf value: OrderedValue, from first: Int, _ field: RecordPlan.Field,
     _ scratch: inout MatchScratch
@@ -187,6 +205,7 @@ extension RecordTypeIndex {
     return number
   }
 
+  /// Takes a place, and asks for its cells.
   private func look(
     at place: Location, _ field: RecordPlan.Field, _ scratch: inout MatchScratch
   ) {
@@ -201,6 +220,7 @@ extension RecordTypeIndex {
     }
   }
 
+  /// Calls `body` with the UTF-8 bytes of a text, folded if the options say so.
   @inline(__always)
   private func withFolded<Result>(
     _ bytes: UnsafeRawBufferPointer, _ text: String, _ options: Filter.Options,
@@ -211,6 +231,7 @@ extension RecordTypeIndex {
     return folded.withUTF8 { body(UnsafeRawBufferPointer($0)) }
   }
 
+  /// Asks for the beginnings of a text, in the ascending lengths of the step.
   @inline(__always)
   private func look(
     atBeginningsOf bytes: UnsafeRawBufferPointer, _ step: RecordPlan.Step,
@@ -223,6 +244,7 @@ extension RecordTypeIndex {
     }
   }
 
+  /// Asks for the words of a text. ASCII texts need no copies of their words.
   private func look(
     atWordsOf bytes: UnsafeRawBufferPointer, _ text: String, _ path: UInt32,
     _ scratch: inout MatchScratch
@@ -237,6 +259,7 @@ extension RecordTypeIndex {
     }
   }
 
+  /// Asks for the words of all fields with texts that are not encrypted.
   private func lookAtAllText(
     of change: Change, _ path: UInt32, _ scratch: inout MatchScratch
   ) {

@@ -1,95 +1,136 @@
 import CloudKitModel
 
-/// The query predicates of one record type, each filed under its most selective term.
+/// The index of the query predicates of one record type.
+///
+/// A predicate is an ``Entry``, filed under its most selective term. The structure is an inverted
+/// index: points, lists of bounds, stretches and cells list the entries; a record looks up its own
+/// facts.
 struct RecordTypeIndex: Sendable {
-  /// A predicate that one or more owners saved, evaluated once for all of them.
+  /// A predicate of one or more owners. It is evaluated once for all of them.
   struct Entry: Sendable {
-    /// Where its program begins and how many words that has.
+    /// The index of the first word of its ``Program``.
     var program: UInt32 = 0
+    /// The number of words of its program.
     var wordCount: UInt32 = 0
-    /// Where its keys begin and how many there are.
+    /// The index of its first key in ``RecordTypeIndex/keys``.
     var keys: UInt32 = 0
+    /// The number of its keys: the points that it is filed under.
     var keyCount: UInt32 = 0
+    /// The place where it is filed.
     var access = Access.nowhere
+    /// The bits of the events that it fires on, as in `Subscription.Options`. 0 means that no
+    /// record satisfies the predicate.
     var events: UInt8 = 0
   }
 
-  /// Where an entry is filed.
+  /// The kind of the place where an entry is filed.
   enum Access: Sendable, Hashable {
-    /// No record passes it.
+    /// No place: no record satisfies the predicate, or the entry is not filed yet.
     case nowhere
-    /// Under points; the entry's keys say which.
+    /// Points; the entry's keys give their numbers.
     case points
-    /// In an ordered path's list of lower or of upper bounds.
+    /// The list of lower or of upper bounds of an ordered path.
     case bound(path: UInt16, isUpper: Bool)
   }
 
-  /// The two lists of predicates with one bound only, and what values there are.
+  /// The two lists of the predicates with one bound on an ordered path, and a sample of its values.
   struct Bounds: Sendable {
+    /// The values of the latest learned changes.
     var sample = Sample<OrderedValue>()
-    /// By their bounds: a value passes those that are at most itself.
+    /// The predicates with a lower bound. A value satisfies those whose bound is at most its floor.
     var lower = BoundList()
-    /// By the bounds' complements, for the same reason.
+    /// The predicates with an upper bound, by the complement of the bound. The order is therefore
+    /// the same: a value satisfies those at the beginning.
     var upper = BoundList()
   }
 
-  // What is asked of records.
+  /// The paths, by number. Numbers of paths are never freed.
   private(set) var paths: [Path] = []
+  /// The numbers of the paths.
   private var pathNumbers: [Path: UInt32] = [:]
-  /// How many points each path has.
+  /// The number of points of each path.
   private var pointCounts: [UInt32] = []
-  /// How far the stretches of each path reach, if it is one of stretches.
+  /// The stretches of each path under which entries were filed; ``Reach/nothing`` for other paths.
   var reaches: [Reach] = []
+  /// The fields that predicates name, with their paths.
   var fields: [FieldPaths] = []
-  /// The same in the form in which records are looked at.
+  /// The steps that take the facts from a record, made from ``fields``.
   private(set) var plan = RecordPlan()
+  /// Whether ``plan`` must be made anew.
   private var isPlanOld = false
+  /// The numbers of the fields.
   private var fieldNumbers: [FieldKey: Int] = [:]
+  /// The ordered paths, by number.
   private(set) var orderedPaths: [OrderedPath] = []
+  /// The numbers of the ordered paths.
   private(set) var orderedNumbers: [OrderedPath: Int] = [:]
+  /// The filters that are evaluated directly.
   var filters: FilterTable
-  /// The path of zones, and that which every record has; nil when there are no points of them.
+  /// The path of zones; `nil` if no predicate names a zone.
   private(set) var zone: UInt32?
+  /// The path of the point that every record has; `nil` if no entry is filed under it.
   private(set) var everything: UInt32?
 
-  // Where entries are filed.
+  /// The points, with the lists of the entries that are filed under them.
   var points: PointTable
+  /// The candidates that have to be checked.
   var candidates = Runs<Candidate>(filler: .none)
-  /// Candidates of which nothing is asked.
+  /// The candidates that fire without a check.
   var certain = Runs<CertainCandidate>(filler: .none)
+  /// The lists of bounds, by the number of the ordered path.
   var bounds: [Bounds] = []
 
-  // The entries.
+  /// The entries.
   var entries = SlotTable<Entry>()
-  /// By entry. Apart from the entries, for it is what every match asks for.
+  /// The owners of each entry, by slot. They are apart from the entries, because every match reads
+  /// them.
   var owners: [OwnerList] = []
+  /// The words of the programs.
   var words = Runs<UInt64>(filler: 0)
-  /// How many changes the index has learnt from, lately.
+  /// The number of changes that the index has learned from, halved at 4,096.
   var changesLearnt: UInt32 = 0
-  /// The entry whose place is looked at next.
+  /// The slot of the entry whose place is reviewed next.
   var nextReviewed: Int32 = 0
-  /// A point and the place in its list, in the upper and the lower half.
+  /// The keys of the entries: the point in the upper half, the place in the point's list in the
+  /// lower half.
   var keys = Runs<UInt64>(filler: 0)
+  /// The hash table that finds entries by program and events.
   var predicates = HashSlots(isDense: true)
+  /// The hash of programs.
   private let hash: ByteHash
 
+  /// Creates an empty index.
+  ///
+  /// - Parameter seed: The seed of all hashes.
   init(seed: UInt64) {
     points = PointTable(seed: seed)
     filters = FilterTable(seed: seed)
     hash = ByteHash(seed: seed)
   }
 
+  /// Whether the index has no entries.
   var isEmpty: Bool { entries.count == 0 }
 
   // MARK: Entries
 
-  /// The entry of a predicate, made if there is none.
+  /// Returns the slot of the entry of a predicate. A new entry is created and filed if there is
+  /// none.
+  ///
+  /// The caller must add an owner to a new entry, and call ``remove(_:)`` when the entry has no
+  /// owners.
+  ///
+  /// - Parameters:
+  ///   - filters: The filters, all of which must match.
+  ///   - zoneID: The zone of the record; `nil` for every zone.
+  ///   - events: The bits of the events to fire on; 0 gives an entry that never fires.
+  /// - Complexity: O(*n* log *n* + *m*²) on average, amortized, where *n* is the size of the
+  ///   filters in bytes and *m* their number.
   mutating func entry(_ filters: [Filter], zoneID: ZoneID?, events: UInt8) -> Int32 {
     var terms: [Term] = zoneID.map { [Term($0)] } ?? []
     terms += filters.map { Term($0) }
     defer { renewPlan() }
     guard let terms = Term.joined(terms), events != 0 else {
-      // No record passes it. All such predicates are one.
+      // No record satisfies it. All such predicates share one entry.
       return entry(program: Self.never, events: 0) { _, _ in }
     }
     return entry(program: withoutRepetition(terms.map { encode($0) }), events: events) {
@@ -97,10 +138,11 @@ struct RecordTypeIndex: Sendable {
     }
   }
 
-  /// The program of what no record passes; others begin with a head.
+  /// The program of a predicate that no record satisfies. No head word has this value.
   private static let never = [UInt64.max]
 
-  /// The terms in an order of their own, each once.
+  /// Joins the encoded terms in lexicographic order, each once, and releases the points of the
+  /// duplicates.
   private mutating func withoutRepetition(_ terms: [[UInt64]]) -> [UInt64] {
     var program: [UInt64] = []
     var last: [UInt64]?
@@ -115,6 +157,9 @@ struct RecordTypeIndex: Sendable {
     return program
   }
 
+  /// Returns the slot of the entry with a program and events.
+  ///
+  /// - Parameter file: Files a new entry.
   private mutating func entry(
     program: [UInt64], events: UInt8, file: (inout RecordTypeIndex, Int32) -> Void
   ) -> Int32 {
@@ -124,7 +169,7 @@ struct RecordTypeIndex: Sendable {
       return entry.events == events && self.program(of: entry).elementsEqual(program)
     }
     if let known {
-      // Its points and filters were asked for once more.
+      // The new program counted its points and filters once more.
       release(program[...])
       return Int32(known)
     }
@@ -140,6 +185,10 @@ struct RecordTypeIndex: Sendable {
     return slot
   }
 
+  /// Removes an entry that has no owners.
+  ///
+  /// - Complexity: O(*n*), amortized, where *n* is the number of points of the program and of the
+  ///   place.
   mutating func remove(_ slot: Int32) {
     let entry = entries[slot]
     let program = program(of: entry)
@@ -152,31 +201,38 @@ struct RecordTypeIndex: Sendable {
     moveRuns()
   }
 
+  /// Makes ``plan`` anew if it is old.
+  ///
+  /// - Complexity: O(*n* log *n*) for the *n* paths of the type if the plan is old; otherwise O(1).
   mutating func renewPlan() {
     guard isPlanOld else { return }
     plan = RecordPlan(fields)
     isPlanOld = false
   }
 
+  /// Returns the hash of the program and events of an entry.
   func hash(of slot: UInt32) -> UInt64 {
     let entry = entries[Int32(slot)]
     return hash(program(of: entry), entry.events)
   }
 
+  /// Returns the hash of a program and events.
   private func hash(_ program: some Collection<UInt64>, _ events: UInt8) -> UInt64 {
     let hashed = program.withContiguousStorageIfAvailable {
       hash.hash(UnsafeRawBufferPointer($0), number: UInt64(events))
     }
-    // Arrays and their slices lie in one piece.
+    // Arrays and their slices are contiguous, so the fallback is never used.
     return hashed ?? 0
   }
 
+  /// Returns the words of an entry's program.
   func program(of entry: Entry) -> ArraySlice<UInt64> {
     words.elements[Int(entry.program)..<Int(entry.program) + Int(entry.wordCount)]
   }
 
   // MARK: Programs
 
+  /// Returns the words of a term and counts one use of each of its points and filters.
   private mutating func encode(_ term: Term) -> [UInt64] {
     switch term {
     case .any(let path, let points, let isNegated):
@@ -199,6 +255,8 @@ struct RecordTypeIndex: Sendable {
     }
   }
 
+  /// Returns the words of a term of points. The points are sorted, so that equal terms have equal
+  /// words.
   private mutating func encode(
     _ operation: Program.Operation, _ path: Path, _ points: [PointValue]
   ) -> [UInt64] {
@@ -207,7 +265,7 @@ struct RecordTypeIndex: Sendable {
     return [Program.head(operation, number: Int(number), count: used.count)] + used
   }
 
-  /// Gives back the points and filters of a program.
+  /// Releases the points and filters of a program.
   private mutating func release(_ program: ArraySlice<UInt64>) {
     guard program != Self.never[...] else { return }
     for term in Program.terms(of: program) {
@@ -226,6 +284,11 @@ struct RecordTypeIndex: Sendable {
 
   // MARK: Points and paths
 
+  /// Returns the point of a value on a path and counts one more use.
+  ///
+  /// The caller must call ``release(_:)`` once for each use.
+  ///
+  /// - Parameter number: The number of the path.
   mutating func use(_ value: PointValue, _ path: Path, _ number: UInt32) -> UInt32 {
     let point = value.bytes.withUnsafeBytes {
       points.use($0, path: number << PointValue.Kind.width | value.kind.rawValue)
@@ -247,6 +310,8 @@ struct RecordTypeIndex: Sendable {
     return point
   }
 
+  /// Counts one use of a point less. The point is removed with its last use, and so is a path
+  /// without points.
   mutating func release(_ point: UInt32) {
     let number = points[point].path >> PointValue.Kind.width
     let length = Int(points[point].count)
@@ -267,10 +332,12 @@ struct RecordTypeIndex: Sendable {
     }
   }
 
+  /// Returns the path of a point.
   func path(of point: UInt32) -> Path {
     paths[Int(points[point].path >> PointValue.Kind.width)]
   }
 
+  /// Returns the number of a path. A new path gets the next number.
   mutating func number(of path: Path) -> UInt32 {
     if let known = pathNumbers[path] { return known }
     let number = UInt32(paths.count)
@@ -281,6 +348,7 @@ struct RecordTypeIndex: Sendable {
     return number
   }
 
+  /// Returns the number of a field. A new field gets the next number.
   private mutating func number(of field: FieldKey) -> Int {
     if let known = fieldNumbers[field] { return known }
     fieldNumbers[field] = fields.count
@@ -288,6 +356,8 @@ struct RecordTypeIndex: Sendable {
     return fields.count - 1
   }
 
+  /// Returns the number of an ordered path. A new one gets the next number and empty lists of
+  /// bounds.
   private mutating func number(of path: OrderedPath) -> Int {
     if let known = orderedNumbers[path] { return known }
     let number = orderedPaths.count

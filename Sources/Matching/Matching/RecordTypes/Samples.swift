@@ -1,14 +1,21 @@
 import CloudKitModel
 
-/// What the latest changes that the index learnt from had on an ordered path or in a field of places.
-/// It tells what an interval or a circle would cost before anything is filed there.
+/// The values of the latest 128 learned changes, on an ordered path or in a field of places.
+///
+/// The sample estimates the cost of an interval, a bound or a circle before any entry is filed
+/// there.
 struct Sample<Value: BitwiseCopyable & Sendable>: Sendable {
+  /// The values, in a ring buffer.
   private var values: [Value] = []
+  /// The index of the oldest value of a full buffer.
   private var next = 0
 
+  /// The greatest number of values.
   private static var capacity: Int { 128 }
 
-  /// Adds what a change has, which may be nothing, in place of what the oldest one had.
+  /// Adds the value of a change, which may be "no value". A full sample drops the oldest value.
+  ///
+  /// - Complexity: O(1), amortized.
   mutating func add(_ value: Value) {
     if values.count < Self.capacity {
       values.append(value)
@@ -18,10 +25,10 @@ struct Sample<Value: BitwiseCopyable & Sendable>: Sendable {
     }
   }
 
-  /// How many of a thousand changes are thought to have such a value.
+  /// Returns the estimated number of changes, of a thousand, whose value satisfies `isSuch`.
   ///
-  /// - Parameter typical: how many are thought so before anything is known; it counts like sixteen
-  ///   changes.
+  /// - Parameter typical: The estimate without a sample. It weighs like sixteen changes.
+  /// - Complexity: O(*n*), where *n* is the size of the sample, at most 128.
   func cost(typical: Double, _ isSuch: (Value) -> Bool) -> Double {
     var such = 0
     for value in values where isSuch(value) { such += 1 }
@@ -30,15 +37,19 @@ struct Sample<Value: BitwiseCopyable & Sendable>: Sendable {
 }
 
 extension Sample<OrderedValue> {
-  /// What it costs to look at an interval's entry for each value in the interval.
+  /// Returns the estimated number of changes, of a thousand, whose value is in an interval, both
+  /// bounds included.
   func cost(low: UInt64, high: UInt64, typical: Double) -> Double {
     cost(typical: typical) { !$0.isMissing && $0.isWithin(low, high) }
   }
 }
 
 extension Sample<SpherePoint> {
-  /// What it costs to look at a circle's entry for each place in the cells that hold the circle: they
-  /// have about four times its area.
+  /// Returns the estimated number of changes, of a thousand, whose place is in the cells that cover
+  /// a circle.
+  ///
+  /// The cells have about four times the area of the circle. The estimate therefore uses a circle
+  /// with twice the distance.
   func cost(center: Location, distance: Double) -> Double {
     let cap = PlaceCap(center: center, distance: distance * 2)
     return cost(typical: 20) { cap.side(of: $0) == .inside }
