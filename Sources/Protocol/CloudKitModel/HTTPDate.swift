@@ -1,9 +1,14 @@
 import Foundation
 
-/// Dates as HTTP writes them (RFC 9110, section 5.6.7).
+/// The date format of HTTP headers such as `Date` and `Retry-After` (RFC 9110, section 5.6.7).
 public enum HTTPDate {
-  /// Seconds since 1970 of a date such as `Sun, 06 Nov 1994 08:49:37 GMT` (IMF-fixdate; the two
-  /// forms that RFC 9110 calls obsolete are not sent by anybody any more).
+  /// Returns the seconds since 1970-01-01 UTC of a date such as `Sun, 06 Nov 1994 08:49:37 GMT`
+  /// (IMF-fixdate).
+  ///
+  /// Years are 1970 to 9999. The function does not compare the name of the weekday with the date.
+  ///
+  /// - Returns: nil for any other text. That includes the two formats that RFC 9110 calls obsolete,
+  ///   because servers do not send them any more.
   public static func seconds(_ text: String) -> Double? {
     guard text.utf8.count <= longest else { return nil }
     let parts = text.split(separator: " ", omittingEmptySubsequences: false)
@@ -24,9 +29,10 @@ public enum HTTPDate {
     return Double(timegm(&calendarTime))
   }
 
-  /// Bytes of a text that may be a date, which has 29.
+  /// The largest number of bytes of a text that is examined. A date has 29.
   private static let longest = 40
 
+  /// The names of the months, which are case-sensitive in HTTP dates.
   private static let months: [Substring] = [
     "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
   ]

@@ -1,6 +1,11 @@
-/// The rules for names that users give to zones, records, types and fields.
+/// The rules for the names that users give to zones, records, record types and fields.
 public enum Identifier {
-  /// Throws unless `name` has 1 to 255 printable ASCII characters and does not begin with `_`.
+  /// Checks the name of a record or a zone: 1 to 255 printable ASCII characters, of which the first
+  /// is not `_`.
+  ///
+  /// - Parameter role: The member or property that holds the name, such as `zoneName`. The error
+  ///   names it.
+  /// - Throws: ``ModelError`` with ``ModelError/Code/invalidName``.
   public static func validate(_ name: String, as role: String) throws(ModelError) {
     guard !name.isEmpty else {
       throw ModelError(.invalidName, field: role, "\(role) must not be empty")
@@ -20,7 +25,10 @@ public enum Identifier {
     }
   }
 
-  /// Throws unless `name` begins with a letter and goes on with letters, digits and `_`.
+  /// Checks the name of a field: a letter, then letters, digits and `_`, at most 255 characters.
+  /// Letters are those of ASCII.
+  ///
+  /// - Throws: ``ModelError`` with ``ModelError/Code/invalidName``.
   public static func validateFieldName(_ name: String) throws(ModelError) {
     guard isPlainName(name) else {
       throw ModelError(
@@ -34,8 +42,10 @@ public enum Identifier {
     }
   }
 
-  /// Throws unless `name` can name a record type: as a field name, or the system types `Users`
-  /// and `cloudkit.share`.
+  /// Checks the name of a record type. The rules are those of a field's name; in addition,
+  /// `cloudkit.share` is allowed, the system type of shares.
+  ///
+  /// - Throws: ``ModelError`` with ``ModelError/Code/invalidName``.
   public static func validateRecordType(_ name: String) throws(ModelError) {
     guard isPlainName(name) || name == "cloudkit.share" else {
       throw ModelError(
@@ -49,7 +59,8 @@ public enum Identifier {
     }
   }
 
-  /// Whether `name` is a letter, followed by letters, digits and `_`, of any length.
+  /// Returns whether `name` is an ASCII letter, followed by ASCII letters, digits and `_`. The
+  /// length does not matter.
   public static func isPlainName(_ name: String) -> Bool {
     var bytes = name.utf8.makeIterator()
     guard let first = bytes.next(), isLetter(first) else { return false }

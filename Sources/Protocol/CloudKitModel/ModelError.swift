@@ -1,29 +1,43 @@
-/// A value that breaks a rule of CloudKit's data model.
+/// The error for a value that breaks a rule of CloudKit's data model.
+///
+/// The server answers it with `BAD_REQUEST`. The reason names the broken rule and the refused
+/// value.
 public struct ModelError: Error, Sendable, Hashable, CustomStringConvertible {
-  /// What kind of rule was broken. More may be added.
+  /// The kind of rule that was broken. Later versions may add codes.
   public struct Code: Sendable, Hashable, CustomStringConvertible {
     public let description: String
 
-    /// A record, zone, type or field name is not allowed.
+    /// The name of a record, zone, record type, field or role is not allowed, or an address or
+    /// number of a user is malformed.
     public static let invalidName = Code(description: "invalidName")
-    /// A field's value is of another type than the field, or a list mixes types.
+    /// A value has another type than its field, a value is out of range, or a list mixes types.
     public static let wrongType = Code(description: "wrongType")
-    /// A filter combines a comparator, a field and a value that do not go together.
+    /// A filter combines a comparator, a field and a value that do not fit together.
     public static let invalidFilter = Code(description: "invalidFilter")
     /// A subscription or its notification info breaks a rule.
     public static let invalidSubscription = Code(description: "invalidSubscription")
-    /// Something is larger than its limit.
+    /// Something is larger than its limit. ``ModelError/limit`` has the limit where it is one of
+    /// ``ServiceLimits``.
     public static let limitExceeded = Code(description: "limitExceeded")
   }
 
+  /// The kind of rule that was broken.
   public var code: Code
-  /// The field, key or property that is at fault, where there is one.
+  /// The field, key or property that breaks the rule; nil where there is no single one.
   public var field: String?
-  /// The rule that was broken, with the offending value, for people.
+  /// The broken rule with the refused value, as text for a person.
   public var reason: String
-  /// The limit that was passed, with ``Code/limitExceeded``.
+  /// The limit that was exceeded, as a number of items or bytes. Only an error with
+  /// ``Code/limitExceeded`` may have one.
   public var limit: Int?
 
+  /// Creates an error.
+  ///
+  /// - Parameters:
+  ///   - code: The kind of rule that was broken.
+  ///   - field: The field, key or property that breaks the rule.
+  ///   - reason: The broken rule with the refused value.
+  ///   - limit: The limit that was exceeded.
   public init(_ code: Code, field: String? = nil, _ reason: String, limit: Int? = nil) {
     self.code = code
     self.field = field

@@ -1,9 +1,10 @@
 import Foundation
 
-/// Random UUIDs (RFC 9562, version 4) from the system's generator.
+/// A generator of random UUIDs (RFC 9562, version 4) that draws from the system's random numbers.
 ///
-/// Foundation's own opens and closes the random device for each.
+/// It is faster than Foundation's `UUID()`, which opens and closes the random device for each UUID.
 public enum RandomUUID {
+  /// Returns a new UUID with 122 random bits.
   public static func make() -> UUID {
     var generator = SystemRandomNumberGenerator()
     var bits = (generator.next(), generator.next())

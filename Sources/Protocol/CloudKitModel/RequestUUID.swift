@@ -1,26 +1,29 @@
 import Foundation
 
-/// What a request is called, from its answer to the pushes that its changes lead to.
+/// The identifier of a request, from its answer to the pushes that its changes cause.
 ///
-/// A random UUID (RFC 9562, version 4) that ends in four zero bytes. The notification IDs of the
-/// request's changes differ from it in these bytes alone. So it is kept nowhere, and whatever has a
-/// notification ID tells which request it is owed to.
+/// It is a random UUID (RFC 9562, version 4) whose last four bytes are zero. The notification IDs
+/// of the request's changes differ from it in these four bytes alone. So the server need not store
+/// it, and each notification ID leads to its request.
 public struct RequestUUID: Hashable, Sendable, CustomStringConvertible {
+  /// The UUID with four zero bytes at its end.
   private let uuid: UUID
 
+  /// Creates a new random identifier.
   public init() {
     self.init(ofNotification: RandomUUID.make())
   }
 
-  /// The request that a notification is owed to.
+  /// Creates the identifier of the request that caused a notification.
   public init(ofNotification notificationID: UUID) {
     var bytes = notificationID.uuid
     uuid = withUnsafeMutableBytes(of: &bytes) { Self.uuid($0, endingIn: 0) }
   }
 
-  /// The notification ID of one of the request's changes.
+  /// Returns the notification ID of one of the request's changes.
   ///
-  /// - Parameter sequence: tells the changes of a request apart by its lower 32 bits.
+  /// - Parameter sequence: A number that differs between the changes of a request. Only its lower
+  ///   32 bits count.
   public func notificationID(ofChange sequence: Int64) -> UUID {
     var bytes = uuid.uuid
     return withUnsafeMutableBytes(of: &bytes) {
@@ -28,9 +31,10 @@ public struct RequestUUID: Hashable, Sendable, CustomStringConvertible {
     }
   }
 
-  /// In small letters.
+  /// The UUID in lower case, such as `5f8e0c4e-77a1-4f6e-9c0a-4f1f00000000`.
   public var description: String { uuid.uuidString.lowercased() }
 
+  /// Returns the UUID with `end` as its last four bytes, the most significant byte first.
   private static func uuid(
     _ bytes: UnsafeMutableRawBufferPointer, endingIn end: UInt32
   ) -> UUID {

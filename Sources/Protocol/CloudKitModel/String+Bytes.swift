@@ -1,8 +1,12 @@
 extension String {
-  /// Whether the two are the same bytes. `==` normalizes: it takes composed and decomposed letters for
-  /// equal, and the square of a run of combining marks to tell.
+  /// Returns whether the two strings have the same UTF-8 bytes.
+  ///
+  /// `==` normalizes its operands, so composed and decomposed letters are equal. Its time also
+  /// grows with the square of the length of a run of combining marks.
+  ///
+  /// - Complexity: Linear in the length.
   public func hasSameBytes(as other: String) -> Bool {
-    // Nearly all strings are contiguous: then this is one comparison of memory.
+    // Nearly all strings have contiguous storage. For those the comparison is one pass over memory.
     let same = utf8.withContiguousStorageIfAvailable { left in
       other.utf8.withContiguousStorageIfAvailable { right in
         left.count == right.count
@@ -12,7 +16,8 @@ extension String {
     return (same ?? nil) ?? utf8.elementsEqual(other.utf8)
   }
 
-  /// Feeds the text's bytes to `hasher`, so that texts of the same bytes hash alike.
+  /// Adds the string's bytes to `hasher`. Strings with the same bytes have the same hash, and so
+  /// the hash fits ``hasSameBytes(as:)``.
   func hashBytes(into hasher: inout Hasher) {
     var text = self
     text.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }

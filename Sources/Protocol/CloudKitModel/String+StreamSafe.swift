@@ -1,14 +1,16 @@
 extension String {
-  /// The longest run of combining marks that a stream-safe text has (UAX #15, definition D4).
+  /// The longest run of combining marks in a stream-safe text (UAX #15, definition D4).
   static let longestMarkRun = 30
 
-  /// Whether no run of combining marks is longer than 30 (Stream-Safe Text Format, UAX #15, section 13).
+  /// Whether no run of combining marks is longer than 30 (Stream-Safe Text Format, UAX #15, section
+  /// 13).
   ///
-  /// Normalization sorts the marks of a run, and so takes the square of the run's length. Swift's `==`,
-  /// `<` and `hash(into:)` normalize, as folding does. A text from outside must be stream-safe before one
-  /// of these sees it.
+  /// Normalization sorts the marks of a run, which takes time in the square of the run's length.
+  /// Swift's `==`, `<` and `hash(into:)` normalize, and folding does too. Check a text from outside
+  /// before one of these operations uses it.
   ///
-  /// - Complexity: linear in the text's length; a comparison a byte for texts without marks.
+  /// - Complexity: Linear in the text's length. A text without marks needs one comparison for each
+  ///   byte.
   public var isStreamSafe: Bool {
     guard mayHaveMarks else { return true }
     var run = 0
@@ -19,10 +21,12 @@ extension String {
     return true
   }
 
-  /// The text with U+034F COMBINING GRAPHEME JOINER after each 30 marks of a longer run, as UAX #15's
-  /// Stream-Safe Text Process has it; the text itself when it is stream-safe.
+  /// The text in Stream-Safe Text Format. A text that is stream-safe already stays as it is.
   ///
-  /// - Complexity: linear in the text's length.
+  /// U+034F COMBINING GRAPHEME JOINER follows each 30 marks of a longer run, as in the Stream-Safe
+  /// Text Process of UAX #15.
+  ///
+  /// - Complexity: Linear in the text's length.
   public var streamSafe: String {
     guard !isStreamSafe else { return self }
     var safe = String.UnicodeScalarView()
@@ -38,17 +42,18 @@ extension String {
     return String(safe)
   }
 
-  /// False for a text without a byte of U+0300 or beyond.
+  /// Whether the text has a byte of 0xCC or more, with which U+0300 and all later characters begin.
+  /// Other texts have no combining marks.
   private var mayHaveMarks: Bool {
-    // Without an end before the last byte it is many bytes at a time.
+    // The loop has no early exit, so the compiler can look at many bytes at a time.
     let greatest = utf8.withContiguousStorageIfAvailable { $0.reduce(0) { max($0, $1) } }
     return (greatest ?? 0xFF) >= 0xCC
   }
 }
 
 extension Unicode.Scalar {
-  /// Whether normalization may move the character past its neighbours: its combining class is not 0,
-  /// or it decomposes into such characters.
+  /// Whether normalization may move the scalar past its neighbours. Its combining class is not 0,
+  /// or it decomposes into scalars of such a class.
   fileprivate var isCombiningMark: Bool {
     switch value {
     case 0x0F73, 0x0F75, 0x0F81: true

@@ -1,10 +1,12 @@
 extension Timestamp {
-  /// The moment as ISO 8601 text in UTC: `2026-03-01T09:30:00Z`, with milliseconds where there are
-  /// any.
+  /// The time as ISO 8601 text in UTC, such as `2026-03-01T09:30:00Z`. Milliseconds are written
+  /// when they are not 0.
   ///
-  /// Years outside of 0 to 9999 have a sign and at least six digits (ISO 8601-1 section 4.3.2).
-  /// Foundation's formatter is not used: it rounds milliseconds down to the one before, and counts
-  /// days before 1582 in the Julian calendar, where ISO 8601 goes on in the Gregorian one.
+  /// Years outside of 0 to 9999 have a sign and at least six digits (ISO 8601-1, section 4.3.2).
+  ///
+  /// Foundation's formatter is not used for two reasons. It may write one millisecond too few, and
+  /// it counts days before 1582 in the Julian calendar. ISO 8601 continues the Gregorian calendar
+  /// there.
   public var iso8601: String {
     let (seconds, milliseconds) = Self.divide(self.milliseconds, by: 1000)
     let (days, secondOfDay) = Self.divide(seconds, by: 86_400)
@@ -19,12 +21,15 @@ extension Timestamp {
     return text + "Z"
   }
 
-  /// Years are counted from March, so that the leap day is the last of its year, in cycles of 400
-  /// years, which all have 146,097 days.
+  /// Returns the Gregorian date of a day.
+  ///
+  /// The computation starts each year in March, so that the leap day is the last day of its year. A
+  /// cycle of 400 years always has 146,097 days.
   private static func date(daysSince1970 days: Int64) -> (year: Int64, month: Int64, day: Int64) {
     let daysFromMarchOfYear0To1970: Int64 = 719_468
     let (cycle, dayOfCycle) = divide(days + daysFromMarchOfYear0To1970, by: 146_097)
-    // The last day of the cycle, and the last of every fourth year, belong to the year before.
+    // The last day of the cycle, and that of every fourth year, would otherwise begin a fifth
+    // century or year.
     let century = min(dayOfCycle / 36_524, 3)
     let dayOfCentury = dayOfCycle - century * 36_524
     let leapPeriod = dayOfCentury / 1461
@@ -47,17 +52,20 @@ extension Timestamp {
     return (year, month, day + 1)
   }
 
+  /// Returns the year with four digits, or with a sign and at least six digits outside of 0 to
+  /// 9999.
   private static func text(ofYear year: Int64) -> String {
     if (0...9999).contains(year) { return padded(year, to: 4) }
     return (year < 0 ? "-" : "+") + padded(Int64(year.magnitude), to: 6)
   }
 
+  /// Returns the decimal digits with zeros in front, at least `width` digits.
   private static func padded(_ number: Int64, to width: Int) -> String {
     let digits = String(number)
     return String(repeating: "0", count: max(0, width - digits.count)) + digits
   }
 
-  /// Division that rounds down, with a remainder that is never negative.
+  /// Divides and rounds down. The remainder is never negative.
   private static func divide(
     _ number: Int64, by divisor: Int64
   ) -> (quotient: Int64, remainder: Int64) {

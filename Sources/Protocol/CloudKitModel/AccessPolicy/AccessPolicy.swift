@@ -1,13 +1,18 @@
-/// Decides what a caller may do. It asks nobody: what it needs to know comes in as values.
+/// The rules that decide which records a caller may read and write.
 ///
-/// The server adds who may call which operation.
+/// The functions are pure: they read no store and no clock. The caller's roles and the grants of
+/// the record type come in as arguments.
+///
+/// The server adds the rules of operations: which callers may call which operation in which
+/// database.
 public enum AccessPolicy {
-  /// The access to records that the database's scope alone decides.
+  /// Returns the access to records where the database's scope alone decides.
   ///
-  /// A request reaches no private database but the caller's own, and everything in it is the owner's.
+  /// A request reaches no private database but the caller's own, so the caller may do everything in
+  /// a private database. The same holds for the administrator in each database.
   ///
-  /// - Returns: nil in a public database, where the grants of the record types decide
-  ///   (``access(of:roles:under:)``).
+  /// - Returns: Full access, or nil in a public database. There the grants of the record type
+  ///   decide (``access(of:roles:under:)``).
   public static func access(of caller: Caller, in scope: DatabaseScope) -> RecordAccess? {
     if case .administrator = caller { return .full }
     switch scope {
@@ -16,11 +21,13 @@ public enum AccessPolicy {
     }
   }
 
-  /// The access to the records of a type in a public database.
+  /// Returns the access to the records of one type in a public database.
   ///
   /// - Parameters:
-  ///   - roles: the caller's, without `_creator`.
-  ///   - grants: those of the record type.
+  ///   - caller: The caller of the request. The administrator has full access.
+  ///   - roles: The caller's roles, without `_creator`. ``RecordAccess`` adds that role for each
+  ///     record that the caller created.
+  ///   - grants: The grants of the record type.
   public static func access(
     of caller: Caller, roles: Set<String>, under grants: RecordGrants
   ) -> RecordAccess {

@@ -1,27 +1,34 @@
-/// Why a caller may not do something with a record.
+/// The refusal of one action on a record, with the record type that it concerns.
+///
+/// ``reason(for:)`` turns the refusal into text for `ACCESS_DENIED` and for explanations.
 public struct AccessRefusal: Sendable, Hashable {
-  /// What is done with a record.
+  /// An action on records.
   public enum Action: Sendable, Hashable, CaseIterable {
+    /// Reading one record.
     case read
-    /// To find any record of the type.
+    /// Finding any record of the type. A refusal means that the caller may read no record of the
+    /// type.
     case query
-    /// To save a record that does not exist yet.
+    /// Saving a record that does not exist yet.
     case create
-    /// To change or delete.
+    /// Changing or deleting an existing record.
     case write
   }
 
+  /// The refused action.
   public let action: Action
+  /// The type of the record, or the record type of the query.
   public let recordType: String
 
+  /// Creates the refusal of an action on records of a type.
   public init(_ action: Action, recordType: String) {
     self.action = action
     self.recordType = recordType
   }
 
-  /// Such as "no role of this caller has READ for it".
+  /// Returns the reason as text, such as "no role of this caller has READ for it".
   ///
-  /// - Parameter caller: who was refused.
+  /// - Parameter caller: The name by which the text calls the refused caller.
   public func reason(for caller: String = "this caller") -> String {
     switch action {
     case .read: "no role of \(caller) has READ for it"

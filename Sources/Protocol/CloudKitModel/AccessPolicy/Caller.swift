@@ -1,17 +1,19 @@
-/// Who makes a request.
+/// The identity that makes a request.
 public enum Caller: Sendable, Hashable {
-  /// An unknown caller, who may do what everyone may.
+  /// A caller without credentials of a user. It has the permissions of the role `_world` alone.
   case anonymous
   /// A signed-in user.
   case user(userRecordName: String)
-  /// A program that signs its requests with a server-to-server key. It has a name of its own, in the
-  /// form of a user's, under which its records and subscriptions are stored.
+  /// A program that signs its requests with a server-to-server key. The key has a record name of
+  /// its own, in the style of a user's. The server stores the key's records and subscriptions under
+  /// that name.
   case serverKey(keyID: String, userRecordName: String)
-  /// Whoever runs the server, or the server itself, acting under this name.
+  /// The administrator of the server, or the server itself. The record name stands in the changes
+  /// that the administrator makes.
   case administrator(userRecordName: String)
 
-  /// The name under which the caller's records and subscriptions are stored; nil for an anonymous
-  /// caller.
+  /// The name under which the server stores the caller's records and subscriptions; nil for an
+  /// anonymous caller.
   public var userRecordName: String? {
     switch self {
     case .anonymous: nil
@@ -19,11 +21,12 @@ public enum Caller: Sendable, Hashable {
     }
   }
 
+  /// Whether the caller is the administrator, who has full access to each database.
   public var isAdministrator: Bool {
     if case .administrator = self { true } else { false }
   }
 
-  /// The user of this name; without one an anonymous caller.
+  /// Returns the user of this name, or an anonymous caller when the name is nil.
   public static func user(named userRecordName: String?) -> Caller {
     userRecordName.map { .user(userRecordName: $0) } ?? .anonymous
   }

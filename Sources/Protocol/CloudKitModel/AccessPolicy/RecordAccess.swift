@@ -1,23 +1,30 @@
-/// What one caller may do with the records of a type.
+/// The permissions of one caller for the records of one type.
 ///
-/// Who may change a record may read it as well: changing it answers with all of it.
+/// A permission to write implies the permission to read: the answer to a write contains the whole
+/// record.
+///
+/// The creator of a record has the permissions of the role `_creator` for it, in addition to those
+/// of the caller's other roles.
 public struct RecordAccess: Sendable, Hashable {
-  /// Which records of the type a caller may read.
+  /// The part of a type's records that a caller may read.
   public enum Reach: Sendable, Hashable {
+    /// All records of the type.
     case all
-    /// Those that the caller made.
+    /// The records that the caller created.
     case own
+    /// No record of the type.
     case none
   }
 
-  /// The caller's user record name; nil for an anonymous one.
+  /// The caller's user record name; nil for an anonymous caller, who is the creator of no record.
   public var userRecordName: String?
-  /// What the caller's roles permit for every record of the type.
+  /// The permissions that the caller's roles give for every record of the type.
   public var permissions: RecordPermissions
-  /// What is permitted for records that the caller made, besides.
+  /// The additional permissions for records that the caller created.
   public var ownPermissions: RecordPermissions
 
-  /// The access to what nobody else may see: everything.
+  /// The access to everything: that of the administrator, and that of a user in databases of the
+  /// user's own.
   public static let full = RecordAccess(
     userRecordName: nil, permissions: .all, ownPermissions: .all)
 
@@ -29,7 +36,13 @@ public struct RecordAccess: Sendable, Hashable {
     self.ownPermissions = ownPermissions
   }
 
-  /// - Parameter roles: the caller's, without `_creator`.
+  /// Combines the permissions of the caller's roles.
+  ///
+  /// - Parameters:
+  ///   - userRecordName: The caller's user record name; nil for an anonymous caller, who gets no
+  ///     permissions as a creator.
+  ///   - roles: The caller's roles, without `_creator`.
+  ///   - grants: The grants of the record type.
   init(of userRecordName: String?, roles: Set<String>, under grants: RecordGrants) {
     func readable(_ permissions: RecordPermissions) -> RecordPermissions {
       permissions.contains(.write) ? permissions.union(.read) : permissions
@@ -41,37 +54,43 @@ public struct RecordAccess: Sendable, Hashable {
       ? [] : readable(grants.permissions(of: [RecordGrants.SystemRole.creator]))
   }
 
-  /// Which records may be read.
+  /// The part of the type's records that the caller may read.
   public var reach: Reach {
     if permissions.contains(.read) { return .all }
     return ownPermissions.contains(.read) ? .own : .none
   }
 
-  /// For what looks at many records; others take ``refusal(ofReading:)``, which says why.
+  /// Returns whether the caller may read the record. Use this method for scans of many records;
+  /// ``refusal(ofReading:)`` returns the reason as well.
   public func mayRead(_ record: Record) -> Bool { permissions(for: record).contains(.read) }
 
-  /// Why the caller may not read a record; nil where permitted.
+  /// Returns the reason why the caller may not read a record; nil when the caller may read it.
   public func refusal(ofReading record: Record) -> AccessRefusal? {
     mayRead(record) ? nil : AccessRefusal(.read, recordType: record.recordType)
   }
 
-  /// Why the caller may read no record of the type; nil where some may be readable.
+  /// Returns the reason why the caller may read no record of the type; nil when some records may be
+  /// readable.
   public func refusal(ofQuerying recordType: String) -> AccessRefusal? {
     reach == .none ? AccessRefusal(.query, recordType: recordType) : nil
   }
 
-  /// Why the caller may not change or delete a record; nil where permitted.
+  /// Returns the reason why the caller may not change or delete a record; nil when the caller may.
   public func refusal(ofWriting record: Record) -> AccessRefusal? {
     permissions(for: record).contains(.write)
       ? nil : AccessRefusal(.write, recordType: record.recordType)
   }
 
-  /// Why the caller may not create a record of the type; nil where permitted. A record that does not
-  /// exist yet has no creator.
+  /// Returns the reason why the caller may not create a record of the type; nil when the caller
+  /// may.
+  ///
+  /// A record that does not exist yet has no creator, so a grant of CREATE to `_creator` gives
+  /// nobody the permission.
   public func refusal(ofCreating recordType: String) -> AccessRefusal? {
     permissions.contains(.create) ? nil : AccessRefusal(.create, recordType: recordType)
   }
 
+  /// Returns the permissions for one record, those of its creator included.
   private func permissions(for record: Record) -> RecordPermissions {
     guard let userRecordName, record.created?.userRecordName == userRecordName else {
       return permissions
@@ -81,13 +100,16 @@ public struct RecordAccess: Sendable, Hashable {
 }
 
 extension RecordGrants {
-  /// Whether somebody who is signed in may read the records that they made, and without another role no
-  /// others.
+  /// Whether a signed-in user without other roles may read the records that the user created, and
+  /// no others.
   public var limitsReadersToOwn: Bool {
     RecordAccess(of: "", roles: [SystemRole.world, SystemRole.icloud], under: self).reach == .own
   }
 
-  /// Whether somebody who is signed in may be permitted what everyone is not.
+  /// Returns whether a role other than `_world` grants the permission. WRITE counts as any
+  /// permission here.
+  ///
+  /// The server asks this about an anonymous caller: when the result is true, signing in may help.
   public func signedInMayGain(_ permission: RecordPermissions) -> Bool {
     permissions.contains { role, granted in
       role != SystemRole.world && (granted.contains(permission) || granted.contains(.write))

@@ -1,28 +1,31 @@
-/// A limit as clients read it: `server/limits`, and `petrel limits`.
+/// A limit with its name and unit, as `server/limits` and `petrel limits` show it.
 public struct ServiceLimit: Sendable, Hashable {
-  /// What a limit counts.
+  /// The unit of a limit. The raw values stand in the answer of `server/limits`.
   public enum Unit: String, Sendable, Hashable, CaseIterable {
     case bytes
     case characters
     case seconds
     case days
-    /// Of what the limit's name says.
+    /// A number of the things that the limit's name says, such as records.
     case count
     case requestsPerSecond
   }
 
-  /// Such as `recordSize`.
+  /// The name of the limit, such as `recordSize`.
   public var name: String
-  /// Exact up to 2⁵³.
+  /// The value in units of ``unit``. A `Double` represents whole numbers exactly up to 2⁵³.
   public var value: Double
+  /// The unit of ``value``.
   public var unit: Unit
 
+  /// Creates a limit.
   public init(_ name: String, _ value: Double, _ unit: Unit) {
     self.name = name
     self.value = value
     self.unit = unit
   }
 
+  /// Creates a limit from a whole number.
   public init(_ name: String, _ value: Int, _ unit: Unit) {
     self.init(name, Double(value), unit)
   }

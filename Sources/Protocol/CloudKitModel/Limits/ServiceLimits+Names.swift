@@ -1,5 +1,6 @@
 extension ServiceLimits {
-  /// All of these limits, each under the name of its property.
+  /// All limits of ``ServiceLimits``, each under the name of its property. `server/limits` returns
+  /// them to clients.
   public static let all: [ServiceLimit] = [
     .init("operationsPerRequest", operationsPerRequest, .count),
     .init("recordsPerPage", recordsPerPage, .count),

@@ -1,63 +1,71 @@
-/// The limits that CloudKit documents, and those that hold for each server, in one place.
+/// The limits that CloudKit documents, and the limits that every Petrel server has.
 ///
-/// ``all`` names each of them for clients: a new one goes there too.
+/// A new limit also needs an entry in ``all``, which reports the limits to clients.
 public enum ServiceLimits {
-  /// Operations in one request.
+  /// The largest number of operations in one request. Apple's web reference says 200, the native
+  /// framework 400.
   public static let operationsPerRequest = 400
-  /// Records in one page of an answer.
+  /// The largest number of records, or of other items, in one page of an answer.
   public static let recordsPerPage = 200
-  /// Records in a page for a request that asks for so many; 0 leaves it to the server.
+  /// Returns the page size for a request that asks for `count` items: at most ``recordsPerPage``. A
+  /// `count` of 0 leaves the choice to the server, which takes ``recordsPerPage``.
   public static func pageSize(askedFor count: Int) -> Int {
     count == 0 ? recordsPerPage : min(count, recordsPerPage)
   }
-  /// Bytes of stored changes after which an answer of `changes/zone` or `records/changes` ends. The zones
-  /// behind have more coming.
+  /// The number of bytes of stored changes after which an answer of `changes/zone` or
+  /// `records/changes` ends. The remaining zones of the request then report `moreComing`.
   public static let changesPageSize = 4 << 20
-  /// Bytes of stored contents after which an answer of `notifications/changes` ends.
+  /// The number of bytes of stored contents after which an answer of `notifications/changes` ends.
   public static let notificationsPageSize = 1 << 20
-  /// Characters of the name of a record, zone, record type, field or role, of a subscription's ID and of a
-  /// request's ID.
+  /// The largest number of characters of a name: of a record, zone, record type, field or role, of
+  /// a subscription's ID and of a request's ID.
   public static let nameLength = 255
-  /// Bytes of a container's identifier.
+  /// The largest number of bytes of a container's identifier.
   public static let containerIdentifierSize = 255
-  /// Bytes of a device's APNs token. Apple does not fix the length; today's have 32.
+  /// The largest number of bytes of a device's APNs token. Apple does not fix the length; the
+  /// tokens of today have 32 bytes.
   public static let deviceTokenSize = 256
-  /// Containers in which one token of the web courier may listen.
+  /// The largest number of containers and environments for which one token of the web courier may
+  /// be registered.
   public static let containersPerCourierToken = 16
-  /// Bytes of the data that a client leaves with its changes (`clientChangeTokenData`).
+  /// The largest number of bytes of `clientChangeTokenData`, the data that a client stores with its
+  /// changes.
   public static let clientChangeTokenSize = 10_000
-  /// Bytes of a record's fields, assets not counted.
+  /// The largest number of bytes of a record's fields, without its assets.
   public static let recordSize = 1_000_000
-  /// Bytes of an asset.
+  /// The largest number of bytes of an asset.
   public static let assetSize = 50_000_000
-  /// Assets in one `assets/upload` or `assets/rereference` request.
+  /// The largest number of assets in one `assets/upload` or `assets/rereference` request.
   public static let assetsPerRequest = 200
-  /// Seconds in which an upload must begin, from the answer that has its URL.
+  /// The number of seconds in which an upload must begin, counted from the answer that contains its
+  /// URL.
   public static let uploadURLLifetime = 15 * 60
-  /// Bytes of the fields of all records in one request, assets not counted.
+  /// The largest number of bytes of the fields of all records in one request, without assets. A
+  /// request with a single record has the limit ``recordSize`` alone.
   public static let recordsSizePerRequest = 2_000_000
-  /// Bytes of a request's body. Base64 makes the bytes of a 1 MB record a third larger, and a
-  /// request may hold about 2 MB of records.
+  /// The largest number of bytes of a request's body. A request may hold about 2 MB of records, and
+  /// Base64 makes bytes a third longer.
   public static let requestBodySize = 8 << 20
-  /// Fields whose values a push may carry.
+  /// The largest number of fields whose values a push may carry (`desiredKeys`).
   public static let desiredKeysPerSubscription = 3
-  /// Characters of a string in a push before it is cut.
+  /// The number of characters after which a string in a push is cut.
   public static let pushStringLength = 100
-  /// Bytes of the value of `apns-collapse-id`.
+  /// The largest number of bytes of a collapse ID, the value of `apns-collapse-id`.
   public static let collapseIdentifierSize = 64
-  /// The largest badge that can be set: one can count on from it without end.
+  /// The largest badge that a client can set. Notifications count up from the badge without a
+  /// limit.
   public static let badge = Int(Int32.max)
-  /// Bytes of a push payload.
+  /// The largest number of bytes of a push payload for APNs.
   public static let pushPayloadSize = 4096
-  /// Bytes of a payload that fits into a Web Push message of 4,096 bytes once it is encrypted
-  /// (RFC 8291, section 4).
+  /// The largest number of bytes of a Web Push payload. The encrypted message then has at most
+  /// 4,096 bytes (RFC 8291, section 4).
   public static let webPushPayloadSize = 3993
-  /// `deleteSelf` references to one record.
+  /// The largest number of `deleteSelf` references to one record.
   public static let deleteSelfReferencesPerTarget = 750
-  /// Filters in one query or subscription.
+  /// The largest number of filters in one query or subscription.
   public static let filtersPerQuery = 100
-  /// Values in the list of one filter.
+  /// The largest number of values in the list of one filter.
   public static let valuesPerFilter = 500
-  /// Different words that one filter looks for.
+  /// The largest number of different words that one filter searches for.
   public static let wordsPerFilter = 500
 }

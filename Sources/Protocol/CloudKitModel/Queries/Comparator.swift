@@ -1,4 +1,7 @@
-/// How a filter compares a field with its value. The raw values are the web-services names.
+/// The comparison that a filter makes between a field and its value. The raw values are the
+/// web-services names.
+///
+/// ``Filter/matches(_:)`` defines the meaning of each.
 public enum Comparator: String, Sendable, Hashable, CaseIterable {
   case equals = "EQUALS"
   case notEquals = "NOT_EQUALS"
@@ -22,14 +25,15 @@ public enum Comparator: String, Sendable, Hashable, CaseIterable {
   case listMemberBeginsWith = "LIST_MEMBER_BEGINS_WITH"
   case notListMemberBeginsWith = "NOT_LIST_MEMBER_BEGINS_WITH"
 
-  /// What a comparator asks of the field and the value; for a `NOT_…` form, what it asks not to be.
+  /// The relation between a field and a value that a comparator tests. A comparator with `NOT_`
+  /// tests that the relation does not hold.
   public enum Relation: Sendable, Hashable, CaseIterable {
     case equals, lessThan, lessThanOrEquals, greaterThan, greaterThanOrEquals, near
     case containsAllTokens, containsAnyTokens
     case isIn, listContains, listContainsAll, listContainsAny
     case beginsWith, listMemberBeginsWith
 
-    /// Whether it is one of an order: `<`, `<=`, `>`, `>=`.
+    /// Whether the relation compares by order: `<`, `<=`, `>` or `>=`.
     public var isRange: Bool {
       switch self {
       case .lessThan, .lessThanOrEquals, .greaterThan, .greaterThanOrEquals: true
@@ -39,7 +43,7 @@ public enum Comparator: String, Sendable, Hashable, CaseIterable {
       }
     }
 
-    /// Whether it looks into a list field.
+    /// Whether the relation looks at the elements of a list field.
     public var comparesList: Bool {
       switch self {
       case .listContains, .listContainsAll, .listContainsAny, .listMemberBeginsWith: true
@@ -49,15 +53,18 @@ public enum Comparator: String, Sendable, Hashable, CaseIterable {
       }
     }
 
-    /// Whether it searches for words.
+    /// Whether the relation searches for words.
     public var comparesTokens: Bool { self == .containsAllTokens || self == .containsAnyTokens }
   }
 
+  /// The relation that the comparator tests, without its negation.
   public var relation: Relation { meaning.relation }
 
-  /// Whether it is a `NOT_…` form.
+  /// Whether the comparator is a `NOT_…` comparator.
   public var isNegated: Bool { meaning.isNegated }
 
+  /// The relation and the negation of each comparator. The one table from which the properties
+  /// above are derived.
   private var meaning: (relation: Relation, isNegated: Bool) {
     switch self {
     case .equals: (.equals, false)
@@ -84,7 +91,8 @@ public enum Comparator: String, Sendable, Hashable, CaseIterable {
     }
   }
 
-  /// The `NOT_…` form of this comparator, where there is one.
+  /// The `NOT_…` counterpart of this comparator. It is nil for a comparator without one, such as
+  /// `LESS_THAN`, and for a `NOT_…` comparator.
   public var negation: Comparator? {
     isNegated ? nil : Self.allCases.first { $0.isNegated && $0.relation == relation }
   }

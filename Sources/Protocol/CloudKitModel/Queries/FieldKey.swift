@@ -1,9 +1,11 @@
-/// What a filter or a sort looks at.
+/// The part of a record that a filter or a sort looks at.
 public enum FieldKey: Sendable, Hashable, CustomStringConvertible {
-  /// One of the record's own fields.
+  /// One of the record's own fields, by its name.
   case field(String)
+  /// A property that the system keeps for every record, such as the time of its creation.
   case system(SystemField)
-  /// All string fields together, for token searches (`self CONTAINS 'words'`).
+  /// All string fields together. Only searches for words use it (`self CONTAINS 'words'` in a
+  /// predicate).
   case allText
 
   public var description: String {

@@ -1,39 +1,49 @@
 import Foundation
 
 extension Filter {
-  /// Whether `record` passes the filter. This is the one definition of what a filter means: the
-  /// subscription index, queries and explanations all come here.
+  /// Returns whether `record` passes the filter.
   ///
-  /// | comparator | holds when |
-  /// | --- | --- |
-  /// | `EQUALS` | the field has the value (``RecordValue/isEqual(to:)``); without a value: the field is absent |
-  /// | `LESS_THAN`, `LESS_THAN_OR_EQUALS`, `GREATER_THAN`, `GREATER_THAN_OR_EQUALS` | the two have that order (``RecordValue/order(to:)``) |
-  /// | `NEAR` | the great-circle distance is at most `distance` metres |
-  /// | `CONTAINS_ALL_TOKENS` | every token of the value is a token of the field; false when the value has none |
-  /// | `CONTAINS_ANY_TOKENS` | a token of the value is a token of the field |
-  /// | `IN` | the field equals an element of the value |
-  /// | `LIST_CONTAINS` | an element of the field equals the value |
-  /// | `LIST_CONTAINS_ALL` | for every element of the value, an element of the field equals it (so an empty value holds for every list) |
-  /// | `LIST_CONTAINS_ANY` | an element of the value equals an element of the field |
-  /// | `BEGINS_WITH` | the field's UTF-8 bytes begin with the value's |
-  /// | `LIST_MEMBER_BEGINS_WITH` | an element of the field does so |
-  /// | `NOT_…` | the positive form does not hold |
+  /// This method is the one definition of a filter's meaning. The subscription index, queries and
+  /// explanations all rely on it.
   ///
-  /// - A field that is absent, or of a type that the comparator cannot use with the value, fails
-  ///   every positive comparator (and so passes every `NOT_…` form).
+  /// Each comparator holds under one condition:
+  ///
+  /// - `EQUALS`: the field has the value (``RecordValue/isEqual(to:)``). Without a value: the field
+  ///   is absent.
+  /// - `LESS_THAN`, `LESS_THAN_OR_EQUALS`, `GREATER_THAN`, `GREATER_THAN_OR_EQUALS`: field and
+  ///   value have that order (``RecordValue/order(to:)``).
+  /// - `NEAR`: the great-circle distance is at most `distance` metres.
+  /// - `CONTAINS_ALL_TOKENS`: every token of the value is a token of the field. A value without
+  ///   tokens never holds.
+  /// - `CONTAINS_ANY_TOKENS`: a token of the value is a token of the field.
+  /// - `IN`: the field equals an element of the value.
+  /// - `LIST_CONTAINS`: an element of the field equals the value.
+  /// - `LIST_CONTAINS_ALL`: each element of the value equals an element of the field. An empty
+  ///   value holds for every list.
+  /// - `LIST_CONTAINS_ANY`: an element of the value equals an element of the field.
+  /// - `BEGINS_WITH`: the field's UTF-8 bytes begin with those of the value.
+  /// - `LIST_MEMBER_BEGINS_WITH`: an element of the field begins with the value.
+  /// - `NOT_…`: the comparator without `NOT_` does not hold.
+  ///
+  /// These rules apply to all comparators:
+  ///
+  /// - A field may be absent, or of a type that the comparator cannot use with the value. Then no
+  ///   comparator without `NOT_` holds, and each comparator with `NOT_` does. The exception is
+  ///   `EQUALS` without a value.
   /// - Integers and doubles compare with each other; no other types do.
   /// - A system field that names a record or a user also equals a reference to that record.
-  /// - With ``Options`` strings, those in lists too, are folded on both sides first
-  ///   (``Options/fold(_:)``); without, they are compared byte for byte, so composed and decomposed
+  /// - With ``Options``, the strings of both sides are folded first (``Options/fold(_:)``), also
+  ///   those in lists. Without options they are compared byte for byte, so composed and decomposed
   ///   accents differ.
-  /// - A NaN equals nothing, itself included, and has no order.
-  /// - A field that is marked as encrypted is absent.
-  /// - Tokens are those of ``TextTokens``, of a string or of all strings of a list; of all the
-  ///   record's strings for ``FieldKey/allText``. They know no ``Options``.
+  /// - A NaN equals nothing, not even itself, and has no order.
+  /// - A field that is marked as encrypted counts as absent.
+  /// - Tokens are those of ``TextTokens``: of a string, of all strings of a list, or for
+  ///   ``FieldKey/allText`` of all the record's strings. ``Options`` do not apply to them.
   public func matches(_ record: Record) -> Bool {
     holds(comparator.relation, for: record) != comparator.isNegated
   }
 
+  /// Returns whether the relation holds, without the comparator's negation.
   private func holds(_ relation: Comparator.Relation, for record: Record) -> Bool {
     if relation.comparesTokens {
       return tokensMatch(all: relation == .containsAllTokens, in: record)
@@ -85,6 +95,7 @@ extension Filter {
     }
   }
 
+  /// Compares as `EQUALS` does, with the filter's options.
   private func equal(_ field: RecordValue, _ value: RecordValue) -> Bool {
     switch (field, value) {
     case (.string(let left), .string(let right)):
@@ -92,6 +103,7 @@ extension Filter {
     case (.string(let name), .reference(let reference)):
       // The record's own name and those of its users may be asked for by reference.
       guard case .system = key else { return false }
+      // A filter may give a reference where the field is the name of a record or of a user.
       return name.hasSameBytes(as: reference.recordName)
     case (.list(_, let left), .list(_, let right)):
       return left.count == right.count && zip(left, right).allSatisfy { equal($0, $1) }
@@ -100,6 +112,7 @@ extension Filter {
     }
   }
 
+  /// Returns the order of the two values, with the filter's options for strings.
   private func order(_ field: RecordValue, _ value: RecordValue) -> ValueOrder? {
     if !options.isEmpty, case .string(let left) = field, case .string(let right) = value {
       return RecordValue.string(options.fold(left)).order(to: .string(options.fold(right)))
@@ -107,11 +120,13 @@ extension Filter {
     return field.order(to: value)
   }
 
+  /// Returns whether both are strings and the first begins with the second.
   private func begins(_ field: RecordValue, with value: RecordValue) -> Bool {
     guard case .string(let text) = field, case .string(let prefix) = value else { return false }
     return options.fold(text).utf8.starts(with: options.fold(prefix).utf8)
   }
 
+  /// Returns whether all or any of the value's words are words of the field.
   private func tokensMatch(all: Bool, in record: Record) -> Bool {
     guard case .string(let wanted) = value else { return false }
     let wantedTokens = TextTokens(wanted).tokens

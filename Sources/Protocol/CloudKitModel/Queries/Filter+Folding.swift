@@ -1,26 +1,32 @@
 import Foundation
 
 extension Filter.Options {
-  /// `text` as a filter with these options compares it: without options unchanged, else with case,
-  /// diacritics or both folded away, and in that case composed and decomposed letters made the same.
-  /// Two texts that a filter takes for equal fold to the same bytes.
+  /// Returns `text` as a filter with these options compares it.
   ///
-  /// The result is stream-safe (``Swift/String/isStreamSafe``), so a set may hash it.
+  /// Without options the text stays as it is. Otherwise case, diacritics or both are folded away,
+  /// and composed and decomposed letters become the same. Two texts that a filter with these
+  /// options treats as equal fold to the same bytes.
   ///
-  /// - Complexity: linear in the text's length.
+  /// With options the result is stream-safe (``Swift/String/isStreamSafe``), so a set may hash it.
+  ///
+  /// - Complexity: Linear in the text's length.
   public func fold(_ text: String) -> String {
     guard !isEmpty else { return text }
     return fold(text, pieceSize: Self.pieceSize)
   }
 
-  /// Bytes of a text that Foundation folds at once. It moves the rest of a text for each letter whose
-  /// length changes, so a whole text would take the square of its length.
+  /// The number of bytes of a text that Foundation folds at once.
+  ///
+  /// Foundation moves the rest of a text for each letter whose length changes. The time for a whole
+  /// text would grow with the square of its length.
   private static let pieceSize = 1_024
 
-  /// - Parameter pieceSize: the bytes after which a text is cut where the cut changes nothing; after
-  ///   twice as many it is cut anywhere.
+  /// Folds `text` piece by piece.
+  ///
+  /// - Parameter pieceSize: The number of bytes after which the text is cut at the next scalar that
+  ///   never joins the one before. After twice as many bytes the text is cut anywhere.
   func fold(_ text: String, pieceSize: Int) -> String {
-    // What Foundation makes of ASCII as well, in much more time.
+    // A fast path for ASCII with the same result as Foundation's.
     if text.utf8.allSatisfy({ $0 < 0x80 }) {
       return contains(.caseInsensitive) ? text.lowercased() : text
     }
@@ -45,10 +51,12 @@ extension Filter.Options {
     return folded.streamSafe
   }
 
+  /// Composes the text canonically (NFC), then folds it with Foundation. No locale is used.
   private func foldPiece(_ text: String) -> String {
     text.precomposedStringWithCanonicalMapping.folding(options: compareOptions, locale: nil)
   }
 
+  /// The options as Foundation names them.
   private var compareOptions: String.CompareOptions {
     var options: String.CompareOptions = []
     if contains(.caseInsensitive) { options.insert(.caseInsensitive) }
@@ -58,8 +66,8 @@ extension Filter.Options {
 }
 
 extension Unicode.Scalar {
-  /// Whether the character never joins with what stands before it: it is no mark, no vowel or final of
-  /// a Hangul syllable, and no vowel of Kirat Rai.
+  /// Whether the scalar never joins with the one before it in normalization. Marks, vowels and
+  /// finals of Hangul syllables, and vowels of Kirat Rai may join.
   fileprivate var beginsAnew: Bool {
     if value < 0x300 { return true }
     switch value {

@@ -1,5 +1,9 @@
 extension Filter {
-  /// Throws unless comparator, field and value go together, whatever record they will meet.
+  /// Checks that comparator, field and value fit together, whatever the record's schema is.
+  ///
+  /// - Throws: ``ModelError`` with ``ModelError/Code/invalidFilter`` in most cases. A bad field
+  ///   name gives ``ModelError/Code/invalidName``, and a malformed value
+  ///   ``ModelError/Code/wrongType``.
   public func validate() throws(ModelError) {
     if case .field(let name) = key { try Identifier.validateFieldName(name) }
     try validateDistance()
@@ -27,7 +31,10 @@ extension Filter {
     try validate(value)
   }
 
-  /// Throws unless the filter's value can be compared with a field of this type.
+  /// Checks that the filter's value can be compared with a field of this type. A filter without a
+  /// value fits each type.
+  ///
+  /// - Throws: ``ModelError`` with ``ModelError/Code/invalidFilter``.
   public func validate(against fieldType: FieldType) throws(ModelError) {
     guard let value else { return }
     let wanted = value.type
@@ -58,21 +65,27 @@ extension Filter {
     }
   }
 
-  /// Names of records and users, which are strings, may also be asked for by reference.
+  /// Returns whether values of the two types may be equal. The name of a record or a user is a
+  /// string, but a filter may also give it as a reference.
   private func equatable(_ field: ValueType, _ value: ValueType) -> Bool {
     if case .system = key, field == .string, value == .reference { return true }
     return Self.comparable(field, value)
   }
 
+  /// Whether the value is an empty list, which fits list fields of each type.
   private var isEmptyList: Bool {
     if case .list(_, let values) = value { return values.isEmpty }
     return false
   }
 
+  /// Returns whether values of the two types may be compared: equal types, and numbers with each
+  /// other.
   private static func comparable(_ left: ValueType, _ right: ValueType) -> Bool {
     left == right || (left.isNumber && right.isNumber)
   }
 
+  /// Checks that `NEAR` has a finite distance that is not negative, and that other comparators have
+  /// none.
   private func validateDistance() throws(ModelError) {
     if comparator == .near {
       guard let distance, distance >= 0, distance.isFinite else {
@@ -83,6 +96,7 @@ extension Filter {
     }
   }
 
+  /// Checks that the value has a type that the comparator can use.
   private func validate(_ value: RecordValue) throws(ModelError) {
     let type = value.type
     if type.element == .asset || (type.element == .bytes) {
@@ -112,6 +126,7 @@ extension Filter {
     }
   }
 
+  /// Returns the error for a broken rule, with comparator and field before the rule's text.
   private func broken(_ rule: String) -> ModelError {
     ModelError(
       .invalidFilter, field: key.description, "\(comparator.rawValue) on '\(key)' \(rule)")
@@ -119,7 +134,8 @@ extension Filter {
 }
 
 extension RecordValue {
-  /// Whether all texts and names of references in it are as told.
+  /// Returns whether a condition holds for each string in the value and for each record name in its
+  /// references.
   fileprivate func isEveryText(_ isAsTold: (String) -> Bool) -> Bool {
     switch self {
     case .string(let text): isAsTold(text)

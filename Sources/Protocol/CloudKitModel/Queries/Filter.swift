@@ -1,24 +1,39 @@
-/// One condition on a record. A query or subscription holds any number of them, all of which must
-/// hold. `Filter+Evaluation.swift` defines what each means.
+/// One condition on a record. A record passes a query or a subscription when all of its filters
+/// hold.
+///
+/// ```swift
+/// // title BEGINSWITH[c] "swift"
+/// Filter(.field("title"), .beginsWith, .string("swift"), options: .caseInsensitive)
+/// ```
+///
+/// ``matches(_:)`` defines the meaning of a filter.
 public struct Filter: Sendable, Hashable {
-  /// How strings are compared. Not in Apple's web protocol; from `[c]` and `[d]` in predicates.
+  /// The options for the comparison of strings. Apple's web protocol has none; Petrel adds them for
+  /// `[c]` and `[d]` of predicates.
   public struct Options: OptionSet, Sendable, Hashable {
+    /// The options as bits: 1 for case, 2 for diacritics.
     public let rawValue: UInt8
     public init(rawValue: UInt8) { self.rawValue = rawValue }
 
+    /// Strings that differ in case alone are equal (`[c]` in a predicate).
     public static let caseInsensitive = Options(rawValue: 1)
+    /// Strings that differ in diacritics alone are equal (`[d]` in a predicate).
     public static let diacriticInsensitive = Options(rawValue: 2)
   }
 
+  /// The part of the record that the filter looks at.
   public var key: FieldKey
+  /// The comparison between the field and ``value``.
   public var comparator: Comparator
-  /// What the field is compared with; nil only with `EQUALS` and `NOT_EQUALS`, where it stands for
-  /// "no value".
+  /// The value that the field is compared with. It is nil only with `EQUALS` and `NOT_EQUALS`,
+  /// where it means that the field is absent.
   public var value: RecordValue?
-  /// Metres; for `NEAR` only.
+  /// The largest distance in metres. Only `NEAR` has one.
   public var distance: Double?
+  /// The options for the comparison of strings. Searches for words ignore them.
   public var options: Options
 
+  /// Creates a filter without checks; ``validate()`` makes them.
   public init(
     _ key: FieldKey, _ comparator: Comparator, _ value: RecordValue?, distance: Double? = nil,
     options: Options = []
@@ -30,6 +45,6 @@ public struct Filter: Sendable, Hashable {
     self.options = options
   }
 
-  /// The filter that no record passes: the lowered form of `FALSEPREDICATE`.
+  /// The filter that no record passes. `FALSEPREDICATE` becomes this filter.
   public static let never = Filter(.system(.recordName), .isIn, .list(of: .string, []))
 }

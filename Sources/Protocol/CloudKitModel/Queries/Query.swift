@@ -1,21 +1,29 @@
-/// A search for records of one type that pass all filters.
+/// A search for the records of one type that pass all filters.
 public struct Query: Sendable, Hashable {
+  /// The type of the records.
   public var recordType: String
+  /// The conditions, all of which a record must pass. Without filters every record of the type
+  /// passes.
   public var filters: [Filter]
+  /// The criteria of the order, the most significant first. A subscription ignores them.
   public var sortKeys: [SortKey]
 
+  /// Creates a query without checks; ``validate()`` makes them.
   public init(recordType: String, filters: [Filter] = [], sortKeys: [SortKey] = []) {
     self.recordType = recordType
     self.filters = filters
     self.sortKeys = sortKeys
   }
 
-  /// Whether `record` is of the type and passes every filter.
+  /// Returns whether `record` has the type and passes every filter.
   public func matches(_ record: Record) -> Bool {
     record.recordType == recordType && filters.allSatisfy { $0.matches(record) }
   }
 
-  /// Throws unless the type's name, each filter and each sort key are well formed.
+  /// Checks the type's name, the number of filters, each filter and each sort key.
+  ///
+  /// - Throws: ``ModelError`` for the first mistake. More than ``ServiceLimits/filtersPerQuery``
+  ///   filters give ``ModelError/Code/limitExceeded``.
   public func validate() throws(ModelError) {
     try Identifier.validateRecordType(recordType)
     guard filters.count <= ServiceLimits.filtersPerQuery else {

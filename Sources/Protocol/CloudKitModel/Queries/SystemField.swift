@@ -1,4 +1,5 @@
-/// A property that every record has besides its own fields.
+/// A property that every record has in addition to its own fields. The raw values are the
+/// web-services names.
 public enum SystemField: String, Sendable, Hashable, CaseIterable {
   case recordName
   case createdTimestamp
@@ -9,8 +10,11 @@ public enum SystemField: String, Sendable, Hashable, CaseIterable {
   case parent
   case share
 
-  /// The field that a filter, a sort or a predicate means by `name`: the web-services name, the
-  /// native property's name, or the name in the schema language.
+  /// Creates the field that a filter, a sort or a predicate means by `name`. Three kinds of names
+  /// are accepted: web-services names, names of the native properties, and names of the schema
+  /// language.
+  ///
+  /// - Returns: nil for any other name, which is then the name of an ordinary field.
   public init?(anyName name: String) {
     switch name {
     case "recordName", "recordID", "___recordID": self = .recordName
@@ -27,7 +31,7 @@ public enum SystemField: String, Sendable, Hashable, CaseIterable {
     }
   }
 
-  /// The name in the schema language.
+  /// The name in the schema language, such as `___createTime`.
   public var schemaName: String {
     switch self {
     case .recordName: "___recordID"
@@ -41,8 +45,8 @@ public enum SystemField: String, Sendable, Hashable, CaseIterable {
     }
   }
 
-  /// The type that filter values on the field are compared as. Names of records and users also
-  /// accept a reference.
+  /// The type of the field for filters. A filter on the name of a record or a user also accepts a
+  /// reference.
   public var type: ValueType {
     switch self {
     case .createdTimestamp, .modifiedTimestamp: .timestamp

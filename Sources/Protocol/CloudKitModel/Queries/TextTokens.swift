@@ -3,11 +3,15 @@ import Foundation
 /// The words of a text as full-text search sees them.
 ///
 /// A token is a run of letters and digits with their marks, folded so that case and diacritics do
-/// not count. Scripts that write no spaces between words give one token for the whole run.
-/// CloudKit's stop words are left out (`CKQuery`, "Predicate rules").
+/// not count. A script without spaces between words gives one token for the whole run. CloudKit's
+/// stop words are left out (`CKQuery`, "Predicate rules").
+///
+///     TextTokens("The Café, and 2 more").tokens == ["cafe", "2", "more"]
 public struct TextTokens: Sendable, Hashable {
+  /// The different tokens of the text.
   public let tokens: Set<String>
 
+  /// Splits a text into its tokens.
   public init(_ text: String) {
     var found: Set<String> = []
     let isPlain = Self.visitPlainWords(of: text) { word in
@@ -17,11 +21,13 @@ public struct TextTokens: Sendable, Hashable {
     tokens = isPlain ? found : Self.words(of: text)
   }
 
-  /// The words of any text, by the rules of Unicode.
+  /// Returns the words of any text by the rules of Unicode. `visitPlainWords` is the fast path for
+  /// ASCII.
   static func words(of text: String) -> Set<String> {
     var found: Set<String> = []
     for word in fold(text).unicodeScalars.split(whereSeparator: { !isWordScalar($0) }) {
-      // Marks on something that is no letter, such as the variation selectors of emoji.
+      // A word of marks alone belongs to something that is no letter, such as the variation
+      // selector of an emoji.
       if word.allSatisfy(isMark) { continue }
       let token = String(String.UnicodeScalarView(word))
       if !stopWords.contains(token) { found.insert(token) }
@@ -29,7 +35,7 @@ public struct TextTokens: Sendable, Hashable {
     return found
   }
 
-  /// The tokens of a string or of all strings of a list; none for other values.
+  /// Returns the tokens of a string or of all strings of a list; none for other values.
   public static func of(_ value: RecordValue) -> Set<String> {
     switch value {
     case .string(let text):
@@ -41,18 +47,20 @@ public struct TextTokens: Sendable, Hashable {
     }
   }
 
-  /// The words that search ignores.
+  /// The words that searches ignore.
   public static let stopWords: Set<String> = [
     "a", "an", "and", "are", "as", "at", "be", "but", "by", "for", "if", "in", "into", "is", "it",
     "no", "not", "of", "on", "or", "such", "that", "the", "their", "then", "there", "these",
     "they", "this", "to", "was", "will", "with",
   ]
 
-  /// Visits the folded words of an ASCII text in their order, stop words left out, and repeated ones
-  /// each time; no word is copied. A word is valid only while it is visited.
+  /// Visits the folded words of an ASCII text in their order. Stop words are left out; a repeated
+  /// word is visited each time.
   ///
-  /// - Returns: false when the text is not plain ASCII, and nothing was visited, or when `visit`
-  ///   returned false for a word, and none was visited after it.
+  /// No word is copied, so a word is valid only during its visit.
+  ///
+  /// - Returns: false when the text is not plain ASCII and no word was visited, or when `visit`
+  ///   returned false and ended the search.
   public static func visitPlainWords(
     of text: String, _ visit: (UnsafeBufferPointer<UInt8>) -> Bool
   ) -> Bool {
@@ -60,7 +68,7 @@ public struct TextTokens: Sendable, Hashable {
     return text.withUTF8 { visitPlainWords(of: UnsafeRawBufferPointer($0), visit) }
   }
 
-  /// As above, of the UTF-8 bytes of a text.
+  /// Visits the words of the UTF-8 bytes of a text, in the same way as the overload for a string.
   public static func visitPlainWords(
     of bytes: UnsafeRawBufferPointer, _ visit: (UnsafeBufferPointer<UInt8>) -> Bool
   ) -> Bool {
@@ -81,7 +89,7 @@ public struct TextTokens: Sendable, Hashable {
     }
   }
 
-  /// The byte with its case folded; nil for one that is in no word.
+  /// Returns the byte in lower case; nil for a byte that belongs to no word.
   private static func foldedWordByte(_ byte: UInt8) -> UInt8? {
     switch byte {
     case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"): byte
@@ -90,24 +98,29 @@ public struct TextTokens: Sendable, Hashable {
     }
   }
 
+  /// Returns whether the folded word is a stop word, without a copy of the word.
   private static func isStopWord(_ word: UnsafeBufferPointer<UInt8>) -> Bool {
     word.count <= longestStopWord && packedStopWords.contains(pack(word))
   }
 
-  /// No stop word has more bytes.
+  /// The number of bytes of the longest stop word. It must be at most 8, the bytes of a packed
+  /// word.
   private static let longestStopWord = 5
 
-  /// The stop words, each as a number.
+  /// The stop words, each packed into a number.
   private static let packedStopWords = Set(stopWords.map { pack($0.utf8) })
 
+  /// Returns the bytes of a word as one number, the first byte on top.
   private static func pack(_ word: some Sequence<UInt8>) -> UInt64 {
     word.reduce(0) { $0 << 8 | UInt64($1) }
   }
 
+  /// Folds case and diacritics as a filter with both options does.
   private static func fold(_ text: String) -> String {
     Filter.Options([.caseInsensitive, .diacriticInsensitive]).fold(text)
   }
 
+  /// Returns whether the scalar is a part of a word: a letter, a digit or a mark.
   private static func isWordScalar(_ scalar: Unicode.Scalar) -> Bool {
     if scalar.value < 0x80 {
       switch scalar {
@@ -124,6 +137,7 @@ public struct TextTokens: Sendable, Hashable {
     }
   }
 
+  /// Returns whether the scalar is a combining mark. No ASCII character is one.
   private static func isMark(_ scalar: Unicode.Scalar) -> Bool {
     if scalar.value < 0x80 { return false }
     switch scalar.properties.generalCategory {

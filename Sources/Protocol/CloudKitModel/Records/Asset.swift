@@ -1,15 +1,24 @@
-/// What a record's field says of a file that is stored beside the records.
+/// A field value that refers to a file, which the server stores apart from the records.
+///
+/// A client uploads the bytes first (`assets/upload`). The answer is an asset with a receipt, which
+/// the client then saves as the field's value.
 public struct Asset: Sendable, Hashable {
+  /// The checksum of the file's content. Two assets with the same checksum are equal for filters.
   public var fileChecksum: String
-  /// Bytes.
+  /// The size of the file in bytes.
   public var size: Int64
+  /// A second checksum in Apple's protocol. The server answers with ``fileChecksum`` here, because
+  /// some clients need the member.
   public var referenceChecksum: String?
+  /// A key in Apple's protocol. Petrel does not use it and answers with an empty string.
   public var wrappingKey: String?
-  /// Given by the upload, asked for by the save.
+  /// The proof that the caller uploaded the file or may read it. `assets/upload` and
+  /// `assets/rereference` give it; a save needs it.
   public var receipt: String?
-  /// Where to fetch the file; in answers only.
+  /// The URL of the file's content. Only answers have it.
   public var downloadURL: String?
 
+  /// Creates an asset.
   public init(
     fileChecksum: String, size: Int64, referenceChecksum: String? = nil,
     wrappingKey: String? = nil, receipt: String? = nil, downloadURL: String? = nil

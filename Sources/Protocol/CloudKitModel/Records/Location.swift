@@ -1,27 +1,30 @@
 import Foundation
 
-/// A place on the earth, with what a `CLLocation` knows besides.
+/// A place on the earth with the measurements of a `CLLocation`. All measurements except the two
+/// coordinates are optional.
 public struct Location: Sendable, Hashable {
-  /// The mean radius of the earth (IUGG), in metres. Distances are great-circle distances on a
+  /// The mean radius of the earth in metres (IUGG). Distances are great-circle distances on a
   /// sphere of this radius.
   public static let earthRadius = 6_371_008.7714
 
-  /// Degrees north, -90 to 90.
+  /// The latitude in degrees north, -90 to 90.
   public var latitude: Double
-  /// Degrees east, -180 to 180.
+  /// The longitude in degrees east, -180 to 180.
   public var longitude: Double
-  /// Metres.
+  /// The uncertainty of the coordinates in metres.
   public var horizontalAccuracy: Double?
-  /// Metres.
+  /// The uncertainty of the altitude in metres.
   public var verticalAccuracy: Double?
-  /// Metres above sea level.
+  /// The altitude in metres above sea level.
   public var altitude: Double?
-  /// Metres per second.
+  /// The speed in metres per second.
   public var speed: Double?
-  /// Degrees clockwise from north.
+  /// The direction of travel in degrees clockwise from north.
   public var course: Double?
+  /// The time of the measurement.
   public var timestamp: Timestamp?
 
+  /// Creates a location without checks; ``validate(field:)`` makes them.
   public init(
     latitude: Double, longitude: Double, horizontalAccuracy: Double? = nil,
     verticalAccuracy: Double? = nil, altitude: Double? = nil, speed: Double? = nil,
@@ -37,7 +40,8 @@ public struct Location: Sendable, Hashable {
     self.timestamp = timestamp
   }
 
-  /// The great-circle distance to `other` in metres, by the haversine formula. Altitude is ignored.
+  /// Returns the great-circle distance to `other` in metres, by the haversine formula. The altitude
+  /// does not count.
   public func distance(to other: Location) -> Double {
     let latitude1 = latitude * .pi / 180
     let latitude2 = other.latitude * .pi / 180
@@ -49,7 +53,10 @@ public struct Location: Sendable, Hashable {
     return 2 * Self.earthRadius * asin(min(1, haversine.squareRoot()))
   }
 
-  /// Throws unless both coordinates are finite and within their ranges.
+  /// Checks that both coordinates are within their ranges. NaN is outside of each range.
+  ///
+  /// - Parameter field: The name of the field, for the error.
+  /// - Throws: ``ModelError`` with ``ModelError/Code/wrongType``.
   public func validate(field: String) throws(ModelError) {
     guard (-90...90).contains(latitude) else {
       throw ModelError(

@@ -1,12 +1,21 @@
-/// A record as the server keeps it.
+/// A record as the server stores it and returns it.
+///
+/// ```swift
+/// var note = Record(recordID: RecordID(recordName: "n-1"), recordType: "Note")
+/// note.fields["title"] = .string("Milk")
+/// ```
 public struct Record: Sendable, Hashable {
-  /// When a record was saved, by whom, and from which device.
+  /// The time, user and device of a save.
   public struct Stamp: Sendable, Hashable {
+    /// The time of the save by the server's clock.
     public var timestamp: Timestamp
+    /// The record name of the user who saved the record. For a deleted user, public records have
+    /// ``UserIdentity/deletedUserRecordName``.
     public var userRecordName: String
-    /// The name that the client gave for its device; nil when it gave none.
+    /// The name that the client gave for its device; nil when the client gave none.
     public var deviceID: String?
 
+    /// Creates a stamp.
     public init(timestamp: Timestamp, userRecordName: String, deviceID: String? = nil) {
       self.timestamp = timestamp
       self.userRecordName = userRecordName
@@ -14,23 +23,31 @@ public struct Record: Sendable, Hashable {
     }
   }
 
+  /// The name of the record and its zone.
   public var recordID: RecordID
+  /// The type of the record. It never changes after the record's creation.
   public var recordType: String
-  /// Changes with each save; nil before the first.
+  /// The version of the record, an opaque text. It changes with each save; nil before the first
+  /// save.
   public var recordChangeTag: String?
+  /// The stamp of the first save; nil before the first save.
   public var created: Stamp?
+  /// The stamp of the latest save; nil before the first save.
   public var modified: Stamp?
-  /// The parent for sharing a hierarchy of records.
+  /// The parent in a hierarchy of records. A shared hierarchy contains the root record and its
+  /// descendants.
   public var parent: Reference?
-  /// The share that the record belongs to.
+  /// The share that the record belongs to; nil when it belongs to none.
   public var share: Reference?
-  /// What a record that is a share has beyond its fields; nil for other records.
+  /// The content that a share has in addition to its fields; nil for records that are no shares.
   public var shareContent: ShareContent?
+  /// The record's own fields. A field without a value is absent.
   public var fields: RecordFields<RecordValue>
-  /// The names of those fields that are marked as encrypted. Filters and sorts do not see them, and
-  /// notifications do not carry them.
+  /// The names of the fields that are marked as encrypted. Filters and sorts do not see their
+  /// values, and notifications do not carry them.
   public var encryptedFields: Set<String>
 
+  /// Creates a record without checks; ``validate()`` makes them.
   public init(
     recordID: RecordID, recordType: String, recordChangeTag: String? = nil, created: Stamp? = nil,
     modified: Stamp? = nil, parent: Reference? = nil, share: Reference? = nil,
@@ -49,8 +66,10 @@ public struct Record: Sendable, Hashable {
     self.encryptedFields = encryptedFields
   }
 
-  /// The value that a filter or a sort on `key` sees; nil when the record has none, and for
-  /// ``FieldKey/allText``, which is no single value.
+  /// Returns the value that a filter or a sort on `key` sees.
+  ///
+  /// - Returns: nil when the record has no value, when the field is encrypted, and for
+  ///   ``FieldKey/allText``, which is no single value.
   public func value(for key: FieldKey) -> RecordValue? {
     switch key {
     case .field(let name): encryptedFields.contains(name) ? nil : fields[name]
@@ -59,6 +78,7 @@ public struct Record: Sendable, Hashable {
     }
   }
 
+  /// Returns the value of a system field; nil when the record does not have it yet.
   private func value(for field: SystemField) -> RecordValue? {
     switch field {
     case .recordName: .string(recordID.recordName)
@@ -72,14 +92,18 @@ public struct Record: Sendable, Hashable {
     }
   }
 
-  /// About how many bytes the fields count towards ``ServiceLimits/recordSize``.
+  /// The estimated number of bytes of the record's name and fields. ``ServiceLimits/recordSize``
+  /// limits it; assets do not count.
   public var approximateSize: Int {
     fields.reduce(recordID.recordName.utf8.count) {
       $0 + $1.key.utf8.count + $1.value.approximateSize
     }
   }
 
-  /// Throws unless names and values are well formed and the record is within its size limit.
+  /// Checks the names and values of the record, its encrypted fields, and its size.
+  ///
+  /// - Throws: ``ModelError`` for the first mistake. A record that is too large gives
+  ///   ``ModelError/Code/limitExceeded``.
   public func validate() throws(ModelError) {
     try Identifier.validateRecordType(recordType)
     for (name, value) in fields {

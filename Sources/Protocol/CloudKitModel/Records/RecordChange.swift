@@ -1,5 +1,7 @@
-/// What a zone's change feed says of one record: its latest state, or that it is gone.
+/// An entry of a zone's change feed for one record.
 public enum RecordChange: Sendable, Hashable {
+  /// The record exists. The value is its latest state, not each state in between.
   case saved(Record)
+  /// The record is deleted.
   case deleted(RecordID, recordType: String)
 }

@@ -1,8 +1,8 @@
 /// The fields of a record, or of an operation on one, in the order of their names.
 ///
-/// It is used as a dictionary is, but kept as a sorted array: a record has few fields, and nearly
-/// all that is done with them is to go through them in order. Reading a stored record appends, and
-/// writing an answer walks, where a dictionary would hash each name and sort all of them again.
+/// The type is used like a dictionary, but stores a sorted array. A record has few fields, and most
+/// code visits all of them in order. Code that reads a stored record appends fields, and code that
+/// writes an answer visits them. A dictionary would hash each name and sort all names again.
 ///
 /// ```swift
 /// var fields: RecordFields<RecordValue> = ["magnitude": .double(6.1)]
@@ -10,28 +10,32 @@
 /// for (name, value) in fields { print(name, value) }
 /// ```
 ///
-/// All of it can be inlined, so that modules work on fields of their own types instead of asking at
-/// run time what a generic value is.
+/// All methods are inlinable. The compiler can then specialize them in other modules, which avoids
+/// generic calls at run time.
 ///
-/// Names are compared as Swift compares strings. Looking up a name takes logarithmic time, adding
-/// one that belongs to the end constant time, and adding or removing elsewhere linear time.
+/// Names are compared as Swift compares strings.
+///
+/// - Complexity: Looking up a name takes logarithmic time. Adding a name at the end takes constant
+///   time; adding or removing elsewhere takes linear time.
 public struct RecordFields<Value> {
+  /// A field's name and value.
   public typealias Element = (key: String, value: Value)
 
-  /// In the order of their keys, each key once.
+  /// The fields in the order of their names, each name once.
   @usableFromInline var elements: [Element] = []
 
+  /// Creates an empty collection.
   @inlinable public init() {}
 
-  /// Of elements with the same name the last counts.
+  /// Creates fields from elements in any order. Of elements with the same name the last counts.
   @inlinable public init(_ elements: some Sequence<(key: String, value: Value)>) {
     reserveCapacity(elements.underestimatedCount)
     for (name, value) in elements { updateValue(value, forKey: name) }
   }
 
-  /// Of elements with the same name the first counts.
+  /// Creates fields from elements in any order. Of elements with the same name the first counts.
   ///
-  /// - Complexity: O(*n* log *n*), and O(*n*) where they stand in order, each once.
+  /// - Complexity: O(*n* log *n*); O(*n*) when the names are in ascending order without repetition.
   @inlinable public init(firstOf unordered: [Element]) {
     if zip(unordered, unordered.dropFirst()).allSatisfy({ $0.key < $1.key }) {
       elements = unordered
@@ -45,11 +49,12 @@ public struct RecordFields<Value> {
     }
   }
 
+  /// Reserves space for this number of fields.
   @inlinable public mutating func reserveCapacity(_ capacity: Int) {
     elements.reserveCapacity(capacity)
   }
 
-  /// The value of a field. Setting nil removes the field.
+  /// The value of a field; nil when the field is absent. Setting nil removes the field.
   @inlinable public subscript(name: String) -> Value? {
     get { index(forKey: name).map { elements[$0].value } }
     set {
@@ -61,7 +66,7 @@ public struct RecordFields<Value> {
     }
   }
 
-  /// Sets a field, also to a value that is nil itself.
+  /// Sets a field. With an optional `Value`, this method can store nil, which the subscript cannot.
   @inlinable public mutating func updateValue(_ value: Value, forKey name: String) {
     guard let last = elements.last, !(last.key < name) else {
       elements.append((name, value))
@@ -75,22 +80,28 @@ public struct RecordFields<Value> {
     }
   }
 
+  /// Removes a field. An absent field changes nothing.
   @inlinable public mutating func removeValue(forKey name: String) {
     if let index = index(forKey: name) { elements.remove(at: index) }
   }
 
+  /// Returns the position of a field; nil when the field is absent.
   @inlinable public func index(forKey name: String) -> Int? {
     let place = place(of: name)
     return place < elements.count && elements[place].key == name ? place : nil
   }
 
-  /// The names, in order.
+  /// The names, in ascending order.
   @inlinable public var keys: [String] { elements.map { $0.key } }
   /// The values, in the order of their names.
   @inlinable public var values: some RandomAccessCollection<Value> {
     elements.lazy.map { $0.value }
   }
 
+  /// Returns the same names with transformed values.
+  ///
+  /// - Throws: The error of `transform`.
+  /// - Complexity: O(*n*), because the order of the names stays.
   @inlinable public func mapValues<Mapped, Failure: Error>(
     _ transform: (Value) throws(Failure) -> Mapped
   ) throws(Failure) -> RecordFields<Mapped> {
@@ -100,6 +111,7 @@ public struct RecordFields<Value> {
     return mapped
   }
 
+  /// Returns the transformed values without those for which `transform` returns nil.
   @inlinable public func compactMapValues<Mapped>(
     _ transform: (Value) -> Mapped?
   ) -> RecordFields<Mapped> {
@@ -111,13 +123,14 @@ public struct RecordFields<Value> {
     return mapped
   }
 
+  /// Returns the fields that satisfy the condition.
   @inlinable public func filter(_ isIncluded: (Element) throws -> Bool) rethrows -> RecordFields {
     var filtered = RecordFields()
     filtered.elements = try elements.filter(isIncluded)
     return filtered
   }
 
-  /// The first place whose name is not before `name`.
+  /// Returns the first position whose name is not before `name`, by binary search.
   @inlinable func place(of name: String) -> Int {
     var low = 0
     var high = elements.count
@@ -129,9 +142,11 @@ public struct RecordFields<Value> {
   }
 }
 
+/// A collection of names and values in the order of the names.
 extension RecordFields: RandomAccessCollection {
   @inlinable public var startIndex: Int { 0 }
   @inlinable public var endIndex: Int { elements.count }
+  /// The field at a position, from 0.
   @inlinable public subscript(index: Int) -> Element { elements[index] }
 }
 

@@ -1,8 +1,11 @@
-/// The name of a record and the zone it lies in: unique in a database.
+/// The name of a record and its zone, which together are unique in a database.
 public struct RecordID: Sendable, Hashable, CustomStringConvertible {
+  /// The name of the record, unique in its zone.
   public var recordName: String
+  /// The zone that contains the record.
   public var zoneID: ZoneID
 
+  /// Creates an ID without checks; ``validate()`` makes them.
   public init(recordName: String, zoneID: ZoneID = .default) {
     self.recordName = recordName
     self.zoneID = zoneID
@@ -10,8 +13,12 @@ public struct RecordID: Sendable, Hashable, CustomStringConvertible {
 
   public var description: String { "\(recordName) in \(zoneID)" }
 
-  /// Throws unless the name may be given to a new record: 1 to 255 ASCII characters that do not
-  /// begin with `_`.
+  /// Checks that a new record may have the name: 1 to 255 printable ASCII characters, of which the
+  /// first is not `_`.
+  ///
+  /// Records of the system, such as those of type `Users`, have names that begin with `_`.
+  ///
+  /// - Throws: ``ModelError`` with ``ModelError/Code/invalidName``.
   public func validate() throws(ModelError) {
     try Identifier.validate(recordName, as: "recordName")
   }

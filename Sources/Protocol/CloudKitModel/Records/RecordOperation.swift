@@ -1,37 +1,47 @@
 /// One operation on one record (`records/modify`).
 public struct RecordOperation: Sendable, Hashable {
-  /// The raw values are the web-services names.
+  /// The effect of an operation. The raw values are the web-services names.
   public enum Kind: String, Sendable, Hashable, CaseIterable {
-    /// The record must not exist.
+    /// Creates a record. It fails with `EXISTS` when the record exists.
     case create
-    /// Changes the named fields; the record must exist and its change tag agree.
+    /// Changes the named fields and leaves the others. The record must exist and have the
+    /// operation's change tag.
     case update
-    /// As ``update`` without looking at the tag; creates the record when there is none.
+    /// Changes the named fields without a check of the change tag. It creates the record when there
+    /// is none.
     case forceUpdate
-    /// As ``update``, and fields that are not named lose their values.
+    /// Replaces all fields: those that the operation does not name lose their values. The record
+    /// must exist and have the operation's change tag.
     case replace
-    /// As ``replace`` without looking at the tag; creates the record when there is none.
+    /// Replaces all fields without a check of the change tag. It creates the record when there is
+    /// none.
     case forceReplace
-    /// The record must exist and its change tag agree.
+    /// Deletes a record. The record must exist and have the operation's change tag.
     case delete
-    /// Deletes without looking at the tag; a record that does not exist is no failure.
+    /// Deletes a record without a check of the change tag. It succeeds when the record does not
+    /// exist.
     case forceDelete
   }
 
+  /// The effect of the operation.
   public var kind: Kind
+  /// The record that the operation is about.
   public var recordID: RecordID
-  /// Needed by operations that may create.
+  /// The type of the record. Operations that may create a record need it; it may be nil for others.
   public var recordType: String?
+  /// The version of the record that the client knows. ``Kind/update``, ``Kind/replace`` and
+  /// ``Kind/delete`` compare it with the stored one.
   public var recordChangeTag: String?
-  /// The fields to set; nil removes the field's value.
+  /// The fields to set. A nil value removes the field.
   public var fields: RecordFields<RecordValue?>
-  /// The names of those fields that are marked as encrypted.
+  /// The names of the fields that are marked as encrypted.
   public var encryptedFields: Set<String> = []
-  /// The parent to set; `.some(nil)` removes it, nil leaves it.
+  /// The parent to set. `.some(nil)` removes the parent; nil leaves it as it is.
   public var parent: Reference??
-  /// What a share is to have beyond its fields; nil for other records.
+  /// The content of a share in addition to its fields; nil for records that are no shares.
   public var shareContent: ShareContent?
 
+  /// Creates an operation without checks.
   public init(
     kind: Kind, recordID: RecordID, recordType: String? = nil, recordChangeTag: String? = nil,
     fields: RecordFields<RecordValue?> = [:], parent: Reference?? = nil,
@@ -46,7 +56,8 @@ public struct RecordOperation: Sendable, Hashable {
     self.shareContent = shareContent
   }
 
-  /// About how many bytes the fields count towards ``ServiceLimits/recordsSizePerRequest``.
+  /// The estimated number of bytes of the record's name and fields. The sum over a request is
+  /// limited by ``ServiceLimits/recordsSizePerRequest``.
   public var approximateSize: Int {
     fields.reduce(recordID.recordName.utf8.count) {
       $0 + $1.key.utf8.count + ($1.value?.approximateSize ?? 0)

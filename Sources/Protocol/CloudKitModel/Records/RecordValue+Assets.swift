@@ -1,5 +1,5 @@
 extension RecordValue {
-  /// Whether it is an asset or a list of assets.
+  /// Whether the value is an asset or a list of assets.
   public var isAsset: Bool {
     switch self {
     case .asset, .list(.asset, _): true
@@ -7,7 +7,7 @@ extension RecordValue {
     }
   }
 
-  /// The assets of an asset field or a list of assets.
+  /// The asset of an asset value, or those of a list; empty for other values.
   public var assets: [Asset] {
     switch self {
     case .asset(let asset): [asset]
@@ -16,7 +16,10 @@ extension RecordValue {
     }
   }
 
-  /// The value with its assets replaced; itself when it holds none.
+  /// Returns the value with each asset replaced by the result of `transform`. A value without
+  /// assets stays as it is.
+  ///
+  /// - Throws: The error of `transform`.
   public func mapAssets<Failure>(
     _ transform: (Asset) throws(Failure) -> Asset
   ) throws(Failure) -> RecordValue {

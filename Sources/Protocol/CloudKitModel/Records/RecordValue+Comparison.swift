@@ -1,16 +1,20 @@
-/// How one value stands to another.
+/// The order of one value relative to another.
 public enum ValueOrder: Sendable, Hashable {
   case less, equal, greater
 }
 
 extension RecordValue {
-  /// How `self` stands to `other`, or nil when the two have no order: values of different kinds,
-  /// values of a kind without order, and anything beside a NaN.
+  /// Returns the order of `self` relative to `other`. The sorts and range comparators of CloudKit
+  /// use it.
   ///
-  /// - Integers and doubles are compared by their exact numeric values, so that
-  ///   9,007,199,254,740,993 is greater than the double 9,007,199,254,740,992.
-  /// - Strings are ordered by their UTF-8 bytes, that is, by code points. Case and accents count.
+  /// - Integers and doubles are compared by their exact numeric values. So the integer
+  ///   9,007,199,254,740,993 (2⁵³ + 1) is greater than the double 9,007,199,254,740,992.
+  /// - Strings are ordered by their UTF-8 bytes, which is the order of their code points. Case and
+  ///   accents count.
   /// - `-0.0` equals `0.0`.
+  ///
+  /// - Returns: nil when the two have no order: values of different kinds, values of a kind without
+  ///   order, and comparisons with a NaN.
   public func order(to other: RecordValue) -> ValueOrder? {
     switch (self, other) {
     case (.string(let left), .string(let right)): Self.order(left, right)
@@ -23,10 +27,11 @@ extension RecordValue {
     }
   }
 
-  /// Whether the two are the same value as `EQUALS` understands it.
+  /// Returns whether `EQUALS` treats the two as the same value.
   ///
-  /// Beyond ``order(to:)``: bytes byte for byte; locations by their two coordinates; references by
-  /// their target; assets by checksum; lists element by element, in order.
+  /// Values with an order are compared by ``order(to:)``. Bytes are equal byte for byte, locations
+  /// by their two coordinates, and references by their target. Assets are equal by checksum, and
+  /// lists element by element in order.
   public func isEqual(to other: RecordValue) -> Bool {
     switch (self, other) {
     case (.bytes(let left), .bytes(let right)):
@@ -44,22 +49,24 @@ extension RecordValue {
     }
   }
 
-  // The optional result matters: without it the generic function below would be the better match,
-  // and Swift's own order of strings takes composed and decomposed accents for equal.
+  // The result is optional so that Swift prefers this function to the generic one below.
+  // `Comparable` treats composed and decomposed accents as equal, which this order does not.
   private static func order(_ left: String, _ right: String) -> ValueOrder? {
     if left.hasSameBytes(as: right) { return .equal }
     return left.utf8.lexicographicallyPrecedes(right.utf8) ? .less : .greater
   }
 
+  /// Returns the order of two values of one type; nil when one is a NaN.
   private static func order<Value: Comparable>(_ left: Value, _ right: Value) -> ValueOrder? {
     if left < right { return .less }
     if left == right { return .equal }
     return left > right ? .greater : nil
   }
 
+  /// Returns the order of an integer and a double without loss of precision; nil for a NaN.
   private static func order(_ left: Int64, _ right: Double) -> ValueOrder? {
     if right.isNaN { return nil }
-    // Both bounds are powers of two, so they are exact as doubles.
+    // Both bounds are powers of two, so a double represents them exactly.
     if right >= 0x1p63 { return .less }
     if right < -0x1p63 { return .greater }
     let whole = Int64(right.rounded(.towardZero))
@@ -71,7 +78,7 @@ extension RecordValue {
 }
 
 extension ValueOrder {
-  /// The order seen from the other side.
+  /// The order when the two values change places.
   public var reversed: ValueOrder {
     switch self {
     case .less: .greater

@@ -1,6 +1,8 @@
-/// Two values are equal when they are of one type and hold the same; strings byte for byte, so that a
-/// change from a composed letter to a decomposed one is a change. What a filter takes for equal is
-/// ``RecordValue/isEqual(to:)``.
+/// Equality of stored values: two values are equal when they have the same type and the same
+/// content.
+///
+/// Strings are compared byte for byte, so a change from a composed letter to a decomposed one is a
+/// change. Filters compare by other rules, those of ``RecordValue/isEqual(to:)``.
 extension RecordValue: Hashable {
   public static func == (left: RecordValue, right: RecordValue) -> Bool {
     switch (left, right) {

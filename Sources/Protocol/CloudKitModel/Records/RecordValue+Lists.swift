@@ -1,7 +1,10 @@
 extension RecordValue {
-  /// A list of single values; integers beside doubles become doubles.
+  /// Creates a list of single values. Integers beside doubles become doubles. A list without
+  /// elements has the type `STRING_LIST`.
   ///
-  /// - Throws: ``ModelError`` where values of several types are among them.
+  /// - Parameter field: The name of the field, for the error.
+  /// - Throws: ``ModelError`` with ``ModelError/Code/wrongType`` when the values have several
+  ///   types.
   public init(listOf values: [RecordValue], field: String) throws(ModelError) {
     var values = values
     var types = Set(values.map(\.type.element))

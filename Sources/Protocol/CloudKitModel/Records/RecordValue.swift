@@ -1,18 +1,30 @@
 import Foundation
 
 /// The value of a record's field. A field without a value is absent from the record.
+///
+/// The locations, references and assets are indirect, so that a value takes little space in an
+/// array.
 public enum RecordValue: Sendable {
+  /// A text. Its bytes count: composed and decomposed letters are different values.
   case string(String)
+  /// A 64-bit integer. CloudKit has no boolean; 0 and 1 stand for false and true.
   case int64(Int64)
+  /// A floating-point number.
   case double(Double)
+  /// A date and time, in whole milliseconds.
   case timestamp(Timestamp)
+  /// Binary data.
   case bytes(Data)
+  /// A place on the earth.
   indirect case location(Location)
+  /// A pointer to another record.
   indirect case reference(Reference)
+  /// A file that is stored apart from the record.
   indirect case asset(Asset)
-  /// A list of values that are all of one type; the type is kept so that an empty list has one.
+  /// A list of values of one type. The case has the type so that an empty list has one too.
   case list(of: ValueType, [RecordValue])
 
+  /// The type of the value.
   public var type: FieldType {
     switch self {
     case .string: FieldType(.string)
@@ -27,8 +39,11 @@ public enum RecordValue: Sendable {
     }
   }
 
-  /// Throws unless the value is well formed: coordinates in range, and lists of one type, with no
-  /// lists in them.
+  /// Checks that coordinates are in range, that all elements of a list have its type, and that a
+  /// list contains no lists.
+  ///
+  /// - Parameter field: The name of the field, for the error.
+  /// - Throws: ``ModelError`` with ``ModelError/Code/wrongType``.
   public func validate(field: String) throws(ModelError) {
     switch self {
     case .location(let location):
@@ -48,8 +63,8 @@ public enum RecordValue: Sendable {
     }
   }
 
-  /// About how many bytes the value counts towards the limit of a record's size. Assets count
-  /// nothing: they are stored apart.
+  /// The estimated number of bytes that the value adds to the size of its record. Assets add
+  /// nothing because they are stored apart.
   public var approximateSize: Int {
     switch self {
     case .string(let string): string.utf8.count

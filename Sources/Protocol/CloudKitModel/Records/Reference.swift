@@ -1,27 +1,34 @@
-/// A field's pointer to another record of the same database.
+/// A pointer from a record to another record of the same database.
 public struct Reference: Sendable, Hashable {
-  /// What becomes of the record that holds the reference.
+  /// The effect of the reference on the record that holds it. The raw values are the web-services
+  /// names.
   public enum Action: String, Sendable, Hashable, CaseIterable {
+    /// The reference has no effect.
     case none = "NONE"
-    /// The holder is deleted when the target is.
+    /// The server deletes the record that holds the reference when it deletes the target. A target
+    /// may have at most ``ServiceLimits/deleteSelfReferencesPerTarget`` such references.
     case deleteSelf = "DELETE_SELF"
-    /// The target must exist when the holder is saved.
+    /// The target must exist when the record is saved. Otherwise the save fails with
+    /// `VALIDATING_REFERENCE_ERROR`.
     case validate = "VALIDATE"
   }
 
+  /// The name of the target.
   public var recordName: String
   /// The target's zone; nil means the zone of the record that holds the reference.
   public var zoneID: ZoneID?
+  /// The effect of the reference.
   public var action: Action
 
+  /// Creates a reference.
   public init(recordName: String, zoneID: ZoneID? = nil, action: Action = .none) {
     self.recordName = recordName
     self.zoneID = zoneID
     self.action = action
   }
 
-  /// Whether both point at the same record. The action does not count, and a missing zone agrees
-  /// with any.
+  /// Returns whether both point to the same record. The action does not count. A reference without
+  /// a zone matches each zone.
   public func hasSameTarget(as other: Reference) -> Bool {
     guard recordName.hasSameBytes(as: other.recordName) else { return false }
     guard let zoneID, let otherZoneID = other.zoneID else { return true }

@@ -1,32 +1,38 @@
-/// What a record of type `cloudkit.share` has beyond its fields.
+/// The content of a share, a record of type `cloudkit.share`, in addition to its fields.
 public struct ShareContent: Sendable, Hashable {
-  /// The type of the records that are shares.
+  /// The record type of shares.
   public static let recordType = "cloudkit.share"
 
-  /// The record at the top of the hierarchy that is shared.
+  /// The record at the top of the shared hierarchy.
   public struct Root: Sendable, Hashable {
+    /// The name of the root record.
     public var recordName: String
+    /// The version of the root record that the client knows; nil when the client does not say.
     public var recordChangeTag: String?
 
+    /// Creates the root of a share.
     public init(recordName: String, recordChangeTag: String? = nil) {
       self.recordName = recordName
       self.recordChangeTag = recordChangeTag
     }
   }
 
-  /// Nil for the share of a whole zone, and in answers.
+  /// The root of the shared hierarchy. It is nil for the share of a whole zone, and in answers.
   public var root: Root?
-  /// What everyone may do who has the URL.
+  /// The permission of every user who has the share's URL.
   public var publicPermission: SharePermission
+  /// The participants of the share.
   public var participants: [ShareParticipant]
+  /// The participant who owns the shared records; nil in requests.
   public var owner: ShareParticipant?
-  /// The participant who asks.
+  /// The participant who makes the request; nil in requests.
   public var currentParticipant: ShareParticipant?
-  /// Names the share in its URL; the server makes it.
+  /// The identifier of the share in its URL. The server makes it.
   public var shortGUID: String?
-  /// Where participants open the share.
+  /// The URL at which participants open the share (`webpageURL`).
   public var url: String?
 
+  /// Creates the content of a share. By default it has no participants and no public permission.
   public init(
     root: Root? = nil, publicPermission: SharePermission = .none,
     participants: [ShareParticipant] = [], owner: ShareParticipant? = nil,
@@ -42,16 +48,23 @@ public struct ShareContent: Sendable, Hashable {
   }
 }
 
-/// One of those who share.
+/// A user who takes part in a share, or who is invited to it.
 public struct ShareParticipant: Sendable, Hashable {
+  /// The identifier of the participant in the share; nil when the client sends none.
   public var participantID: String?
+  /// The role of the participant in the share.
   public var role: ShareRole
+  /// The permission of the participant for the shared records.
   public var permission: SharePermission
+  /// The participant's answer to the invitation.
   public var acceptance: ShareAcceptance
+  /// The identity of the participant: a user, or an address to invite.
   public var identity: UserIdentity
-  /// A URL that admits whoever uses it first as this participant.
+  /// A URL for a single use: the first user who opens it joins the share as this participant. It is
+  /// nil for other participants.
   public var oneTimeURL: String?
 
+  /// Creates a participant.
   public init(
     participantID: String? = nil, role: ShareRole, permission: SharePermission,
     acceptance: ShareAcceptance, identity: UserIdentity, oneTimeURL: String? = nil
@@ -65,27 +78,41 @@ public struct ShareParticipant: Sendable, Hashable {
   }
 }
 
-/// What a participant may do. The raw values are the web-services names.
+/// The permission of a participant for the shared records. The raw values are the web-services
+/// names.
 public enum SharePermission: String, Sendable, Hashable, CaseIterable {
+  /// A permission that this version does not know.
   case unknown = "UNKNOWN"
+  /// No permission.
   case none = "NONE"
+  /// The permission to read the shared records.
   case readOnly = "READ_ONLY"
+  /// The permission to read and to change the shared records.
   case readWrite = "READ_WRITE"
 }
 
-/// What a participant is to a share. The raw values are the web-services names.
+/// The role of a participant in a share. The raw values are the web-services names.
 public enum ShareRole: String, Sendable, Hashable, CaseIterable {
+  /// A role that this version does not know.
   case unknown = "UNKNOWN"
+  /// The owner of the shared records.
   case owner = "OWNER"
+  /// A participant who may manage the other participants.
   case administrator = "ADMINISTRATOR"
+  /// A participant whom the owner invited.
   case privateUser = "USER"
+  /// A participant who joined with the URL of a public share.
   case publicUser = "PUBLIC_USER"
 }
 
-/// Whether a participant has accepted. The raw values are the web-services names.
+/// The answer of a participant to the invitation. The raw values are the web-services names.
 public enum ShareAcceptance: String, Sendable, Hashable, CaseIterable {
+  /// An answer that this version does not know.
   case unknown = "UNKNOWN"
+  /// The participant is invited and has not accepted yet.
   case pending = "INVITED"
+  /// The participant has accepted.
   case accepted = "ACCEPTED"
+  /// The participant was removed from the share.
   case removed = "REMOVED"
 }

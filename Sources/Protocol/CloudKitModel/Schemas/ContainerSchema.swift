@@ -1,10 +1,15 @@
 /// The roles and record types of a container in one environment.
 public struct ContainerSchema: Sendable, Hashable {
+  /// The declaration of a field in a record type.
   public struct Field: Sendable, Hashable {
+    /// The type of the field's values.
     public var type: FieldType
+    /// Whether the field's values are encrypted. Such a field cannot have indexes.
     public var isEncrypted: Bool
+    /// The options of the field, which decide how queries may use it.
     public var indexes: FieldIndexes
 
+    /// Creates the declaration of a field.
     public init(_ type: FieldType, isEncrypted: Bool = false, indexes: FieldIndexes = []) {
       self.type = type
       self.isEncrypted = isEncrypted
@@ -12,15 +17,18 @@ public struct ContainerSchema: Sendable, Hashable {
     }
   }
 
+  /// The declaration of a record type: its fields, indexes and grants.
   public struct RecordType: Sendable, Hashable {
     /// The fields that records of the type may have, by name.
     public var fields: [String: Field]
-    /// The options of system fields; absent are those without any. Only fields in
-    /// ``SystemField/inSchema`` have a place here.
+    /// The options of the system fields. A system field without options is absent. Only the fields
+    /// of ``SystemField/inSchema`` may be here.
     public var systemIndexes: [SystemField: FieldIndexes]
-    /// Not empty: a type that names no grants has the standard ones.
+    /// The permissions of the roles in the public database. They are never empty: a type that
+    /// declares no grants has ``RecordGrants/standard``.
     public var grants: RecordGrants
 
+    /// Creates the declaration of a record type.
     public init(
       fields: [String: Field] = [:], systemIndexes: [SystemField: FieldIndexes] = [:],
       grants: RecordGrants = .standard
@@ -30,33 +38,34 @@ public struct ContainerSchema: Sendable, Hashable {
       self.grants = grants
     }
 
-    /// A type as `development` makes it when a record of it is first saved.
+    /// The record type that the `development` environment creates when a record of an unknown type
+    /// is saved.
     public static let implicit = RecordType(systemIndexes: SystemField.implicitIndexes)
   }
 
-  /// Roles that were made for the container, besides the system's.
+  /// The roles that were made for the container. The system's roles are not among them.
   public var roles: Set<String>
-  /// By name. `cloudkit.share` belongs to the system and has no place here.
+  /// The record types by name. The system type `cloudkit.share` is not among them.
   public var recordTypes: [String: RecordType]
 
+  /// Creates a schema.
   public init(roles: Set<String> = [], recordTypes: [String: RecordType] = [:]) {
     self.roles = roles
     self.recordTypes = recordTypes
   }
 
-  /// Record types that are in every schema, whether it names them or not: the users' own records,
-  /// and shares.
+  /// The record types that every schema has, declared or not: the users' own records, and shares.
   public static let systemTypes: Set<String> = ["Users", "cloudkit.share"]
 }
 
 extension SystemField {
-  /// The system fields that a schema names.
+  /// The system fields that a schema may name. ``parent`` and ``share`` are not among them.
   public static let inSchema: [SystemField] = [
     .recordName, .createdTimestamp, .modifiedTimestamp, .createdUserRecordName,
     .modifiedUserRecordName, .recordChangeTag,
   ]
 
-  /// The system field with this name in the schema language; nil for one that schemas do not name.
+  /// Creates the system field with this name in the schema language; nil for any other name.
   public init?(schemaName: String) {
     guard let field = Self.inSchema.first(where: { $0.schemaName == schemaName }) else {
       return nil
@@ -64,7 +73,8 @@ extension SystemField {
     self = field
   }
 
-  /// The type in the schema language: names of records and users are references there.
+  /// The type of the field in the schema language, where the names of records and users are
+  /// references.
   public var schemaType: ValueType {
     switch self {
     case .createdTimestamp, .modifiedTimestamp: .timestamp
@@ -73,7 +83,7 @@ extension SystemField {
     }
   }
 
-  /// The options of the system fields of a type that `development` makes.
+  /// The options of the system fields in a record type that the `development` environment creates.
   public static let implicitIndexes: [SystemField: FieldIndexes] = Dictionary(
     uniqueKeysWithValues: inSchema.map { ($0, [.queryable, .sortable]) })
 }

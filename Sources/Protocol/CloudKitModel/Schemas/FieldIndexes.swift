@@ -1,19 +1,23 @@
-/// What a field of a record type can be used for in queries and subscriptions; the options of a
-/// field in the schema language.
+/// The options of a field in the schema language. They decide how queries and subscriptions may use
+/// the field.
 public struct FieldIndexes: OptionSet, Sendable, Hashable {
+  /// The options as bits: 1 for queryable, 2 for sortable, 4 for searchable.
   public let rawValue: UInt8
   public init(rawValue: UInt8) { self.rawValue = rawValue }
 
-  /// Equality, membership, prefixes and distance.
+  /// The field may be compared for equality, membership, prefixes, ranges and distance
+  /// (`QUERYABLE`).
   public static let queryable = FieldIndexes(rawValue: 1)
-  /// Ranges, prefixes and order.
+  /// The field may be compared by ranges and prefixes, and records may be ordered by it
+  /// (`SORTABLE`).
   public static let sortable = FieldIndexes(rawValue: 2)
-  /// Full-text search.
+  /// The field may be searched for words (`SEARCHABLE`).
   public static let searchable = FieldIndexes(rawValue: 4)
 
-  /// The options that a field of this type may have. Those of an encrypted field are none.
+  /// Returns the options that a field of this type may have. An encrypted field may have none.
   ///
-  /// Bytes and references may have options without an effect, for Apple's schemas have them.
+  /// Bytes may be queryable, and references sortable, without an effect. Apple's schemas have such
+  /// fields.
   public static func allowed(for type: FieldType) -> FieldIndexes {
     switch (type.element, type.isList) {
     case (.asset, _): []
@@ -25,8 +29,8 @@ public struct FieldIndexes: OptionSet, Sendable, Hashable {
     }
   }
 
-  /// The options of a field that `development` makes when it is first saved: all that its type can
-  /// use.
+  /// Returns the options of a field that the `development` environment creates. They are all that
+  /// the type can use.
   public static func implicit(for type: FieldType, isEncrypted: Bool = false) -> FieldIndexes {
     guard !isEncrypted else { return [] }
     switch type.element {
@@ -36,12 +40,12 @@ public struct FieldIndexes: OptionSet, Sendable, Hashable {
     }
   }
 
-  /// Whether values of a field with these options stand in the value index.
+  /// Whether the server keeps the field's values in its value index.
   public var usesValues: Bool { !isDisjoint(with: [.queryable, .sortable]) }
 }
 
 extension Filter {
-  /// The options of which the filter's field needs one at least.
+  /// The options of which the filter's field needs at least one.
   public var usableIndexes: FieldIndexes {
     switch comparator.relation {
     case .containsAllTokens, .containsAnyTokens: [.searchable]
@@ -55,7 +59,8 @@ extension Filter {
 }
 
 extension SortKey {
-  /// The options of which the field needs one at least: a distance needs no order.
+  /// The options of which the field needs at least one. An order by distance needs no sortable
+  /// field.
   public var usableIndexes: FieldIndexes {
     relativeLocation == nil ? [.sortable] : [.queryable, .sortable]
   }

@@ -9,23 +9,27 @@ public enum ValueType: String, Sendable, Hashable, CaseIterable {
   case reference = "REFERENCE"
   case asset = "ASSETID"
 
-  /// Integers and doubles compare with each other.
+  /// Whether the type is one of the two numbers, which compare with each other.
   public var isNumber: Bool { self == .int64 || self == .double }
 
   /// Whether values of the type have an order that filters and sorts can use.
   public var isOrdered: Bool { isNumber || self == .string || self == .timestamp }
 }
 
-/// The type of a field: a single value or a list of such.
+/// The type of a field: a single value or a list of values.
 public struct FieldType: Sendable, Hashable, CustomStringConvertible {
+  /// The type of the value, or of the list's elements.
   public var element: ValueType
+  /// Whether the field holds a list.
   public var isList: Bool
 
+  /// Creates the type of a single value or of a list.
   public init(_ element: ValueType, isList: Bool = false) {
     self.element = element
     self.isList = isList
   }
 
+  /// Returns the type of a list with these elements.
   public static func list(of element: ValueType) -> FieldType {
     FieldType(element, isList: true)
   }
@@ -33,13 +37,16 @@ public struct FieldType: Sendable, Hashable, CustomStringConvertible {
   /// The web-services name, such as `STRING` or `INT64_LIST`.
   public var name: String { isList ? element.rawValue + "_LIST" : element.rawValue }
 
-  /// The type with this web-services name; `ASSET` is taken as `ASSETID`, `NUMBER_INT64` and
-  /// `NUMBER_DOUBLE`, as early clients have them, as `INT64` and `DOUBLE`, and so with `_LIST`.
+  /// Creates the type with this web-services name; nil for an unknown name.
+  ///
+  /// `ASSET` is accepted for `ASSETID`. `NUMBER_INT64` and `NUMBER_DOUBLE` of early clients are
+  /// accepted for `INT64` and `DOUBLE`. The same holds with `_LIST` at the end.
   public init?(name: String) {
     guard let type = Self.byName[name] else { return nil }
     self = type
   }
 
+  /// The types by each accepted name.
   private static let byName: [String: FieldType] = {
     var types: [String: FieldType] = [:]
     for element in ValueType.allCases {
@@ -55,7 +62,7 @@ public struct FieldType: Sendable, Hashable, CustomStringConvertible {
     return types
   }()
 
-  /// All names that ``init(name:)`` takes, in order.
+  /// All names that ``init(name:)`` accepts, in alphabetical order.
   public static var names: [String] { byName.keys.sorted() }
 
   public var description: String { name }

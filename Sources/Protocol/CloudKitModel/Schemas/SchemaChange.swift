@@ -1,23 +1,37 @@
 /// One difference between two schemas.
 public enum SchemaChange: Sendable, Hashable {
+  /// A role is new.
   case addRole(String)
+  /// A role is gone.
   case removeRole(String)
+  /// A record type is new.
   case addRecordType(String, ContainerSchema.RecordType)
+  /// A record type is gone.
   case removeRecordType(String)
+  /// A field of an existing record type is new.
   case addField(String, of: String, ContainerSchema.Field)
+  /// A field of a remaining record type is gone.
   case removeField(String, of: String, ContainerSchema.Field)
-  /// The field has another type, or is encrypted and was not, or the reverse.
+  /// A field has another type, or is encrypted in one of the two schemas alone.
   case changeField(
     String, of: String, from: ContainerSchema.Field, to: ContainerSchema.Field)
+  /// The options of a field differ; its type is the same.
   case changeIndexes(String, of: String, from: FieldIndexes, to: FieldIndexes)
+  /// The options of a system field differ.
   case changeSystemIndexes(SystemField, of: String, from: FieldIndexes, to: FieldIndexes)
+  /// The grants of a record type differ.
   case changeGrants(of: String, from: RecordGrants, to: RecordGrants)
+  /// Subscriptions of a new type become allowed. ``ContainerSchema/changes(to:)`` never returns
+  /// this case, because a ``ContainerSchema`` has no subscription types.
   case addSubscriptionType(SubscriptionType)
 }
 
 extension ContainerSchema {
-  /// What makes this schema the other, in an order in which it can be done: roles are there before
-  /// grants name them, and gone after.
+  /// Returns the changes that turn this schema into `target`, in an order in which they can be
+  /// made.
+  ///
+  /// New roles come first, because grants may name them. Removed roles come last, when no grant
+  /// names them any more.
   public func changes(to target: ContainerSchema) -> [SchemaChange] {
     var changes: [SchemaChange] = target.roles.subtracting(roles).sorted().map { .addRole($0) }
     for name in Set(recordTypes.keys).union(target.recordTypes.keys).sorted() {
@@ -31,8 +45,10 @@ extension ContainerSchema {
     return changes + roles.subtracting(target.roles).sorted().map { .removeRole($0) }
   }
 
-  /// This schema with everything that the other has besides; options and grants are the other's
-  /// where both have the field or type. Nothing is taken away.
+  /// Returns this schema with everything that `other` has in addition. Nothing is removed.
+  ///
+  /// Where both have a record type or field, the declaration of `other` counts, with its options
+  /// and grants.
   public func extended(by other: ContainerSchema) -> ContainerSchema {
     var schema = self
     schema.roles.formUnion(other.roles)
@@ -46,6 +62,7 @@ extension ContainerSchema {
 }
 
 extension ContainerSchema.RecordType {
+  /// Returns the differences between two declarations of the record type `type`.
   fileprivate func changes(
     to target: ContainerSchema.RecordType, named type: String
   ) -> [SchemaChange] {

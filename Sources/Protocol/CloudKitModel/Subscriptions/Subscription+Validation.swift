@@ -1,8 +1,14 @@
 extension Subscription {
-  /// Throws unless the subscription may be saved in a database of this scope.
+  /// Checks that the subscription may be saved in a database of this scope.
   ///
-  /// Query subscriptions work in the public and private databases, zone subscriptions in the
-  /// private one, database subscriptions in the private and shared ones.
+  /// Query subscriptions work in the public and private databases. Record-zone subscriptions work
+  /// in the private database, except for the default zone, which has no change feed. Database
+  /// subscriptions work in the private and shared databases. Only query subscriptions may have
+  /// desired keys.
+  ///
+  /// - Throws: ``ModelError`` for the first mistake, mostly with
+  ///   ``ModelError/Code/invalidSubscription``. For a wrong scope the reason names the kind of
+  ///   subscription that works there.
   public func validate(in scope: DatabaseScope) throws(ModelError) {
     guard !subscriptionID.isEmpty else {
       throw ModelError(
@@ -45,6 +51,7 @@ extension Subscription {
     try notificationInfo?.validate()
   }
 
+  /// Throws the error for a wrong scope unless `allowed` is true.
   private func require(
     _ allowed: Bool, _ kind: String, _ alternative: String, _ scope: DatabaseScope
   ) throws(ModelError) {
@@ -54,6 +61,7 @@ extension Subscription {
       "\(kind) does not work in the \(scope.pathComponent) database; use \(alternative) there")
   }
 
+  /// Throws an error when the notification info has desired keys.
   private func refuseDesiredKeys(of kind: String) throws(ModelError) {
     guard notificationInfo?.desiredKeys?.isEmpty ?? true else {
       throw ModelError(

@@ -1,62 +1,85 @@
-/// A standing wish to be told of changes.
+/// A request of a user to receive notifications of future changes.
+///
+/// It belongs to one user and one database, and is active from the reply to its save.
 public struct Subscription: Sendable, Hashable {
-  /// The events a query subscription fires on, and whether it fires only once. The raw values are
-  /// those of `CKQuerySubscription.Options`.
+  /// The events on which a query subscription fires, and whether it fires only once. The raw values
+  /// are those of `CKQuerySubscription.Options`.
   public struct Options: OptionSet, Sendable, Hashable {
+    /// The options as bits: 1 creation, 2 update, 4 deletion, 8 once.
     public let rawValue: UInt
     public init(rawValue: UInt) { self.rawValue = rawValue }
 
+    /// The subscription fires when a matching record is created.
     public static let firesOnRecordCreation = Options(rawValue: 1)
+    /// The subscription fires when a record is updated and matches afterwards.
     public static let firesOnRecordUpdate = Options(rawValue: 2)
+    /// The subscription fires when a record that matched is deleted.
     public static let firesOnRecordDeletion = Options(rawValue: 4)
+    /// The server deletes the subscription when it fires for the first time.
     public static let firesOnce = Options(rawValue: 8)
 
+    /// The three options that are events. A query subscription needs at least one.
     public static let events: Options = [
       .firesOnRecordCreation, .firesOnRecordUpdate, .firesOnRecordDeletion,
     ]
   }
 
+  /// The kind of a subscription with the settings of that kind.
   public enum Kind: Sendable, Hashable {
-    /// Fires on changes of records that pass the query's filters; in one zone, or in every zone of
-    /// the database when `zoneID` is nil.
+    /// A subscription that fires on changes of records that pass the query's filters. It watches
+    /// one zone, or every zone of the database when `zoneID` is nil.
     case query(Query, zoneID: ZoneID?, options: Options)
-    /// Fires on any change in a custom zone; on those of one record type when one is named.
+    /// A subscription that fires on each change in a custom zone. With a record type, it fires only
+    /// on changes of such records.
     case recordZone(ZoneID, recordType: String?)
-    /// Fires on any change in any custom zone; on those of one record type when one is named.
+    /// A subscription that fires on each change in any custom zone. With a record type, it fires
+    /// only on changes of such records.
     case database(recordType: String?)
   }
 
-  /// The name of a kind.
+  /// The name of a kind of subscription. The raw values are used on the wire.
   public enum KindName: String, Sendable, Hashable, CaseIterable {
+    /// The name of ``Subscription/Kind/query(_:zoneID:options:)``.
     case query
+    /// The name of ``Subscription/Kind/recordZone(_:recordType:)``.
     case zone
+    /// The name of ``Subscription/Kind/database(recordType:)``.
     case database
   }
 
+  /// The identifier of the subscription, unique for its user in the database. Saving another
+  /// subscription with the same ID replaces it.
   public var subscriptionID: String
+  /// The kind of the subscription with its settings.
   public var kind: Kind
+  /// The content of the notifications. With nil they are silent pushes that start the app in the
+  /// background.
   public var notificationInfo: NotificationInfo?
 
+  /// Creates a subscription without checks; ``validate(in:)`` makes them.
   public init(subscriptionID: String, kind: Kind, notificationInfo: NotificationInfo? = nil) {
     self.subscriptionID = subscriptionID
     self.kind = kind
     self.notificationInfo = notificationInfo
   }
 
-  /// Whether the subscription is deleted when it fires.
+  /// Whether the server deletes the subscription when it fires. Only query subscriptions can have
+  /// this option.
   public var firesOnce: Bool {
     if case .query(_, _, let options) = kind { return options.contains(.firesOnce) }
     return false
   }
 
-  /// Whether the subscription fires on `change`. It does not ask who may read the record.
+  /// Returns whether the subscription fires on `change`. It does not check whether the subscriber
+  /// may read the record; ``RecordAccess`` decides that.
   ///
-  /// Creations and updates are matched on the new values, deletions on the last ones; an update
-  /// that leaves the match does not fire.
+  /// Creations and updates are matched on the new values, deletions on the last values. An update
+  /// after which the record no longer matches does not fire.
   public func matches(_ change: Change) -> Bool { kind.matches(change) }
 }
 
 extension Subscription.Kind {
+  /// The name of the kind, without its settings.
   public var name: Subscription.KindName {
     switch self {
     case .query: .query
@@ -65,7 +88,8 @@ extension Subscription.Kind {
     }
   }
 
-  /// Whether a subscription of this kind fires on `change`; see ``Subscription/matches(_:)``.
+  /// Returns whether a subscription of this kind fires on `change`, by the rules of
+  /// ``Subscription/matches(_:)``.
   public func matches(_ change: Change) -> Bool {
     switch self {
     case .query(let query, let zoneID, let options):

@@ -1,9 +1,11 @@
-/// That one subscription fired on one change: the content of an entry of the notification log, of
-/// a push, and of a web courier message.
+/// The notification that one subscription fired on one change. It is the content of an entry of the
+/// notification log, of a push, and of a web courier message.
 ///
-/// It goes through many hands on its way, as a part of larger values, and hardly ever changes: so it is
-/// one reference, where to copy it otherwise counted some fifty.
+/// Larger values contain notifications and are copied often, but notifications hardly ever change.
+/// Therefore the struct holds a single reference to its content. A copy of the content itself would
+/// have to retain about fifty objects.
 public struct SubscriptionNotification: Sendable, Hashable {
+  /// The properties of a notification.
   private struct Content: Sendable, Hashable {
     var database: DatabaseAddress
     var subscriber: String
@@ -12,6 +14,7 @@ public struct SubscriptionNotification: Sendable, Hashable {
     var carriesLastValues: Bool
   }
 
+  /// An immutable reference to the content. Several notifications may share it.
   private final class Box: Sendable {
     let content: Content
 
@@ -22,6 +25,7 @@ public struct SubscriptionNotification: Sendable, Hashable {
 
   private var box: Box
 
+  /// The database in which the change was made.
   public var database: DatabaseAddress {
     get { box.content.database }
     set { modify { $0.database = newValue } }
@@ -31,21 +35,24 @@ public struct SubscriptionNotification: Sendable, Hashable {
     get { box.content.subscriber }
     set { modify { $0.subscriber = newValue } }
   }
+  /// The subscription that fired.
   public var subscription: Subscription {
     get { box.content.subscription }
     set { modify { $0.subscription = newValue } }
   }
+  /// The change on which the subscription fired.
   public var change: Change {
     get { box.content.change }
     set { modify { $0.change = newValue } }
   }
   /// Whether the notification of a deletion carries the record type and the last values of the
-  /// desired keys. Apple's do not.
+  /// desired keys. Apple's notifications never do.
   public var carriesLastValues: Bool {
     get { box.content.carriesLastValues }
     set { modify { $0.carriesLastValues = newValue } }
   }
 
+  /// Creates a notification.
   public init(
     database: DatabaseAddress, subscriber: String, subscription: Subscription, change: Change,
     carriesLastValues: Bool = false
@@ -56,6 +63,8 @@ public struct SubscriptionNotification: Sendable, Hashable {
         carriesLastValues: carriesLastValues))
   }
 
+  /// Changes a copy of the content and keeps it in a box of its own. Other notifications keep the
+  /// old content.
   private mutating func modify(_ body: (inout Content) -> Void) {
     var content = box.content
     body(&content)
@@ -70,9 +79,10 @@ public struct SubscriptionNotification: Sendable, Hashable {
     hasher.combine(box.content)
   }
 
-  /// The same notification with only those fields of the record that its info refers to, so that a
-  /// log of many notifications does not hold many copies of a large record. Encrypted fields are
-  /// left out: notifications carry none.
+  /// Returns the same notification with only the record fields to which its info refers.
+  ///
+  /// A log of many notifications then does not hold many copies of a large record. Encrypted fields
+  /// are left out, because notifications never carry them.
   public func trimmed() -> SubscriptionNotification {
     var trimmed = self
     trimmed.change = change.trimmed(for: subscription)
@@ -81,7 +91,8 @@ public struct SubscriptionNotification: Sendable, Hashable {
 }
 
 extension Change {
-  /// The change as ``SubscriptionNotification/trimmed()`` leaves it.
+  /// Returns the change with only the record fields that ``SubscriptionNotification/trimmed()``
+  /// keeps.
   public func trimmed(for subscription: Subscription) -> Change {
     var trimmed = self
     let needed = subscription.notificationInfo?.referencedFields ?? []

@@ -1,6 +1,7 @@
 /// One operation on one subscription (`subscriptions/modify`).
 public enum SubscriptionOperation: Sendable, Hashable {
-  /// Replaces a subscription of the same ID.
+  /// Saves a subscription. It replaces a subscription with the same ID.
   case save(Subscription)
+  /// Deletes the subscription with this ID.
   case delete(subscriptionID: String)
 }

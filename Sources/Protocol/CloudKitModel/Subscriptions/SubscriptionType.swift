@@ -1,17 +1,21 @@
-/// What a schema knows of subscriptions. A fixed environment accepts the types that were deployed to it.
+/// The part of a subscription that a schema knows. An environment with a fixed schema accepts only
+/// the types that were deployed to it.
 public enum SubscriptionType: Sendable, Hashable {
-  /// What query subscriptions have in common: record type, events and the fields that are asked for.
+  /// The common part of similar query subscriptions: record type, events and the fields of the
+  /// filters.
   public struct Query: Sendable, Hashable {
+    /// The record type of the query.
     public var recordType: String
-    /// Which events it fires on; nothing else of the options.
+    /// The events on which the subscription fires. The option `firesOnce` is not among them.
     public var events: Subscription.Options
-    /// The names of the filters' fields in the schema language, in order and each once;
-    /// ``allText`` for a search in all text.
+    /// The fields of the filters by their names in the schema language, sorted, each once.
+    /// ``allText`` stands for a search in all text.
     public var fields: [String]
 
-    /// Stands for `self CONTAINS 'words'`.
+    /// The name that stands for `self CONTAINS 'words'`.
     public static let allText = "*"
 
+    /// Creates a type. It drops options that are no events, and sorts the fields.
     public init(recordType: String, events: Subscription.Options, fields: some Sequence<String>) {
       self.recordType = recordType
       self.events = events.intersection(.events)
@@ -19,12 +23,14 @@ public enum SubscriptionType: Sendable, Hashable {
     }
   }
 
+  /// The type of query subscriptions with this record type, these events and these fields.
   case query(Query)
-  /// That of all subscriptions to a zone.
+  /// The type of all record-zone subscriptions.
   case recordZone
-  /// That of all subscriptions to a database.
+  /// The type of all database subscriptions.
   case database
 
+  /// Creates the type of a subscription.
   public init(of subscription: Subscription) {
     switch subscription.kind {
     case .recordZone: self = .recordZone
@@ -43,7 +49,7 @@ public enum SubscriptionType: Sendable, Hashable {
 }
 
 extension SubscriptionType: CustomStringConvertible {
-  /// Such as `create, update of Note by title`.
+  /// The type as text, such as `create, update of Note by title`.
   public var description: String {
     switch self {
     case .query(let query): query.description

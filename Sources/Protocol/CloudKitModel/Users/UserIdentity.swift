@@ -1,17 +1,19 @@
 import Foundation
 
-/// What is known of a user: who it is, what the user is called, and how the user was looked up.
+/// The identity of a user: record name, name, and the address by which the user was looked up.
 public struct UserIdentity: Sendable, Hashable {
-  /// Stands in the stamps of public records for users that were deleted. It names no user, and is one and
-  /// the same for all of them.
+  /// The record name that replaces a deleted user in the stamps of public records. It is the same
+  /// for all deleted users, and names no user.
   public static let deletedUserRecordName = "__deletedUser__"
 
-  /// Nil for someone without an account here.
+  /// The record name of the user; nil for a person without an account on this server.
   public var userRecordName: String?
+  /// The name of the user; nil when it is unknown.
   public var nameComponents: PersonNameComponents?
-  /// How the user was found or is to be invited.
+  /// The address or name by which the user was found, or by which the user is to be invited.
   public var lookup: UserLookup?
 
+  /// Creates an identity.
   public init(
     userRecordName: String? = nil, nameComponents: PersonNameComponents? = nil,
     lookup: UserLookup? = nil
@@ -22,12 +24,16 @@ public struct UserIdentity: Sendable, Hashable {
   }
 }
 
-/// What a user is looked up by: one of the three is enough.
+/// The address or name by which a user is looked up. One of the three properties is enough.
 public struct UserLookup: Sendable, Hashable {
+  /// The e-mail address of the user.
   public var emailAddress: String?
+  /// The phone number of the user.
   public var phoneNumber: String?
+  /// The record name of the user.
   public var userRecordName: String?
 
+  /// Creates a lookup.
   public init(
     emailAddress: String? = nil, phoneNumber: String? = nil, userRecordName: String? = nil
   ) {
@@ -36,11 +42,13 @@ public struct UserLookup: Sendable, Hashable {
     self.userRecordName = userRecordName
   }
 
-  /// The form in which e-mail addresses are kept and compared: in lower case, without white space
-  /// around them.
+  /// Returns the e-mail address in lower case, without white space around it. The server stores and
+  /// compares addresses this way.
   ///
-  /// - Throws: when it is no address: one `@` with something on either side, no white space, at
-  ///   most 254 bytes (RFC 5321, section 4.5.3.1).
+  /// The function accepts one `@` with text on both sides, no white space, and at most 254 bytes
+  /// (RFC 5321, section 4.5.3.1).
+  ///
+  /// - Throws: ``ModelError`` with ``ModelError/Code/invalidName`` for any other text.
   public static func canonicalEmailAddress(_ address: String) throws(ModelError) -> String {
     let canonical = address.trimmingCharacters(in: .whitespacesAndNewlines).lowercased()
     let parts = canonical.split(separator: "@", omittingEmptySubsequences: false)
@@ -53,10 +61,13 @@ public struct UserLookup: Sendable, Hashable {
     return canonical
   }
 
-  /// The form in which phone numbers are kept and compared: digits, perhaps after a `+`. Spaces,
-  /// hyphens, dots, slashes and parentheses are left out.
+  /// Returns the phone number as digits, with a `+` in front where the number has one. The server
+  /// stores and compares numbers this way.
   ///
-  /// - Throws: when something else is in it, or there are not 3 to 15 digits (E.164 allows 15).
+  /// The function drops spaces, hyphens, dots, slashes and parentheses.
+  ///
+  /// - Throws: ``ModelError`` with ``ModelError/Code/invalidName`` for other characters, or unless
+  ///   there are 3 to 15 digits. E.164 allows 15.
   public static func canonicalPhoneNumber(_ number: String) throws(ModelError) -> String {
     let separators: Set<Character> = [" ", "\u{A0}", "-", ".", "/", "(", ")"]
     let canonical = String(number.filter { !separators.contains($0) })

@@ -1,12 +1,16 @@
-/// What tells one CloudKit database from all others: container, environment, scope and owner.
+/// The address of one database: container, environment, scope and owner. No two databases have the
+/// same.
 public struct DatabaseAddress: Sendable, Hashable {
-  /// The container's identifier, such as `iCloud.com.example.app`.
+  /// The identifier of the container, such as `iCloud.com.example.app`.
   public var container: String
+  /// The environment of the container.
   public var environment: ContainerEnvironment
+  /// The scope of the database in the container.
   public var scope: DatabaseScope
-  /// The user record name of the owner; nil for the public database, which nobody owns.
+  /// The user record name of the owner; nil for the public database, which has no owner.
   public var owner: String?
 
+  /// Creates an address.
   public init(
     container: String, environment: ContainerEnvironment, scope: DatabaseScope, owner: String?
   ) {

@@ -1,6 +1,7 @@
 /// One operation on one zone (`zones/modify`).
 public enum ZoneOperation: Sendable, Hashable {
-  /// Making a zone that exists is no failure.
+  /// Creates a zone. It succeeds without an effect when the zone exists.
   case create(ZoneID)
+  /// Deletes a zone with its records.
   case delete(ZoneID)
 }
