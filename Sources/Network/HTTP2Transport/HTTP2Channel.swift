@@ -1,19 +1,33 @@
-/// What an ``HTTP2Channel`` tells its connection beside the session's news.
+/// The connection above an ``HTTP2Channel``: it receives the events of the channel beside those of
+/// the session.
+///
+/// All calls come on the loop's thread.
 protocol HTTP2ChannelDelegate: HTTP2SessionDelegate {
-  /// TLS is up; settings can be submitted, and are sent when this returns.
+  /// Runs once, after the TLS handshake. The channel sends the settings that the delegate submits
+  /// here.
   func channelOpened()
-  /// A batch of input of so many bytes was taken in; what is submitted now is sent when this returns.
+  /// Runs after the session took in a batch of `count` bytes; zero if there was nothing to read.
+  /// The channel sends the frames that the delegate submits here.
   func channelReceived(_ count: Int)
-  /// The channel is closed; nothing more will be called. Nil when the session came to its end.
+  /// Runs once, when the channel is closed. It is the last call to the delegate.
+  ///
+  /// - Parameter error: the reason; `nil` when the session came to an orderly end.
   func channelClosed(_ error: HTTP2Error?)
 }
 
-/// Moves bytes between a socket, TLS and an HTTP/2 session, for either end.
+/// The transport of one HTTP/2 connection: it moves bytes between a socket, TLS and an
+/// ``HTTP2Session``.
 ///
-/// Lives on its loop's thread. The loop keeps it alive while it is open. ``close(_:)`` must not be
-/// called from within the session's calls to its delegate. Unchecked, for nothing of it is touched
-/// on another thread.
+/// Client and server use the same type. The phases are handshake, open, closed; a channel never
+/// opens again.
+///
+/// The loop keeps the channel alive while it is registered there. The delegate must not call
+/// ``close(_:)`` from within a callback of the session (``isWithinSession``), because nghttp2 would
+/// still use the session.
+///
+/// Unchecked: all of its state is used on the loop's thread only.
 final class HTTP2Channel: EventHandler, @unchecked Sendable {
+  /// The phases of a channel, in their order.
   private enum Phase {
     case handshaking
     case open
@@ -23,22 +37,31 @@ final class HTTP2Channel: EventHandler, @unchecked Sendable {
   let session: HTTP2Session
   private let loop: EventLoop
   private let delegate: any HTTP2ChannelDelegate
+  /// The TLS connection, which owns the socket; `nil` after the close.
   private var stream: TLSStream?
+  /// The name of the registration at the loop (``EventLoop/register(_:_:_:)``).
   private var token: UInt64 = 0
+  /// The events that the loop reports at present. It has `.writable` only while the socket takes no
+  /// more bytes.
   private var interest: Readiness = .readable
   private var phase = Phase.handshaking
+  /// Whether ``stall()`` stopped the channel. The descriptor is then not registered at the loop.
   private var isStalled = false
-  /// Whether the session is calling its delegate, or may.
+  /// Whether the session is calling its delegate, or may do so.
   private(set) var isWithinSession = false
 
+  /// Bytes of frames that the session produced; those before `outputOffset` are written.
   private var output: [UInt8] = []
   private var outputOffset = 0
 
-  /// So many bytes are gathered before they are written: many frames, few calls.
+  /// The number of bytes to collect before a write. Many small frames then cost one system call.
   private static let outputTarget = 65536
-  /// So many reads in a row, then the loop's other descriptors have their turn.
+  /// The number of reads in a row. After them the loop serves its other descriptors.
   private static let readsPerRound = 8
 
+  /// Creates the channel with its session. It does nothing before ``start()``.
+  ///
+  /// - Throws: ``HTTP2Error/Code/systemFailure`` when nghttp2 has no memory.
   init(
     loop: EventLoop, stream: TLSStream, role: HTTP2Session.Role,
     delegate: any HTTP2ChannelDelegate
@@ -50,9 +73,11 @@ final class HTTP2Channel: EventHandler, @unchecked Sendable {
     output.reserveCapacity(Self.outputTarget + 16384)
   }
 
-  /// See ``TLSStream/peerCertificate``.
+  /// The peer's certificate (``TLSStream/peerCertificate``); `nil` after the close.
   var peerCertificate: TLSPeerCertificate? { stream?.peerCertificate }
 
+  /// Registers the socket at the loop and begins the TLS handshake. Call it once, on the loop's
+  /// thread.
   func start() {
     guard let stream else { return }
     token = loop.register(stream.descriptor, interest, self)
@@ -71,7 +96,11 @@ final class HTTP2Channel: EventHandler, @unchecked Sendable {
     flush()
   }
 
-  /// Sends what was submitted, as far as the socket takes it; the rest follows by itself.
+  /// Sends the submitted frames, as far as the socket accepts them. The channel sends the rest when
+  /// the socket becomes writable.
+  ///
+  /// The channel closes here when the session is finished and everything is sent. Before the
+  /// handshake, after the close and while stalled, the call does nothing.
   func flush() {
     guard let stream, phase == .open, !isStalled else { return }
     do throws(HTTP2Error) {
@@ -79,12 +108,17 @@ final class HTTP2Channel: EventHandler, @unchecked Sendable {
       setInterest(isBlocked ? [.readable, .writable] : .readable)
       if !isBlocked, session.isFinished { close(session.violation) }
     } catch {
-      // The peer's last words may still wait in the socket.
+      // A peer that ends a connection often sends its reason (GOAWAY) first, which may still be in
+      // the socket. An error of this read adds nothing to the error of the write.
       try? receive(from: stream)
       fail(error)
     }
   }
 
+  /// Closes the socket and calls ``HTTP2ChannelDelegate/channelClosed(_:)``. A second call does
+  /// nothing.
+  ///
+  /// Without an error, the channel first sends the closure alert of TLS.
   func close(_ error: HTTP2Error?) {
     guard let stream, phase != .closed else { return }
     phase = .closed
@@ -95,14 +129,15 @@ final class HTTP2Channel: EventHandler, @unchecked Sendable {
     delegate.channelClosed(error)
   }
 
-  /// Stops reading and writing while the connection stays open.
+  /// Stops reading and writing while the connection stays open. Tests simulate a dead network with
+  /// it.
   func stall() {
     guard let stream, !isStalled else { return }
     isStalled = true
     loop.unregister(stream.descriptor, token: token)
   }
 
-  /// Goes on after ``stall()``.
+  /// Reads and writes again after ``stall()``.
   func resume() {
     guard let stream, isStalled else { return }
     isStalled = false
@@ -126,6 +161,9 @@ final class HTTP2Channel: EventHandler, @unchecked Sendable {
     }
   }
 
+  /// Reads what the socket has, in at most ``readsPerRound`` reads, and gives it to the session.
+  ///
+  /// - Throws: ``HTTP2Error/Code/connectionLost`` when the peer ended the connection.
   private func receive(from stream: TLSStream) throws(HTTP2Error) {
     var received = 0
     defer { if phase == .open { delegate.channelReceived(received) } }
@@ -144,7 +182,9 @@ final class HTTP2Channel: EventHandler, @unchecked Sendable {
     }
   }
 
-  /// - Returns: whether the socket takes no more for now.
+  /// Writes frames until the session has no more or the socket accepts no more.
+  ///
+  /// - Returns: whether bytes are left, because the socket accepts no more for now.
   private func send(to stream: TLSStream) throws(HTTP2Error) -> Bool {
     while true {
       if outputOffset == output.count {
@@ -170,12 +210,15 @@ final class HTTP2Channel: EventHandler, @unchecked Sendable {
     }
   }
 
-  /// Closes with `error`, unless it is only the peer hanging up after all was said.
+  /// Closes with `error`. A peer that hangs up when the session expects no more input is an orderly
+  /// end, so the channel then closes without that error.
   private func fail(_ error: HTTP2Error) {
     let isOrderly = phase == .open && error.code == .connectionLost && !session.expectsInput
     close(isOrderly ? session.violation : error)
   }
 
+  /// Asks the loop for other events; the system call happens only if they differ from the present
+  /// ones.
   private func setInterest(_ newInterest: Readiness) {
     guard let stream, newInterest != interest else { return }
     interest = newInterest

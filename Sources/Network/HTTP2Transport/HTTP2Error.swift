@@ -1,56 +1,72 @@
-/// A connection or a request that failed.
+/// The failure of a connection or of a request.
+///
+/// ``code`` is for programs, ``reason`` for a person. A client that lost a request reads
+/// ``isSafeToRepeat``.
 public struct HTTP2Error: Error, Sendable, Hashable, CustomStringConvertible {
-  /// What went wrong. More may be added.
+  /// The kind of failure. Later versions may add codes, so a `switch` needs a `default`.
   public struct Code: Sendable, Hashable, CustomStringConvertible {
     public let description: String
 
     /// A setting, certificate file or key cannot be used.
     public static let invalidConfiguration = Code(description: "invalidConfiguration")
-    /// The system refused a descriptor, a thread or memory.
+    /// The system has no more descriptors or memory, or the TLS library failed.
     public static let systemFailure = Code(description: "systemFailure")
     /// The host name has no address.
     public static let nameNotResolved = Code(description: "nameNotResolved")
     /// No address of the host accepted a connection.
     public static let notConnected = Code(description: "notConnected")
-    /// The proxy cannot be reached, refused to connect, or is none.
+    /// The proxy cannot be reached, refused the tunnel, or does not answer with HTTP.
     public static let proxyFailed = Code(description: "proxyFailed")
-    /// Connecting took longer than allowed.
+    /// Connecting took longer than ``HTTP2ClientConfiguration/connectTimeout``, or a TLS handshake
+    /// longer than ``HTTP2ServerConfiguration/handshakeTimeout``.
     public static let timedOut = Code(description: "timedOut")
-    /// The TLS handshake failed, or the peer does not speak HTTP/2.
+    /// The TLS handshake failed, or the peer does not offer HTTP/2.
     public static let tlsFailed = Code(description: "tlsFailed")
-    /// The peer's certificate is not trusted, or is for another host.
+    /// The client does not trust the server's certificate, or the certificate is for another host.
     public static let certificateRejected = Code(description: "certificateRejected")
-    /// The address to listen on cannot be had.
+    /// The server cannot listen on its address: the port is taken, or the address is not of this
+    /// machine.
     public static let notListening = Code(description: "notListening")
-    /// The peer broke the rules of HTTP/2.
+    /// The peer broke a rule of HTTP/2, or sent far more than the answers that the client waits
+    /// for.
     public static let protocolViolation = Code(description: "protocolViolation")
-    /// The connection broke, or the peer went silent.
+    /// The connection broke, or the peer did not answer a PING in time.
     public static let connectionLost = Code(description: "connectionLost")
-    /// The peer is closing the connection (GOAWAY) and did not take up the request.
+    /// The peer is closing the connection (GOAWAY) and did not process the request.
     public static let goingAway = Code(description: "goingAway")
-    /// The peer refused the request before looking at it (RST_STREAM, REFUSED_STREAM).
+    /// The peer refused the request before it processed it (RST_STREAM with REFUSED_STREAM).
     public static let refused = Code(description: "refused")
-    /// The peer broke the request off (RST_STREAM with another code).
+    /// The peer cancelled the request (RST_STREAM with another code).
     public static let reset = Code(description: "reset")
-    /// The answer did not come within the limit of the configuration.
+    /// The answer did not come within ``HTTP2ClientConfiguration/answerTimeout``.
     public static let answerOverdue = Code(description: "answerOverdue")
-    /// The answer is larger than the limit of the configuration.
+    /// The answer is larger than ``HTTP2ClientConfiguration/maximumResponseBytes`` or
+    /// ``HTTP2ClientConfiguration/maximumHeaderBytes``.
     public static let answerTooLarge = Code(description: "answerTooLarge")
-    /// As many requests are waiting as the configuration allows.
+    /// The number of waiting requests is at its limit,
+    /// ``HTTP2ClientConfiguration/maximumWaitingRequests``.
     public static let queueFull = Code(description: "queueFull")
-    /// The connection was closed on this side.
+    /// This side closed the connection.
     public static let closed = Code(description: "closed")
   }
 
+  /// The kind of failure.
   public var code: Code
-  /// What went wrong, with which value, for people.
+  /// The description of the failure, with the value concerned, for a person to read.
   public var reason: String
-  /// Whether the peer certainly did not act on the request, so that it may be sent again. False for
-  /// a request whose fate is unknown.
+  /// Whether the peer certainly did not process the request, so that a client may send it again.
+  /// `false` also means that the client cannot know.
   public var isSafeToRepeat: Bool
-  /// The code that the peer gave in GOAWAY or RST_STREAM.
+  /// The code in the peer's GOAWAY or RST_STREAM frame; `nil` if the peer sent none.
   public var peerCode: HTTP2ErrorCode?
 
+  /// Creates an error.
+  ///
+  /// - Parameters:
+  ///   - code: the kind of failure.
+  ///   - reason: the description, with the value concerned.
+  ///   - isSafeToRepeat: whether the peer certainly did not process the request.
+  ///   - peerCode: the code that the peer sent, if any.
   public init(
     _ code: Code, _ reason: String, isSafeToRepeat: Bool = true, peerCode: HTTP2ErrorCode? = nil
   ) {
@@ -62,11 +78,13 @@ public struct HTTP2Error: Error, Sendable, Hashable, CustomStringConvertible {
 
   public var description: String { reason }
 
+  /// The error of a request that finds the queue at its limit.
   static func queueFull(limit: Int) -> HTTP2Error {
     HTTP2Error(.queueFull, "\(limit) requests are waiting, which is the limit")
   }
 
-  /// The same failure seen by a request whose fate it leaves open, or not.
+  /// Returns the same failure with another value of ``isSafeToRepeat``. A lost connection fails
+  /// many requests; only some of them reached the peer.
   func forRequest(safeToRepeat: Bool) -> HTTP2Error {
     var error = self
     error.isSafeToRepeat = safeToRepeat

@@ -1,7 +1,8 @@
-/// Header fields in the order of their sending.
+/// A list of header fields, in the order of sending.
 ///
-/// All names and values lie in one buffer, so that a request with many fields costs two
-/// allocations. Names must be in lower case, as HTTP/2 demands (RFC 9113 section 8.2.1).
+/// All names and values are in one buffer, so a request with many fields costs two allocations.
+/// Names must be in lower case (RFC 9113 section 8.2.1). The type does not check this, and a name
+/// may appear more than once.
 ///
 /// ```swift
 /// var headers: HTTP2Headers = ["apns-topic": "com.example.app"]
@@ -9,25 +10,31 @@
 /// headers["apns-topic"]  // "com.example.app"
 /// ```
 public struct HTTP2Headers: Sendable, Hashable {
+  /// The place of one field in ``bytes``. Its name begins at the end of the field before.
   struct Field: Sendable, Hashable {
     var nameEnd: Int32
     var valueEnd: Int32
+    /// Whether HPACK may put the field into its table.
     var isIndexed: Bool
   }
 
+  /// The UTF-8 bytes of all names and values, one after the other.
   private(set) var bytes: [UInt8] = []
+  /// The places of the fields, in their order.
   private(set) var fields: [Field] = []
 
+  /// Creates an empty list.
   public init() {}
 
+  /// Creates a list from pairs of name and value.
   public init(_ fields: [(String, String)]) {
     for (name, value) in fields { append(name, value) }
   }
 
-  /// Adds a field at the end.
+  /// Adds a field whose value `write` appends to the buffer. It saves a temporary string.
   ///
-  /// - Parameter indexed: whether the compression (HPACK) may remember the field for the next
-  ///   requests; false for values that do not come again, which would only push others out.
+  /// - Parameter write: appends the bytes of the value and must not change the bytes that are
+  ///   already there.
   public mutating func append(_ name: String, _ value: String, indexed: Bool = true) {
     bytes.append(contentsOf: name.utf8)
     let nameEnd = Int32(bytes.count)
@@ -58,6 +65,7 @@ public struct HTTP2Headers: Sendable, Hashable {
     }
   }
 
+  /// Adds a field that the peer sent.
   mutating func append(_ name: UnsafeBufferPointer<UInt8>, _ value: UnsafeBufferPointer<UInt8>) {
     bytes.append(contentsOf: name)
     let nameEnd = Int32(bytes.count)
@@ -65,14 +73,17 @@ public struct HTTP2Headers: Sendable, Hashable {
     fields.append(Field(nameEnd: nameEnd, valueEnd: Int32(bytes.count), isIndexed: true))
   }
 
+  /// Reserves memory for a number of fields, with `byteCount` bytes of names and values in all.
   mutating func reserve(fields count: Int, bytes byteCount: Int) {
     fields.reserveCapacity(count)
     bytes.reserveCapacity(byteCount)
   }
 
-  /// The value of the first field of this name.
+  /// The value of the first field with this name; `nil` if there is none. The comparison is by
+  /// bytes.
   ///
-  /// - Complexity: O(*n*) in the bytes of all fields.
+  /// - Complexity: O(*n*) in the number of fields, plus the comparison of names with the same
+  ///   length.
   public subscript(name: String) -> String? {
     var name = name
     return name.withUTF8 { wanted in
@@ -107,6 +118,7 @@ extension HTTP2Headers: RandomAccessCollection {
   public var startIndex: Int { 0 }
   public var endIndex: Int { fields.count }
 
+  /// The name and the value of the field at a position. Invalid UTF-8 is replaced by U+FFFD.
   public subscript(position: Int) -> (name: String, value: String) {
     (
       String(decoding: nameBytes(position), as: UTF8.self),

@@ -1,16 +1,20 @@
-/// A request to send.
+/// A request that a client sends.
 public struct HTTP2Request: Sendable {
-  /// The method and path as pseudo-header fields, then the request's own; `:scheme` and
-  /// `:authority` come from the connection.
+  /// The pseudo-header fields `:method` and `:path`, then the fields of the request. The connection
+  /// adds `:scheme` and `:authority`.
   public var headers: HTTP2Headers
+  /// The whole body; empty for a request without one.
   public var body: [UInt8]
 
-  /// A request without header fields of its own; append them to ``headers``.
+  /// Creates a request without header fields of its own. Append them to ``headers``.
+  ///
+  /// - Parameter path: path and query, such as `/3/device/00fc13ad`, already percent-encoded.
   public init(method: String, path: String, body: [UInt8] = []) {
     self.init(method: method, body: body) { $0.append(contentsOf: path.utf8) }
   }
 
-  /// The same, with a path that is written straight into the header fields' buffer.
+  /// Creates the same request with a path that `write` appends to the buffer of the header fields.
+  /// It saves a string for each request.
   public init(method: String, body: [UInt8], writingPath write: (inout [UInt8]) -> Void) {
     headers = HTTP2Headers()
     headers.reserve(fields: 10, bytes: 512)

@@ -1,33 +1,43 @@
 import CNgHTTP2
 
-/// The frames of one connection: an nghttp2 session, of either end, with bytes going in and out.
+/// The HTTP/2 protocol state of one connection: an nghttp2 session for a client or a server. It
+/// does no I/O; its owner moves the bytes.
 ///
-/// Ownership: this object owns the C session and is its user data, unretained; the C session calls
-/// back only from within ``receive(_:)`` and ``send()``, while this object is alive. A stream's user
-/// data, and that of its body, is its slot number plus one, not a pointer; zero stands for none.
-/// Header fields and control frames are copied by nghttp2 when they are submitted.
+/// Ownership: this object owns the C session. The C session has an unretained pointer to this
+/// object and calls back only from within ``receive(_:)`` and ``send()``. nghttp2 copies header
+/// fields and control frames when they are submitted.
+///
+/// The user data of a stream, and of its body, is not a pointer. It is the stream's slot number
+/// plus one; zero stands for no slot.
 final class HTTP2Session {
+  /// The end of the connection that a session serves.
   enum Role {
     case client
     case server
-    /// Gives the client room for more only by ``acknowledge(_:)``.
+    /// A server that grants the client more window only through ``acknowledge(_:)``.
     case slowServer
   }
 
-  /// Strong, for speed; ``detach()`` breaks the cycle.
+  /// The receiver of the session's events. The reference is strong, which is faster than a weak
+  /// one; ``detach()`` breaks the cycle.
   private(set) var delegate: (any HTTP2SessionDelegate)?
   private var session: OpaquePointer
+  /// Whether this end submitted a GOAWAY. Any other GOAWAY that goes out comes from nghttp2 itself.
   private var hasSubmittedEnd = false
-  /// What the peer did wrong, when nghttp2 has ended the session for it.
+  /// The peer's violation of HTTP/2 for which nghttp2 ended the session; `nil` if there was none.
   private(set) var violation: HTTP2Error?
+  /// A buffer for the header fields of one call of nghttp2, kept to save allocations.
   private var fields: [nghttp2_nv] = []
 
+  /// Creates the session. It sends nothing before a frame is submitted.
+  ///
+  /// - Throws: ``HTTP2Error/Code/systemFailure`` when there is no memory.
   init(role: Role, delegate: any HTTP2SessionDelegate) throws(HTTP2Error) {
     self.delegate = delegate
     var option: OpaquePointer?
     guard nghttp2_option_new(&option) == 0 else { throw Self.outOfMemory }
     defer { nghttp2_option_del(option) }
-    // Closed streams are of use for priorities only, which nobody here heeds.
+    // nghttp2 keeps closed streams for priorities only, and Petrel uses no priorities.
     nghttp2_option_set_no_closed_streams(option, 1)
     if role == .slowServer { nghttp2_option_set_no_auto_window_update(option, 1) }
     var made: OpaquePointer?
@@ -46,7 +56,7 @@ final class HTTP2Session {
     nghttp2_session_del(session)
   }
 
-  /// Ends all calls to the delegate and lets it go.
+  /// Ends all calls to the delegate and releases it.
   func detach() {
     delegate = nil
   }
@@ -55,7 +65,10 @@ final class HTTP2Session {
 
   // MARK: Bytes
 
-  /// Takes in what the peer sent.
+  /// Processes bytes from the peer. The session calls the delegate for each event in them.
+  ///
+  /// - Throws: ``HTTP2Error/Code/protocolViolation`` when the peer breaks a rule that ends the
+  ///   session.
   func receive(_ bytes: UnsafeRawBufferPointer) throws(HTTP2Error) {
     let result = nghttp2_session_mem_recv(
       session, bytes.baseAddress?.assumingMemoryBound(to: UInt8.self), bytes.count)
@@ -66,8 +79,10 @@ final class HTTP2Session {
     }
   }
 
-  /// The next bytes to send, usually one frame; nil when there is nothing to send now. They are
-  /// valid until the next call.
+  /// Returns the next bytes to send, usually one frame; `nil` when there is nothing to send now.
+  ///
+  /// The bytes are valid until the next call.
+  /// - Throws: ``HTTP2Error/Code/systemFailure`` when nghttp2 cannot create a frame.
   func send() throws(HTTP2Error) -> UnsafeBufferPointer<UInt8>? {
     var bytes: UnsafePointer<UInt8>?
     let count = nghttp2_session_mem_send(session, &bytes)
@@ -79,18 +94,22 @@ final class HTTP2Session {
     return count == 0 ? nil : UnsafeBufferPointer(start: bytes, count: count)
   }
 
-  /// Whether the session has come to its end: nothing to send, nothing to wait for.
+  /// Whether the session has ended: it has nothing to send and expects nothing.
   var isFinished: Bool {
     nghttp2_session_want_read(session) == 0 && nghttp2_session_want_write(session) == 0
   }
 
-  /// Whether anything the peer could still send matters: false after GOAWAY of either end, when no
-  /// stream is open.
+  /// Whether the peer may still send something that matters. `false` after a GOAWAY of either end
+  /// when no stream is open.
   var expectsInput: Bool { nghttp2_session_want_read(session) != 0 }
 
   // MARK: Streams
 
-  /// - Returns: the new stream's ID, or nil when the connection has none left or takes no more.
+  /// Queues a request on a new stream.
+  ///
+  /// - Parameter slot: the number that the delegate receives with each event of the stream.
+  /// - Returns: the ID of the new stream; `nil` when the IDs are used up or the session accepts no
+  ///   more requests.
   func submitRequest(
     scheme: StaticString, authority: [UInt8], _ request: HTTP2Request, slot: Int
   ) -> Int32? {
@@ -112,22 +131,24 @@ final class HTTP2Session {
     return result > 0 ? result : nil
   }
 
-  /// Answers the request of a stream. Does nothing if the stream is gone.
+  /// Queues the answer to the request of a stream. Does nothing if the stream is gone.
   func submitResponse(stream: Int32, slot: Int, _ headers: HTTP2Headers, hasBody: Bool) {
     _ = withFields(
       headers, slot: slot, hasBody: hasBody,
       submit: { body in nghttp2_submit_response(session, stream, fields, fields.count, body) })
   }
 
+  /// Queues a RST_STREAM, which ends one stream.
   func submitReset(stream: Int32, code: HTTP2ErrorCode) {
     nghttp2_submit_rst_stream(session, UInt8(NGHTTP2_FLAG_NONE.rawValue), stream, code.rawValue)
   }
 
-  /// The slot of an open stream.
+  /// Returns the slot of an open stream; `nil` if the stream is gone or has none.
   func slot(of stream: Int32) -> Int? {
     nghttp2_session_get_stream_user_data(session, stream).map { Int(bitPattern: $0) - 1 }
   }
 
+  /// Gives a stream that the peer opened its slot.
   func setSlot(_ slot: Int, of stream: Int32) {
     nghttp2_session_set_stream_user_data(
       session, stream, UnsafeMutableRawPointer(bitPattern: slot + 1))
@@ -135,6 +156,8 @@ final class HTTP2Session {
 
   // MARK: The connection
 
+  /// Queues a SETTINGS frame. The first one must be the first frame of the connection (RFC 9113
+  /// section 3.4).
   func submitSettings(_ settings: [(nghttp2_settings_id, UInt32)]) {
     let entries = settings.map {
       nghttp2_settings_entry(settings_id: Int32($0.0.rawValue), value: $0.1)
@@ -143,21 +166,26 @@ final class HTTP2Session {
       session, UInt8(NGHTTP2_FLAG_NONE.rawValue), entries, entries.count)
   }
 
-  /// Lets the peer send this many bytes on the connection before they were taken in.
+  /// Sets the window of the connection: the number of bytes that the peer may send before this end
+  /// has processed them.
   func setConnectionWindow(_ bytes: Int32) {
     nghttp2_session_set_local_window_size(session, UInt8(NGHTTP2_FLAG_NONE.rawValue), 0, bytes)
   }
 
-  /// Lets a client of a ``Role/slowServer`` send so many bytes more on the connection.
+  /// Grants the client of a ``Role/slowServer`` `count` more bytes on the connection.
   func acknowledge(_ count: Int) {
     nghttp2_session_consume_connection(session, count)
   }
 
+  /// Queues a PING.
   func submitPing() {
     nghttp2_submit_ping(session, UInt8(NGHTTP2_FLAG_NONE.rawValue), nil)
   }
 
-  /// - Parameter lastStream: nil for the last one that was handed to the delegate.
+  /// Queues a GOAWAY.
+  ///
+  /// - Parameter lastStream: the highest stream that this end processes; `nil` for the last one
+  ///   that reached the delegate.
   func submitGoAway(lastStream: Int32?, code: HTTP2ErrorCode, debugData: [UInt8]) {
     hasSubmittedEnd = true
     let last = lastStream ?? nghttp2_session_get_last_proc_stream_id(session)
@@ -165,14 +193,14 @@ final class HTTP2Session {
       session, UInt8(NGHTTP2_FLAG_NONE.rawValue), last, code.rawValue, debugData, debugData.count)
   }
 
-  /// Sends GOAWAY and then finishes, without waiting for open streams.
+  /// Queues a GOAWAY. The session is finished when it is sent, without waiting for open streams.
   func terminate(_ code: HTTP2ErrorCode) {
     hasSubmittedEnd = true
     nghttp2_session_terminate_session(session, code.rawValue)
   }
 
-  /// Takes note of a GOAWAY that was sent. One that nobody here submitted is nghttp2's own: it tells
-  /// which rule the peer broke in the debug data.
+  /// Records a GOAWAY that was sent. If this end did not submit it, nghttp2 did; its debug data
+  /// names the rule that the peer broke.
   func sentGoAway(_ code: HTTP2ErrorCode, debugData: UnsafeBufferPointer<UInt8>) {
     guard !hasSubmittedEnd, code != .noError else { return }
     let detail = debugData.isEmpty ? "" : " (\(String(decoding: debugData, as: UTF8.self)))"
@@ -181,7 +209,8 @@ final class HTTP2Session {
       isSafeToRepeat: false)
   }
 
-  /// How many streams the peer lets this end have open at a time.
+  /// The number of streams that the peer allows this end to have open at a time
+  /// (SETTINGS_MAX_CONCURRENT_STREAMS).
   var peerMaximumConcurrentStreams: UInt32 {
     nghttp2_session_get_remote_settings(session, NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS)
   }
@@ -191,8 +220,11 @@ final class HTTP2Session {
   private static let authorityName = StaticString(":authority")
   private static let schemeName = StaticString(":scheme")
 
-  /// Calls `submit` with ``fields`` pointing into `headers`, after what `prepare` added, and with a
-  /// source for the body if there is one. The pointers are good until `submit` returns.
+  /// Calls `submit` with ``fields`` pointing into the bytes of `headers`, after the fields that
+  /// `prepare` added.
+  ///
+  /// The pointers are valid until `submit` returns. `submit` also gets a source for the body; `nil`
+  /// if there is no body.
   private func withFields(
     _ headers: HTTP2Headers, slot: Int, hasBody: Bool, prepare: () -> Void = {},
     submit: (UnsafePointer<nghttp2_data_provider>?) -> Int32
@@ -233,6 +265,7 @@ final class HTTP2Session {
         namelen: name.count, valuelen: value.count, flags: UInt8(flags.rawValue)))
   }
 
+  /// The description of an error code of nghttp2.
   private static func text(_ code: Int32) -> String {
     String(cString: nghttp2_strerror(code))
   }

@@ -1,9 +1,12 @@
 import CNgHTTP2
 
-/// All functions that nghttp2 calls, in one place. Each finds its ``HTTP2Session`` in the user data
-/// and passes on to the session's delegate; none of them keeps a pointer that it was given.
+/// The functions that nghttp2 calls. Each one finds its ``HTTP2Session`` in the user data and calls
+/// the session's delegate.
+///
+/// None of them keeps a pointer from nghttp2 after it returns.
 enum HTTP2SessionCallbacks {
-  /// The set that all sessions use. It is made once, never changed and never freed.
+  /// The set of callbacks that all sessions use; `nil` when there was no memory. It is created
+  /// once, never changed and never freed.
   nonisolated(unsafe) static let shared: OpaquePointer? = {
     var callbacks: OpaquePointer?
     guard nghttp2_session_callbacks_new(&callbacks) == 0 else { return nil }
@@ -16,6 +19,8 @@ enum HTTP2SessionCallbacks {
     return callbacks
   }()
 
+  /// Fills the buffer of a DATA frame with the next bytes of a body. Without a session or a slot,
+  /// nghttp2 resets the stream.
   static let readBody: nghttp2_data_source_read_callback = {
     _, _, buffer, length, flags, source, userData in
     guard
@@ -28,6 +33,7 @@ enum HTTP2SessionCallbacks {
     return count
   }
 
+  /// Runs at the first HEADERS frame of a request, on a server only.
   private static let beganHeaders: nghttp2_on_begin_headers_callback = { _, frame, userData in
     guard
       let session = session(userData), let delegate = session.delegate, let frame,
@@ -36,7 +42,7 @@ enum HTTP2SessionCallbacks {
     else { return 0 }
     let stream = frame.pointee.hd.stream_id
     guard let slot = delegate.sessionBeganRequest(stream: stream) else {
-      // nghttp2 answers this with RST_STREAM.
+      // nghttp2 answers this result with RST_STREAM.
       return NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE.rawValue
     }
     session.setSlot(slot, of: stream)
@@ -63,6 +69,7 @@ enum HTTP2SessionCallbacks {
     return 0
   }
 
+  /// Runs after a whole frame. It reports the end of a stream, settings and GOAWAY.
   private static let receivedFrame: nghttp2_on_frame_recv_callback = { _, frame, userData in
     guard let session = session(userData), let delegate = session.delegate, let frame else {
       return 0
@@ -87,6 +94,8 @@ enum HTTP2SessionCallbacks {
     return 0
   }
 
+  /// Runs after nghttp2 handed out a frame for sending. It reports GOAWAY frames and the header
+  /// fields of a stream.
   private static let sentFrame: nghttp2_on_frame_send_callback = { _, frame, userData in
     guard let session = session(userData), let frame else { return 0 }
     if frame.pointee.hd.type == UInt8(NGHTTP2_GOAWAY.rawValue) {
@@ -116,10 +125,12 @@ enum HTTP2SessionCallbacks {
   private static let endOfStream = UInt8(NGHTTP2_FLAG_END_STREAM.rawValue)
   private static let acknowledgement = UInt8(NGHTTP2_FLAG_ACK.rawValue)
 
+  /// Returns the session in the user data of a callback.
   private static func session(_ userData: UnsafeMutableRawPointer?) -> HTTP2Session? {
     userData.map { Unmanaged<HTTP2Session>.fromOpaque($0).takeUnretainedValue() }
   }
 
+  /// Returns the slot in the user data of a stream or body: the pointer is the slot plus one.
   private static func slot(_ pointer: UnsafeMutableRawPointer?) -> Int? {
     pointer.map { Int(bitPattern: $0) - 1 }
   }

@@ -1,4 +1,4 @@
-/// A body that is being sent, and how far it is.
+/// A body during its sending, with the position of the next byte.
 struct OutgoingBody {
   private let bytes: [UInt8]
   private var offset = 0
@@ -8,6 +8,8 @@ struct OutgoingBody {
   }
 
   /// Copies the next bytes into `buffer`.
+  ///
+  /// - Returns: the number of copied bytes, and whether the body ends with them.
   mutating func read(
     into buffer: UnsafeMutableBufferPointer<UInt8>
   ) -> (count: Int, isEnd: Bool) {

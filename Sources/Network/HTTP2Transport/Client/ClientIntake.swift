@@ -1,27 +1,34 @@
 import Synchronization
 
-/// A request on its way to a stream, with whom to tell.
+/// A request that waits for a stream, with the completion to call.
 struct PendingRequest {
   var request: HTTP2Request
   var completion: HTTP2ClientConnection.Completion
 }
 
-/// The door of a client connection: takes requests from any thread and bounds how many wait.
+/// The queue between the callers of a client connection and its loop. It takes requests from any
+/// thread and limits how many wait.
 ///
-/// The loop collects them in batches, so that many requests cost one wake-up.
+/// The loop collects the requests in batches, so many requests cost one wake-up of its thread.
 final class ClientIntake: Sendable {
+  /// The result of adding a request.
   enum Entry {
-    /// Taken; the caller must see to it that the loop collects.
+    /// The queue has the request; the caller must make the loop collect.
     case wake
-    /// Taken; the loop is already on its way.
+    /// The queue has the request; the loop is going to collect anyway.
     case taken
+    /// The queue did not take the request.
     case rejected(HTTP2Error)
   }
 
+  /// The state behind the lock.
   private struct State {
+    /// The requests since the last collection.
     var incoming: [PendingRequest] = []
     var isCollectionScheduled = false
+    /// The error for all later requests, once the connection takes no more.
     var rejection: HTTP2Error?
+    /// The load as the loop reported it last.
     var load = HTTP2ClientConnection.Load()
   }
 
@@ -32,6 +39,7 @@ final class ClientIntake: Sendable {
     self.maximumWaiting = maximumWaiting
   }
 
+  /// The load of the connection, with the requests that the loop has not collected.
   var load: HTTP2ClientConnection.Load {
     state.withLock { state in
       var load = state.load
@@ -40,6 +48,7 @@ final class ClientIntake: Sendable {
     }
   }
 
+  /// Adds a request, unless the connection takes no more or the limit is reached.
   func enter(_ request: PendingRequest) -> Entry {
     state.withLock { state in
       if let rejection = state.rejection { return .rejected(rejection) }
@@ -52,7 +61,7 @@ final class ClientIntake: Sendable {
     }
   }
 
-  /// Hands over what has come since the last time. It still counts as waiting.
+  /// Returns the requests since the last call. They still count as waiting.
   func collect() -> [PendingRequest] {
     state.withLock { state in
       defer { state.incoming = [] }
@@ -62,7 +71,9 @@ final class ClientIntake: Sendable {
     }
   }
 
-  /// Refuses all later requests with `error`, and hands over those not collected.
+  /// Rejects all later requests with `error`.
+  ///
+  /// - Returns: the requests that the loop has not collected. The caller completes them.
   func close(_ error: HTTP2Error) -> [PendingRequest] {
     state.withLock { state in
       defer { state.incoming = [] }
@@ -71,7 +82,7 @@ final class ClientIntake: Sendable {
     }
   }
 
-  /// Takes note of what the loop did.
+  /// Records the counts of the loop.
   func update(waiting: Int, openStreams: Int, maximumStreams: Int) {
     state.withLock { state in
       state.load.waiting = waiting

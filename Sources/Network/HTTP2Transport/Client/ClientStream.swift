@@ -1,31 +1,36 @@
-/// A request on a stream, and what has come of its answer.
+/// A request on a stream of a client connection, with its answer so far.
 struct ClientStream {
   var body: OutgoingBody
   let completion: HTTP2ClientConnection.Completion
-  /// When the request got its stream.
+  /// The time when the request got its stream, in nanoseconds of ``EventLoop/now``.
   let began: Int64
-  /// The stream's ID.
+  /// The ID of the stream.
   var number: Int32?
-  /// Whether the peer may have seen the request.
+  /// Whether the peer may have received the request.
   var isSent = false
+  /// Whether the answer is complete.
   var isAnswered = false
   var response = HTTP2Response(status: 0)
-  /// Of all header fields so far, those of interim answers too.
+  /// The size of all header fields so far, including those of interim answers.
   private var headerBytes = 0
-  /// Set when this end broke the stream off.
+  /// The error with which this end cancelled the stream; `nil` if it did not.
   var failure: HTTP2Error?
-  /// Set when the completion was called before the stream's end.
+  /// Whether the completion was called before the end of the stream.
   var isFinished = false
 
+  /// Begins with no answer.
   init(_ pending: PendingRequest, began: Int64) {
     body = OutgoingBody(pending.request.body)
     completion = pending.completion
     self.began = began
   }
 
-  /// - Parameter limit: bytes that all header fields may have together, each with 32 beside its own.
-  /// - Returns: how many of the bytes are of the answer itself, not of an interim one; nil when the header
-  ///   fields are more than the limit.
+  /// Takes a header field of the answer.
+  ///
+  /// - Parameter limit: the size that all header fields may have together. Each counts with 32
+  ///   bytes beside its own (RFC 9113 section 10.5.1).
+  /// - Returns: the number of bytes that belong to the answer itself, not to an interim one; `nil`
+  ///   when the header fields pass the limit.
   mutating func receivedHeader(
     name: UnsafeBufferPointer<UInt8>, value: UnsafeBufferPointer<UInt8>, limit: Int
   ) -> Int? {
@@ -43,7 +48,8 @@ struct ClientStream {
       response.headers.append(name, value)
       return
     }
-    // The only pseudo-header field of an answer. A second one follows an interim answer (1xx).
+    // `:status` is the only pseudo-header field of an answer. A second one begins the answer after
+    // an interim one (1xx).
     response = HTTP2Response(status: value.reduce(0) { $0 * 10 + Int($1) - 48 })
     response.headers.reserve(fields: 6, bytes: 192)
   }

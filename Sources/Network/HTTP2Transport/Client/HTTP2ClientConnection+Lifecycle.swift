@@ -1,8 +1,9 @@
 import CNgHTTP2
 import Foundation
 
-/// From connecting to closed. All of it runs on the loop's thread.
+/// The life of a connection, from connecting to closed. All of it runs on the loop's thread.
 extension HTTP2ClientConnection: HTTP2ChannelDelegate {
+  /// Begins to connect, to the proxy if there is one. Only the first call does anything.
   func connect() {
     guard case .idle = phase else { return }
     expectStreams(or: "the server did not open an HTTP/2 connection in time")
@@ -26,13 +27,15 @@ extension HTTP2ClientConnection: HTTP2ChannelDelegate {
     connector.start()
   }
 
-  /// Ends the connection unless the peer allows streams within the time to connect.
+  /// Ends the connection with `reason`, unless the peer allows streams within
+  /// ``HTTP2ClientConfiguration/connectTimeout``.
   private func expectStreams(or reason: String) {
     connectTimer = loop.schedule(after: configuration.connectTimeout) { [weak self] in
       self?.end(HTTP2Error(.timedOut, reason))
     }
   }
 
+  /// Asks the proxy for a tunnel to the server.
   private func openTunnel(_ descriptor: Int32, through proxy: HTTPProxy) {
     let tunnel = ProxyTunnel(
       loop: loop, proxy: proxy, descriptor: descriptor, host: configuration.host,
@@ -47,6 +50,7 @@ extension HTTP2ClientConnection: HTTP2ChannelDelegate {
     tunnel.start()
   }
 
+  /// Begins TLS and HTTP/2 on a socket that leads to the server.
   private func openChannel(_ descriptor: Int32) {
     do throws(HTTP2Error) {
       let stream = try TLSStream(client: tls, descriptor: descriptor, host: configuration.host)
@@ -66,6 +70,7 @@ extension HTTP2ClientConnection: HTTP2ChannelDelegate {
     ])
   }
 
+  /// Counts the input and ends a connection whose peer floods it (``InputAllowance``).
   func channelReceived(_ count: Int) {
     keepAlive.received(at: loop.now)
     allowance.received(count)
@@ -95,6 +100,7 @@ extension HTTP2ClientConnection: HTTP2ChannelDelegate {
     }
   }
 
+  /// Sets the limit of streams. A peer that allows none has the time to connect to change that.
   private func setMaximumStreams(_ count: Int) {
     maximumStreams = count
     if let connectTimer { loop.cancel(connectTimer) }
@@ -111,6 +117,7 @@ extension HTTP2ClientConnection: HTTP2ChannelDelegate {
     onEvent(.goingAway(lastStream: lastStream, code: code, debugData: debugData))
   }
 
+  /// Takes no more requests and ends the connection after the answers.
   func endWhenAnswered() {
     guard ending == nil else { return }
     switch phase {
@@ -126,7 +133,7 @@ extension HTTP2ClientConnection: HTTP2ChannelDelegate {
     }
   }
 
-  /// Closes from this side. Not to be called from within the session's callbacks.
+  /// Closes the connection from this side. Do not call it from within the session's callbacks.
   func end(_ error: HTTP2Error?) {
     switch phase {
     case .closed:
@@ -144,6 +151,8 @@ extension HTTP2ClientConnection: HTTP2ChannelDelegate {
     }
   }
 
+  /// Fails all requests and reports the end. Requests that the peer may have received fail as not
+  /// safe to repeat.
   func channelClosed(_ error: HTTP2Error?) {
     phase = .closed
     for timer in [connectTimer, keepAliveTimer, overdueTimer] {
@@ -158,6 +167,7 @@ extension HTTP2ClientConnection: HTTP2ChannelDelegate {
     onEvent(.closed(error))
   }
 
+  /// The channel during set-up and while open; otherwise `nil`.
   var channel: HTTP2Channel? {
     switch phase {
     case .settingUp(let channel), .open(let channel): channel
@@ -171,7 +181,7 @@ extension HTTP2ClientConnection: HTTP2ChannelDelegate {
 
   // MARK: Keep-alive
 
-  /// Does what is due and comes back when the next thing may be.
+  /// Does what ``KeepAlive`` says is due, and sets a timer for the next check.
   func checkKeepAlive() {
     guard case .open(let channel) = phase else { return }
     if let keepAliveTimer { loop.cancel(keepAliveTimer) }
@@ -180,7 +190,7 @@ extension HTTP2ClientConnection: HTTP2ChannelDelegate {
       end(HTTP2Error(.connectionLost, "the server did not answer a PING in time"))
     case .ping:
       channel.session.submitPing()
-      // Not here: this may run within the session's callbacks.
+      // Deferred, because this may run within the session's callbacks.
       loop.execute { channel.flush() }
       checkKeepAlive()
     case .wait(let time):

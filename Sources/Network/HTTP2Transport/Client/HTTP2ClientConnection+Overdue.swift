@@ -1,7 +1,9 @@
-/// Answers that do not come, while the connection lives. All of it runs on the loop's thread.
+/// The time limit of answers on a connection that is alive. All of it runs on the loop's thread.
 extension HTTP2ClientConnection {
-  /// One timer for all streams: the time limit is the same for all, and to be a little late with it
-  /// does no harm, so a request costs no timer of its own.
+  /// Sets the timer for the next answer that may be overdue.
+  ///
+  /// One timer serves all streams, because their time limit is the same. A check may come an eighth
+  /// of the limit late, which does no harm and saves a timer for each request.
   func scheduleOverdueCheck() {
     guard let timeout = configuration.answerTimeout, overdueTimer == nil, case .open = phase,
       streams.count > 0
@@ -18,6 +20,8 @@ extension HTTP2ClientConnection {
     }
   }
 
+  /// Fails the requests without an answer after `timeout` and resets their streams. If the peer
+  /// sent nothing meanwhile, the connection sends a PING.
   private func breakOffOverdue(_ timeout: Duration) {
     guard case .open(let channel) = phase else { return }
     let overdue = streams.entries.filter {
@@ -29,7 +33,7 @@ extension HTTP2ClientConnection {
         .answerOverdue, "the answer did not come within \(timeout)",
         isSafeToRepeat: !stream.isSent)
       streams[slot]?.failure = error
-      // Told now: where the peer takes nothing any more, the stream does not end either.
+      // The completion runs now. If the peer accepts no more bytes, the stream does not end either.
       streams[slot]?.isFinished = true
       if let number = stream.number { channel.session.submitReset(stream: number, code: .cancel) }
       stream.completion(.failure(error))
@@ -38,7 +42,7 @@ extension HTTP2ClientConnection {
       keepAlive.suspect()
       checkKeepAlive()
     }
-    // With the frames that end them the streams are free for what waits.
+    // The frames that end these streams make room for waiting requests.
     channel.flush()
     submitWaiting()
     channel.flush()

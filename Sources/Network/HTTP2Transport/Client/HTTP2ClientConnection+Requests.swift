@@ -1,10 +1,11 @@
-/// From waiting to answered. All of it runs on the loop's thread.
+/// The way of a request from waiting to answered. All of it runs on the loop's thread.
 extension HTTP2ClientConnection {
-  /// Requests that are about worth a write of their own.
+  /// The number of requests that are worth a write of their own.
   private static let batchSize = 128
+  /// The size of a frame's header (RFC 9113 section 4.1).
   private static let frameHeaderBytes = 9
 
-  /// Takes a request that comes from the loop's own thread, past the intake and its lock.
+  /// Takes a request from the loop's own thread, without the intake and its lock.
   func take(_ pending: PendingRequest) {
     if let ending { return pending.completion(.failure(ending.forRequest(safeToRepeat: true))) }
     guard waiting.count < configuration.maximumWaitingRequests else {
@@ -12,20 +13,23 @@ extension HTTP2ClientConnection {
         .failure(.queueFull(limit: configuration.maximumWaitingRequests)))
     }
     waiting.append(pending)
-    // Sent while the caller makes the next ones, so that the peer need not wait for all of them.
+    // The connection sends while the caller creates the next requests, so the peer can start before
+    // the last one.
     if waiting.count.isMultiple(of: Self.batchSize), let channel, !channel.isWithinSession {
       submitWaiting()
       return channel.flush()
     }
     guard !isCollectionScheduled else { return }
     isCollectionScheduled = true
-    // Once for many: this may run within the session's callbacks, and more may follow.
+    // One call for many requests: this may run within the session's callbacks, and more requests
+    // may follow.
     loop.execute {
       self.isCollectionScheduled = false
       self.collect()
     }
   }
 
+  /// Moves the requests of other threads to the loop's queue and sends what it can.
   func collect() {
     waiting.append(contentsOf: intake.collect())
     submitWaiting()
@@ -34,7 +38,8 @@ extension HTTP2ClientConnection {
 
   /// Opens streams for waiting requests, as many as the peer allows.
   func submitWaiting() {
-    // What were sent to a peer that may be gone would have an unknown fate.
+    // The peer may be gone. A request sent now could have an unknown fate, so requests wait for the
+    // answer to the PING.
     guard case .open(let channel) = phase, !keepAlive.isSuspect else { return }
     let wasIdle = streams.count == 0
     var submitted = 0
@@ -46,7 +51,7 @@ extension HTTP2ClientConnection {
       streams[slot]?.number = stream
       if stream == nil {
         _ = streams.remove(slot)
-        // Stream IDs are used up, or the session is ending: for the caller that is the same.
+        // The stream IDs are used up, or the session is ending. For the caller both mean the same.
         let error = HTTP2Error(.goingAway, "the connection takes no more requests")
         pending.completion(.failure(error))
         refuseWaiting(error)
@@ -58,10 +63,11 @@ extension HTTP2ClientConnection {
       checkKeepAlive()
       scheduleOverdueCheck()
     }
-    // The last stream of a connection that is ending.
+    // This was the last stream of a connection that is ending.
     if ending != nil, streams.count == 0, waiting.isEmpty { channel.session.terminate(.noError) }
   }
 
+  /// Fails all waiting requests as safe to repeat, and rejects later ones.
   func refuseWaiting(_ error: HTTP2Error) {
     if ending == nil { ending = error }
     let error = error.forRequest(safeToRepeat: true)
@@ -71,6 +77,7 @@ extension HTTP2ClientConnection {
     for pending in refused { pending.completion(.failure(error)) }
   }
 
+  /// Reports the counts to the intake, where any thread reads them.
   func updateLoad() {
     intake.update(
       waiting: waiting.count, openStreams: streams.count, maximumStreams: maximumStreams)
@@ -90,7 +97,7 @@ extension HTTP2ClientConnection {
     allowance.used(count)
   }
 
-  /// Ends a request whose answer is too large.
+  /// Cancels a request whose answer is larger than `limit`, a text for the error.
   private func breakOff(_ slot: Int, _ limit: String) {
     streams[slot]?.failure = HTTP2Error(
       .answerTooLarge, "the answer has more than \(limit)", isSafeToRepeat: false)
@@ -129,6 +136,8 @@ extension HTTP2ClientConnection {
     closed.completion(outcome(of: closed, stream: stream, code: code))
   }
 
+  /// Returns the result of a stream that has ended: the answer, or the error that says whether the
+  /// request is safe to repeat.
   private func outcome(
     of closed: ClientStream, stream: Int32, code: HTTP2ErrorCode
   ) -> Result<HTTP2Response, HTTP2Error> {

@@ -3,9 +3,9 @@ import Foundation
 
 /// One HTTP/2 connection over TLS to a server (RFC 9113), made for many small requests.
 ///
-/// Requests may be given from any thread, from the beginning: they wait until the connection is open
-/// and the peer allows another stream. Their completions are called on the loop's thread and must
-/// not block. A connection connects once; when it is closed, make another.
+/// Any thread may give requests, from the start: they wait until the connection is open and the
+/// peer allows another stream. Completions run on the loop's thread and must not block. A
+/// connection connects once; after its end, create another.
 ///
 /// ```swift
 /// let connection = try HTTP2ClientConnection(configuration, loop: loop) { event in … }
@@ -13,42 +13,48 @@ import Foundation
 /// connection.send(HTTP2Request(method: "GET", path: "/")) { result in … }
 /// ```
 ///
-/// A connection that was started stays alive until it is closed, by either side. Unchecked: what is
-/// not behind the intake's lock is touched on the loop's thread only.
+/// A started connection stays alive until one side closes it.
+///
+/// Unchecked: the intake has its own lock; all other mutable state is used on the loop's thread
+/// only.
 public final class HTTP2ClientConnection: @unchecked Sendable {
+  /// A function that gets the result of a request, once.
   public typealias Completion = @Sendable (Result<HTTP2Response, HTTP2Error>) -> Void
 
-  /// What happens to a connection, in the order in which it happens.
+  /// A change in the life of a connection. Events come in the order in which they happen.
   public enum Event: Sendable, Hashable {
-    /// The peer's first settings have come; requests go out. The number is how many at a time.
+    /// The peer's first settings came, so requests go out. The number is the limit of concurrent
+    /// requests.
     case opened(maximumConcurrentStreams: Int)
-    /// The peer has changed how many requests it takes at a time.
+    /// The peer changed the number of concurrent requests.
     case limitChanged(maximumConcurrentStreams: Int)
-    /// The peer takes no more requests (GOAWAY). Those on streams above `lastStream` and those that
-    /// waited have failed as safe to repeat; the others will still be answered.
+    /// The peer takes no more requests (GOAWAY). Waiting requests and those on streams above
+    /// `lastStream` fail as safe to repeat. The peer still answers the others.
     case goingAway(lastStream: Int32, code: HTTP2ErrorCode, debugData: [UInt8])
-    /// The connection is gone; always the last event. Nil after an orderly end.
+    /// The connection has ended. It is the last event; the error is `nil` after an orderly end.
     case closed(HTTP2Error?)
   }
 
-  /// How full a connection is.
+  /// The number of requests on a connection.
   public struct Load: Sendable, Hashable {
-    /// Requests that have no stream yet.
+    /// The requests without a stream.
     public internal(set) var waiting = 0
-    /// Requests that have no answer yet.
+    /// The requests that have a stream.
     public internal(set) var openStreams = 0
-    /// How many streams may be open at a time; zero before the connection is open.
+    /// The limit of concurrent streams; zero before the connection is open.
     public internal(set) var maximumStreams = 0
   }
 
-  /// How to end a connection.
+  /// A way to end a connection.
   public enum Closing: Sendable {
-    /// After the answers to all requests that were given.
+    /// Ends the connection after the answers to all requests that it has.
     case whenAnswered
-    /// Now. Open requests fail with an unknown fate.
+    /// Ends the connection now. Sent requests fail with an unknown fate
+    /// (``HTTP2Error/isSafeToRepeat`` is `false`).
     case atOnce
   }
 
+  /// The phases of a connection, in their order. `tunnelling` occurs only with a proxy.
   enum Phase {
     case idle
     case connecting(SocketConnector)
@@ -63,11 +69,13 @@ public final class HTTP2ClientConnection: @unchecked Sendable {
   let tls: TLSContext
   let intake: ClientIntake
   let onEvent: @Sendable (Event) -> Void
+  /// The `:authority` of all requests, in UTF-8.
   let authority: [UInt8]
 
   var phase = Phase.idle
+  /// The requests that the loop has collected and that have no stream.
   var waiting = FIFO<PendingRequest>()
-  /// Whether the loop will look at what waits.
+  /// Whether a task on the loop is going to send the waiting requests.
   var isCollectionScheduled = false
   var streams = SlotTable<ClientStream>()
   var keepAlive: KeepAlive
@@ -75,18 +83,21 @@ public final class HTTP2ClientConnection: @unchecked Sendable {
   var connectTimer: ScheduledTimer?
   var keepAliveTimer: ScheduledTimer?
   var overdueTimer: ScheduledTimer?
-  /// Why no more requests go out on this connection, though it is still open.
+  /// The reason why the connection sends no more requests while it is still open; `nil` while it
+  /// does.
   var ending: HTTP2Error?
+  /// The lowest last stream of all GOAWAY frames of the peer.
   var lastStreamOfPeer = Int32.max
+  /// The limit of concurrent streams: the lower one of the peer's and the configuration's.
   var maximumStreams = 0
 
-  /// Prepares a connection.
+  /// Creates a connection that is not started.
   ///
   /// - Parameters:
-  ///   - loop: the loop it lives on, which must outlive it.
-  ///   - onEvent: called on the loop's thread.
-  /// - Throws: ``HTTP2Error/Code/invalidConfiguration`` if the trusted certificates cannot be read or
-  ///   the own one cannot be used.
+  ///   - loop: the loop whose thread runs the connection; it must outlive the connection.
+  ///   - onEvent: receives the events, on the loop's thread.
+  /// - Throws: ``HTTP2Error/Code/invalidConfiguration`` if the trusted certificates or the client's
+  ///   own one cannot be used.
   public init(
     _ configuration: HTTP2ClientConfiguration, loop: EventLoop,
     onEvent: @escaping @Sendable (Event) -> Void
@@ -100,16 +111,16 @@ public final class HTTP2ClientConnection: @unchecked Sendable {
     keepAlive = KeepAlive(intervals: configuration.keepAliveIntervals, now: 0)
   }
 
-  /// Begins to connect. What comes of it is told as an event.
+  /// Begins to connect. The events report the result.
   public func start() {
     loop.execute { self.connect() }
   }
 
-  /// Gives a request.
+  /// Sends a request, or queues it until a stream is free.
   ///
-  /// The completion gets the whole answer, of any status, or an error, which says whether the
-  /// request is safe to repeat. It is called once: on the loop's thread, or before this returns if
-  /// the request is refused because too many wait or because the connection is ending.
+  /// The completion gets the whole answer, with any status, or an error that says whether the
+  /// request is safe to repeat. It runs once. Usually it runs on the loop's thread. It runs before
+  /// this method returns if the queue is full or the connection is ending.
   public func send(_ request: HTTP2Request, completion: @escaping Completion) {
     let pending = PendingRequest(request: request, completion: completion)
     if loop.isCurrent { return take(pending) }
@@ -120,9 +131,10 @@ public final class HTTP2ClientConnection: @unchecked Sendable {
     }
   }
 
+  /// The number of requests on the connection, readable from any thread.
   public var load: Load { intake.load }
 
-  /// Ends the connection; later requests are refused.
+  /// Ends the connection; it rejects later requests.
   public func close(_ closing: Closing) {
     loop.execute {
       switch closing {

@@ -1,34 +1,41 @@
 import Foundation
 
-/// A proxy that makes tunnels for others (`CONNECT`, RFC 9110 section 9.3.6).
+/// A proxy that opens tunnels to servers (`CONNECT`, RFC 9110 section 9.3.6).
 public struct HTTPProxy: Sendable, Hashable, CustomStringConvertible {
-  /// What the proxy wants to know (`Basic`, RFC 7617).
+  /// A user with a password for the proxy (`Basic` authentication, RFC 7617).
   public struct Credentials: Sendable, Hashable {
+    /// The user's name, without a colon.
     public var user: String
+    /// The password.
     public var password: String
 
+    /// Creates credentials.
     public init(user: String, password: String) {
       self.user = user
       self.password = password
     }
   }
 
-  /// Host name or IP address.
+  /// The host name or IP address of the proxy.
   public var host: String
+  /// The port of the proxy.
   public var port: Int
+  /// The credentials for the proxy; `nil` if it asks for none.
   public var credentials: Credentials?
 
+  /// Creates a proxy from its parts.
   public init(host: String, port: Int, credentials: Credentials? = nil) {
     self.host = host
     self.port = port
     self.credentials = credentials
   }
 
-  /// Reads `http://HOST:PORT` or `http://USER:PASSWORD@HOST:PORT`, in which user and password may be
-  /// percent-encoded. Without a port it is 80.
+  /// Reads `http://HOST:PORT` or `http://USER:PASSWORD@HOST:PORT`.
   ///
-  /// - Throws: ``HTTP2Error/Code/invalidConfiguration`` with the rule that is broken, never with the
-  ///   text, which may have a password.
+  /// User and password may be percent-encoded. Without a port, it is 80.
+  ///
+  /// - Throws: ``HTTP2Error/Code/invalidConfiguration`` with the broken rule. The error never
+  ///   contains the text, which may have a password.
   public init(parsing text: String) throws(HTTP2Error) {
     func mistake(_ rule: String) -> HTTP2Error {
       HTTP2Error(
@@ -60,7 +67,7 @@ public struct HTTPProxy: Sendable, Hashable, CustomStringConvertible {
   /// Host and port, without the credentials.
   public var description: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
 
-  /// What to send for a tunnel to `host`.
+  /// Returns the bytes that ask the proxy for a tunnel to `host`.
   func request(host: String, port: Int) -> [UInt8] {
     let target = host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
     var text = "CONNECT \(target) HTTP/1.1\r\nHost: \(target)\r\n"

@@ -1,28 +1,32 @@
-/// Decides when to ask a silent peer for a sign of life.
+/// The decision when to send a PING to a silent peer and when to give the peer up.
 ///
-/// Times are nanoseconds of a clock that only goes forward. Whatever arrives is a sign of life.
+/// Times are nanoseconds of a monotonic clock. All bytes from the peer count as a sign of life.
 struct KeepAlive {
-  /// When to ask, and how long to wait.
+  /// The time limits of a connection.
   struct Intervals: Sendable, Hashable {
-    /// After so long a silence while requests are open or waiting.
+    /// The silence before a PING while requests are open.
     var whileBusy: Duration
-    /// After so long a silence otherwise.
+    /// The silence before a PING while no requests are open.
     var whileIdle: Duration
-    /// So long after the question the peer counts as gone.
+    /// The time that the peer has to answer a PING with any bytes.
     var timeout: Duration
   }
 
+  /// The work that a connection has to do now.
   enum Action: Equatable {
+    /// Nothing is due before this time.
     case wait(until: Int64)
+    /// Send a PING now.
     case ping
-    /// The peer did not answer in time.
+    /// The peer did not answer in time: close the connection.
     case giveUp
   }
 
   private let intervals: Intervals
   private var lastSign: Int64
+  /// The time of the PING that has no answer; `nil` if there is none.
   private var askedAt: Int64?
-  /// Whether something that was due did not come, and nothing else since.
+  /// Whether an answer is overdue and the peer has sent nothing since.
   private(set) var isSuspect = false
 
   init(intervals: Intervals, now: Int64) {
@@ -30,20 +34,22 @@ struct KeepAlive {
     lastSign = now
   }
 
+  /// Records bytes from the peer.
   mutating func received(at now: Int64) {
     lastSign = now
     askedAt = nil
     isSuspect = false
   }
 
+  /// Whether the peer has sent nothing after `time`.
   func hasBeenSilent(since time: Int64) -> Bool { lastSign <= time }
 
-  /// Something that was due did not come, so the question is due now.
+  /// Records an overdue answer. The next ``check(at:isBusy:)`` sends a PING.
   mutating func suspect() {
     isSuspect = true
   }
 
-  /// What is to be done now. After ``Action/ping`` the question counts as asked.
+  /// Returns the work that is due now. After ``Action/ping`` the PING counts as sent.
   mutating func check(at now: Int64, isBusy: Bool) -> Action {
     if let askedAt {
       let end = askedAt + intervals.timeout.nanoseconds

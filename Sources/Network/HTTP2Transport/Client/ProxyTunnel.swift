@@ -1,24 +1,29 @@
 import Foundation
 
-/// Asks a proxy for a tunnel on a connected socket.
+/// The request for a tunnel through a proxy, on a connected socket.
 ///
-/// Lives on its loop's thread. The time that it may take is its user's to watch.
+/// It has no time limit of its own; its owner sets one.
+///
+/// Unchecked: it is used on its loop's thread only.
 final class ProxyTunnel: EventHandler, @unchecked Sendable {
   private let loop: EventLoop
   private let proxy: HTTPProxy
   private var descriptor: Int32
   private var completion: ((Result<Int32, HTTP2Error>) -> Void)?
   private var token: UInt64 = 0
+  /// The bytes of the request that are not sent yet.
   private var request: ArraySlice<UInt8>
   private var answer: [UInt8] = []
 
-  /// A proxy's answer has a few lines; what is longer is not one.
+  /// The longest head of an answer, in bytes. A proxy's answer has a few lines.
   private static let greatestAnswer = 16_384
 
+  /// Prepares a tunnel; ``start()`` begins it.
+  ///
   /// - Parameters:
-  ///   - descriptor: the connected socket, which the tunnel owns until it hands it on.
-  ///   - completion: gets the socket, from which the target can be spoken to; called once, on the
-  ///     loop, unless the tunnel is cancelled before.
+  ///   - descriptor: the connected socket, which the tunnel owns until the completion gets it.
+  ///   - completion: gets the socket, which now leads to the target. It runs once, on the loop,
+  ///     unless the tunnel is cancelled before.
   init(
     loop: EventLoop, proxy: HTTPProxy, descriptor: Int32, host: String, port: Int,
     completion: @escaping (Result<Int32, HTTP2Error>) -> Void
@@ -30,10 +35,12 @@ final class ProxyTunnel: EventHandler, @unchecked Sendable {
     request = proxy.request(host: host, port: port)[...]
   }
 
+  /// Registers the socket and sends the request when it is writable.
   func start() {
     token = loop.register(descriptor, .writable, self)
   }
 
+  /// Closes the socket without a call of the completion.
   func cancel() {
     completion = nil
     release(closing: true)
@@ -58,9 +65,13 @@ final class ProxyTunnel: EventHandler, @unchecked Sendable {
     if request.isEmpty { loop.modify(descriptor, .readable, token: token) }
   }
 
-  /// - Returns: whether the tunnel is there.
+  /// Reads the proxy's answer.
+  ///
+  /// - Returns: whether the tunnel is open; `false` if the answer is not complete.
+  /// - Throws: ``HTTP2Error/Code/proxyFailed`` for any other answer than success.
   private func receive() throws(HTTP2Error) -> Bool {
-    // The target does not speak before it is spoken to, so nothing of it can follow the answer.
+    // A TLS server does not send before the client, so no bytes of the target can follow the
+    // answer.
     while true {
       let count = read(descriptor, loop.readBuffer.baseAddress, 4096)
       guard count >= 0 else {
@@ -84,17 +95,22 @@ final class ProxyTunnel: EventHandler, @unchecked Sendable {
     }
   }
 
+  /// Whether the answer so far begins as HTTP/1 does.
   private var isHTTP: Bool {
     let beginning = Array("HTTP/1.".utf8)
     return answer.prefix(beginning.count).elementsEqual(beginning.prefix(answer.count))
   }
 
+  /// The length of the answer's head with its empty line; `nil` if it is not complete.
   private var headEnd: Int? {
     guard answer.count >= 4 else { return nil }
     return (0...answer.count - 4).first { answer[$0..<$0 + 4].elementsEqual("\r\n\r\n".utf8) }
       .map { $0 + 4 }
   }
 
+  /// Checks the status line of the answer.
+  ///
+  /// - Throws: ``HTTP2Error/Code/proxyFailed`` unless the status is 2xx.
   private func checkStatus() throws(HTTP2Error) {
     let line = String(decoding: answer.prefix { $0 != UInt8(ascii: "\r") }, as: UTF8.self)
     let words = line.split(separator: " ", maxSplits: 2)
@@ -116,6 +132,7 @@ final class ProxyTunnel: EventHandler, @unchecked Sendable {
     }
   }
 
+  /// Ends the attempt and calls the completion, which owns the socket after a success.
   private func finish(_ result: Result<Int32, HTTP2Error>) {
     guard let completion else { return }
     self.completion = nil
@@ -123,6 +140,7 @@ final class ProxyTunnel: EventHandler, @unchecked Sendable {
     completion(result)
   }
 
+  /// Removes the socket from the loop; closes it if the attempt failed.
   private func release(closing: Bool) {
     guard descriptor >= 0 else { return }
     loop.unregister(descriptor, token: token)

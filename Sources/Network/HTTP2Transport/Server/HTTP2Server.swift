@@ -1,10 +1,11 @@
 import Foundation
 import Synchronization
 
-/// An HTTP/2 server over TLS (RFC 9113), made to stand in for others: it can be told to misbehave.
+/// An HTTP/2 server over TLS (RFC 9113) that stands in for another server, such as APNs. It can
+/// produce faults on request.
 ///
-/// The handler gets whole requests on the server's own thread and must not block; it may answer
-/// there, or later from any thread.
+/// The handler gets whole requests on the server's own thread and must not block. It answers there,
+/// or later from any thread.
 ///
 /// ```swift
 /// let server = try HTTP2Server(configuration) { request in
@@ -15,36 +16,43 @@ import Synchronization
 /// await server.stop()
 /// ```
 ///
-/// Unchecked: what is not behind the lock is touched on the loop's thread only.
+/// All methods may be called from any thread. Those that change a connection take effect soon after
+/// they return, in the order of the calls.
+///
+/// Unchecked: a lock protects `shared`; all other state is used on the loop's thread only.
 public final class HTTP2Server: @unchecked Sendable {
+  /// A function that gets each whole request, on the server's thread. It must not block.
   public typealias Handler = @Sendable (HTTP2ServerRequest) -> Void
 
+  /// A change in the life of a connection.
   public enum Event: Sendable, Hashable {
     /// A client has finished the TLS handshake.
     case opened(HTTP2ConnectionID)
-    /// A client was asked for a certificate and has shown this one, or none. Comes before
-    /// ``opened(_:)``.
+    /// The server asked a client for a certificate; `nil` if the client presented none. It comes
+    /// before ``opened(_:)``.
     case identified(HTTP2ConnectionID, TLSPeerCertificate?)
-    /// A connection is gone. Nil after an orderly end.
+    /// An opened connection has ended; the error is `nil` after an orderly end.
     case closed(HTTP2ConnectionID, HTTP2Error?)
   }
 
-  /// How to end a connection.
+  /// A way to end a connection.
   public enum Closing: Sendable {
-    /// GOAWAY, and the end when the requests that were taken up are answered.
+    /// Sends GOAWAY and closes after the answers to the accepted requests.
     case whenAnswered
-    /// The connection breaks off without a word.
+    /// Closes the socket without GOAWAY.
     case atOnce
   }
 
-  /// What the TLS handshake of a client comes to.
+  /// An unusual course of a TLS handshake, for tests (``script(_:)``).
   public enum Handshake: Sendable, Hashable {
-    /// The server breaks it off.
+    /// The server ends the handshake with an alert.
     case refused
-    /// The server shows another certificate than its own.
+    /// The server presents this certificate in place of its own, and asks for no client
+    /// certificate.
     case presenting(TLSIdentity)
   }
 
+  /// The state that any thread may read, behind the lock.
   private struct Shared {
     var port = 0
     var connections: Set<HTTP2ConnectionID> = []
@@ -62,13 +70,17 @@ public final class HTTP2Server: @unchecked Sendable {
   private var lastConnection: UInt64 = 0
   private var maximumConcurrentStreams: Int
   private var readDelay: Duration?
-  /// Of the next connections, in their order.
+  /// The courses of the next handshakes, one for each connection, in their order.
   private var handshakes = FIFO<Handshake>()
 
-  /// Prepares a server with a thread of its own.
+  /// Creates a server with a thread of its own. The server accepts no connections before
+  /// ``start()``.
   ///
-  /// - Parameter onEvent: called on the server's thread.
-  /// - Throws: ``HTTP2Error/Code/invalidConfiguration`` if the certificate or the key cannot be used.
+  /// - Parameters:
+  ///   - onEvent: receives the events, on the server's thread.
+  ///   - handler: receives the requests, on the server's thread.
+  /// - Throws: ``HTTP2Error/Code/invalidConfiguration`` if the certificate or the key cannot be
+  ///   used.
   public init(
     _ configuration: HTTP2ServerConfiguration,
     onEvent: @escaping @Sendable (Event) -> Void = { _ in },
@@ -88,10 +100,11 @@ public final class HTTP2Server: @unchecked Sendable {
     loop.shutDown()
   }
 
-  /// Begins to listen. When this returns, clients can connect.
+  /// Begins to listen. When the call returns, clients can connect.
   ///
-  /// A server is started once, and from then on lives until ``stop()``.
-  /// - Throws: ``HTTP2Error/Code/notListening`` if the address is taken or is not this machine's.
+  /// Call it once. From then on the server stays alive until ``stop()``.
+  /// - Throws: ``HTTP2Error/Code/notListening`` if the address is taken or is not of this machine,
+  ///   ``HTTP2Error/Code/nameNotResolved`` if the host is not an IP address.
   public func start() throws(HTTP2Error) {
     let descriptor = try Socket.listening(host: configuration.host, port: configuration.port)
     shared.withLock { $0.port = SocketAddress.localPort(of: descriptor) }
@@ -102,13 +115,14 @@ public final class HTTP2Server: @unchecked Sendable {
     }
   }
 
-  /// The port that the server listens on; zero before it was started.
+  /// The port that the server listens on; zero before ``start()``.
   public var port: Int { shared.withLock(\.port) }
 
-  /// The connections that are open now.
+  /// The connections that are open now, in the order of their creation.
   public var openConnections: [HTTP2ConnectionID] { shared.withLock { $0.connections.sorted() } }
 
-  /// Breaks all connections off, gives the port back and ends the thread.
+  /// Closes all connections at once, releases the port and ends the thread. Requests without an
+  /// answer stay unanswered.
   public func stop() async {
     await withCheckedContinuation { continuation in
       let isRunning = loop.execute {
@@ -124,11 +138,11 @@ public final class HTTP2Server: @unchecked Sendable {
 
   // MARK: Faults, and other things that real servers do
 
-  /// Changes how many requests a client may have open (SETTINGS).
+  /// Changes the number of requests that a client may have open (SETTINGS_MAX_CONCURRENT_STREAMS).
   ///
-  /// Streams that are open stay. Those that a client opens before it has seen the change are
-  /// refused (REFUSED_STREAM).
-  /// - Parameter connection: nil for all connections, those to come among them.
+  /// Open streams stay. nghttp2 refuses streams above the limit that a client opens before it sees
+  /// the change (REFUSED_STREAM).
+  /// - Parameter connection: the connection to change; `nil` for all present and later ones.
   public func setMaximumConcurrentStreams(_ count: Int, for connection: HTTP2ConnectionID? = nil) {
     loop.execute {
       if connection == nil { self.maximumConcurrentStreams = count }
@@ -138,14 +152,13 @@ public final class HTTP2Server: @unchecked Sendable {
     }
   }
 
-  /// Changes how slowly the server takes in what clients of connections to come send
-  /// (``HTTP2ServerConfiguration/readDelay``).
+  /// Changes ``HTTP2ServerConfiguration/readDelay`` for later connections.
   public func setReadDelay(_ delay: Duration?) {
     loop.execute { self.readDelay = delay }
   }
 
-  /// Lets the TLS handshakes of the next connections go otherwise than well, one each, after those
-  /// that were asked for before.
+  /// Sets the course of the next TLS handshakes: one for each connection, after those of earlier
+  /// calls.
   public func script(_ handshakes: [Handshake]) {
     loop.execute { self.handshakes.append(contentsOf: handshakes) }
   }
@@ -153,9 +166,11 @@ public final class HTTP2Server: @unchecked Sendable {
   /// Sends GOAWAY.
   ///
   /// - Parameters:
-  ///   - lastStream: requests on higher streams are forgotten, though they may have reached the
-  ///     handler; nil for the last one that has come. It must be the ID of a request or zero.
-  ///   - debugData: for people, or as APNs does a JSON object with a reason.
+  ///   - lastStream: the server forgets requests on higher streams, although the handler may have
+  ///     received them. It must be the ID of a request or zero; `nil` for the last request that
+  ///     came.
+  ///   - code: the reason in the frame.
+  ///   - debugData: text for a person, or a JSON object with a reason as APNs sends it.
   public func goAway(
     _ connection: HTTP2ConnectionID, lastStream: Int32? = nil, code: HTTP2ErrorCode = .noError,
     debugData: [UInt8] = []
@@ -165,28 +180,29 @@ public final class HTTP2Server: @unchecked Sendable {
     }
   }
 
-  /// Breaks a request off (RST_STREAM).
+  /// Cancels one request (RST_STREAM).
   public func reset(
     stream: Int32, of connection: HTTP2ConnectionID, code: HTTP2ErrorCode = .internalError
   ) {
     withConnection(connection) { $0.reset(stream: stream, code: code) }
   }
 
+  /// Ends a connection. Does nothing if it is closed.
   public func close(_ connection: HTTP2ConnectionID, _ closing: Closing) {
     withConnection(connection) { $0.close(closing) }
   }
 
-  /// Stops reading from and writing to a client, as if the network had swallowed it.
+  /// Stops reading from and writing to a client, which simulates a dead network.
   public func stall(_ connection: HTTP2ConnectionID) {
     withConnection(connection) { $0.stall() }
   }
 
-  /// Goes on after ``stall(_:)``.
+  /// Reads and writes again after ``stall(_:)``.
   public func resume(_ connection: HTTP2ConnectionID) {
     withConnection(connection) { $0.resume() }
   }
 
-  /// Runs `body` on the loop unless the connection is gone.
+  /// Runs `body` on the loop, unless the connection is closed by then.
   private func withConnection(
     _ id: HTTP2ConnectionID, _ body: @escaping @Sendable (HTTP2ServerConnection) -> Void
   ) {
@@ -197,9 +213,11 @@ public final class HTTP2Server: @unchecked Sendable {
 
   // MARK: Connections, on the loop's thread
 
+  /// Takes a new socket over, or closes it when ``HTTP2ServerConfiguration/maximumConnections`` are
+  /// open.
   private func accept(_ descriptor: Int32) {
     guard connections.count < configuration.maximumConnections,
-      // It closes the descriptor when it fails; there is nobody to tell.
+      // A failed `TLSStream` closes the descriptor, and no caller waits for the error.
       let stream = try? TLSStream(server: contextForNext(), descriptor: descriptor)
     else {
       if connections.count >= configuration.maximumConnections { Foundation.close(descriptor) }
@@ -214,6 +232,7 @@ public final class HTTP2Server: @unchecked Sendable {
     connection.start(stream)
   }
 
+  /// Returns the TLS settings of the next connection, as the script says.
   private func contextForNext() throws(HTTP2Error) -> TLSContext {
     switch handshakes.popFirst() {
     case nil: tls
@@ -222,12 +241,14 @@ public final class HTTP2Server: @unchecked Sendable {
     }
   }
 
+  /// Reports a finished handshake.
   func connectionOpened(_ id: HTTP2ConnectionID, certificate: TLSPeerCertificate?) {
     if configuration.clientAuthorityPEM != nil { onEvent(.identified(id, certificate)) }
     shared.withLock { _ = $0.connections.insert(id) }
     onEvent(.opened(id))
   }
 
+  /// Forgets a connection, and reports its end if its handshake had finished.
   func connectionClosed(_ id: HTTP2ConnectionID, _ error: HTTP2Error?, wasOpen: Bool) {
     connections[id] = nil
     guard wasOpen else { return }

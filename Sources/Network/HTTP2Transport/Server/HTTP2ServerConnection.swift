@@ -1,17 +1,23 @@
 import CNgHTTP2
 import Synchronization
 
-/// One client of an ``HTTP2Server``.
+/// The server's end of one connection of an ``HTTP2Server``.
 ///
-/// Unchecked: answers come in under a lock, everything else is touched on the loop's thread only.
+/// It collects each request, gives it to the server's handler and sends the answer.
+///
+/// Unchecked: a lock protects `answers`; all other state is used on the loop's thread only.
 final class HTTP2ServerConnection: @unchecked Sendable {
+  /// A request that is arriving or waits for its answer.
   private struct Stream {
     var headers = HTTP2Headers()
     var body: [UInt8] = []
+    /// The body of the answer; `nil` before there is an answer.
     var answer: OutgoingBody?
+    /// Whether the body passed the limit, so that the server answered with 413.
     var isTooLarge = false
   }
 
+  /// The answers that came from any thread and wait for the loop.
   private struct Answers {
     var waiting: [(response: HTTP2Response, stream: Int32)] = []
     var isClosed = false
@@ -22,13 +28,15 @@ final class HTTP2ServerConnection: @unchecked Sendable {
   private var channel: HTTP2Channel?
   private var streams = SlotTable<Stream>()
   private var maximumConcurrentStreams: Int
+  /// See ``HTTP2ServerConfiguration/readDelay``.
   private let readDelay: Duration?
-  /// Bytes that were taken in since the client was last given room for more.
+  /// The bytes that arrived since the last grant of window. Used only with a read delay.
   private var unacknowledged = 0
+  /// Whether the TLS handshake has finished.
   private var isOpen = false
   private let answers = Mutex(Answers())
 
-  /// So much a client may send before the server has taken it in.
+  /// The window of a connection without a read delay: 4 MiB.
   private static let connectionWindow: Int32 = 1 << 22
 
   init(
@@ -40,6 +48,7 @@ final class HTTP2ServerConnection: @unchecked Sendable {
     self.readDelay = readDelay
   }
 
+  /// Begins the TLS handshake and its time limit.
   func start(_ stream: TLSStream) {
     do throws(HTTP2Error) {
       let channel = try HTTP2Channel(
@@ -58,8 +67,10 @@ final class HTTP2ServerConnection: @unchecked Sendable {
 
   // MARK: Answers
 
-  /// Takes an answer from any thread. There are at most as many as streams, for the rest is dropped
-  /// when the loop gets to it.
+  /// Takes an answer from any thread. The loop sends it soon, together with others.
+  ///
+  /// The queue has no limit of its own: the loop drops every answer to a stream that is closed or
+  /// has an answer.
   func answer(_ response: HTTP2Response, stream: Int32) {
     let isFirst = answers.withLock { answers in
       guard !answers.isClosed else { return false }
@@ -82,6 +93,7 @@ final class HTTP2ServerConnection: @unchecked Sendable {
     for (response, stream) in waiting { submit(response, stream: stream) }
   }
 
+  /// Sends an answer, unless the stream is closed or has one.
   private func submit(_ response: HTTP2Response, stream: Int32) {
     guard let channel, let slot = channel.session.slot(of: stream), streams[slot]?.answer == nil
     else { return }
@@ -177,6 +189,7 @@ extension HTTP2ServerConnection: HTTP2ChannelDelegate {
     }
   }
 
+  /// Grants the client window after the delay, once for all bytes that come until then.
   private func acknowledge(_ count: Int, after delay: Duration) {
     unacknowledged += count
     guard unacknowledged == count else { return }
@@ -199,7 +212,8 @@ extension HTTP2ServerConnection: HTTP2ChannelDelegate {
 
   func sessionSentHeaders(slot: Int, stream: Int32) {
     guard streams[slot]?.isTooLarge == true else { return }
-    // The answer is whole, so the client need not send the rest (RFC 9113 section 8.1).
+    // The answer is complete, so the server asks the client not to send the rest (RFC 9113 section
+    // 8.1).
     channel?.session.submitReset(stream: stream, code: .noError)
   }
 

@@ -1,7 +1,9 @@
-/// Names a connection of an ``HTTP2Server``. Numbers rise and are never used again.
+/// The name of a connection of an ``HTTP2Server``. The numbers rise, and a server uses none twice.
 public struct HTTP2ConnectionID: Sendable, Hashable, Comparable, CustomStringConvertible {
+  /// The number, from 1.
   public var rawValue: UInt64
 
+  /// Creates a name from its number.
   public init(rawValue: UInt64) {
     self.rawValue = rawValue
   }
@@ -13,27 +15,31 @@ public struct HTTP2ConnectionID: Sendable, Hashable, Comparable, CustomStringCon
   public var description: String { String(rawValue) }
 }
 
-/// A whole request that came to an ``HTTP2Server``, and the way to answer it.
+/// A whole request that came to an ``HTTP2Server``, with the way to answer it.
 public struct HTTP2ServerRequest: Sendable {
+  /// The connection on which the request came.
   public let connection: HTTP2ConnectionID
-  /// The stream's ID, odd and rising with each request of a connection.
+  /// The ID of the stream. It is odd and rises with each request of a connection.
   public let stream: Int32
-  /// The header fields, with the pseudo-header fields `:method`, `:path` and so on.
+  /// The header fields, including the pseudo-header fields `:method`, `:path` and so on.
   public let headers: HTTP2Headers
+  /// The whole body; empty for a request without one.
   public let body: [UInt8]
   let answerer: HTTP2ServerConnection
 
+  /// The request's method; empty if the client sent none.
   public var method: String { headers[":method"] ?? "" }
+  /// The request's path and query, as sent; empty if the client sent none.
   public var path: String { headers[":path"] ?? "" }
 
   /// Answers the request, from any thread, at once or later.
   ///
-  /// The first answer counts. One that comes after the stream was reset or the connection was lost
-  /// is dropped.
+  /// The first answer counts. An answer after the end of the stream or the connection is dropped.
   public func respond(_ response: HTTP2Response) {
     answerer.answer(response, stream: stream)
   }
 
+  /// Answers the request with a response from its parts, as ``respond(_:)`` does.
   public func respond(status: Int, headers: HTTP2Headers = [:], body: [UInt8] = []) {
     respond(HTTP2Response(status: status, headers: headers, body: body))
   }

@@ -1,6 +1,8 @@
 import Foundation
 
-/// Accepts connections. Lives on its loop's thread.
+/// A socket that listens for connections on a loop. It owns the descriptor.
+///
+/// Unchecked: it is used on its loop's thread only.
 final class ListeningSocket: EventHandler, @unchecked Sendable {
   private let loop: EventLoop
   private let descriptor: Int32
@@ -8,17 +10,21 @@ final class ListeningSocket: EventHandler, @unchecked Sendable {
   private var token: UInt64 = 0
   private var isClosed = false
 
-  /// - Parameter onConnection: gets each connection's descriptor, which it then owns.
+  /// Prepares the socket; ``start()`` begins to accept.
+  ///
+  /// - Parameter onConnection: gets the descriptor of each connection and owns it from then on.
   init(loop: EventLoop, descriptor: Int32, onConnection: @escaping (Int32) -> Void) {
     self.loop = loop
     self.descriptor = descriptor
     self.onConnection = onConnection
   }
 
+  /// Begins to accept connections.
   func start() {
     token = loop.register(descriptor, .readable, self)
   }
 
+  /// Accepts up to 64 connections. The loop calls again if more are waiting.
   func handle(_ readiness: Readiness) {
     for _ in 0..<64 {
       guard let connection = Socket.accepted(at: descriptor) else {
@@ -29,6 +35,7 @@ final class ListeningSocket: EventHandler, @unchecked Sendable {
     }
   }
 
+  /// Stops listening and closes the descriptor. A second call does nothing.
   func close() {
     guard !isClosed else { return }
     isClosed = true
@@ -36,7 +43,8 @@ final class ListeningSocket: EventHandler, @unchecked Sendable {
     Foundation.close(descriptor)
   }
 
-  /// With no descriptors left the socket would stay ready and keep the thread busy for nothing.
+  /// Stops accepting for 100 ms. Without free descriptors the socket would stay ready and keep the
+  /// thread busy.
   private func pause() {
     loop.unregister(descriptor, token: token)
     loop.schedule(after: .milliseconds(100)) { [weak self] in

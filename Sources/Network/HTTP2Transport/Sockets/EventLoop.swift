@@ -2,13 +2,14 @@ import CLinuxEvents
 import Foundation
 import Synchronization
 
-/// One thread that waits for sockets and timers and runs what they call for.
+/// A thread that waits for sockets and timers (epoll) and runs their handlers.
 ///
-/// Everything that belongs to a connection happens on its loop's thread, one thing after the other,
-/// so that connections need no locks of their own. What runs on a loop must not block.
+/// All code of a connection runs on its loop's thread, one piece after the other, so connections
+/// need no locks of their own. Code on a loop must not block.
 ///
-/// Unchecked: `shared` is behind a lock, everything else is touched on the loop's thread only.
+/// Unchecked: a lock protects `shared`; all other state is used on the loop's thread only.
 public final class EventLoop: @unchecked Sendable {
+  /// The state that any thread may use, behind the lock.
   private struct Shared {
     var tasks: [@Sendable () -> Void] = []
     var isShutDown = false
@@ -18,23 +19,27 @@ public final class EventLoop: @unchecked Sendable {
   private let nextTimerID = Atomic<UInt64>(1)
   private let threadID = Atomic<UInt>(0)
   private let pollDescriptor: Int32
+  /// An `eventfd` that other threads write to, to end the wait of the loop's thread.
   private let wakeDescriptor: Int32
 
+  /// The handlers of the registered descriptors, by token. Token zero belongs to `wakeDescriptor`.
   private var handlers: [UInt64: any EventHandler] = [:]
   private var nextToken: UInt64 = 1
   private var timers = TimerQueue()
   private var isRunning = true
 
-  /// The time of the present round in nanoseconds, on a clock that only goes forward.
+  /// The time of the present round, in nanoseconds of the monotonic clock. It changes only after
+  /// each wait.
   package private(set) var now: Int64 = EventLoop.readClock()
 
-  /// Space for one read, for whoever is reading at the moment.
+  /// A buffer of 64 KiB for one read. All handlers share it; its contents are valid until the
+  /// handler returns.
   let readBuffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 65536, alignment: 16)
 
-  /// Starts a loop on a new thread.
+  /// Starts a loop on a new thread. The thread keeps the loop alive until ``shutDown()``.
   ///
   /// - Parameter name: the thread's name in debuggers; Linux shows 15 bytes of it.
-  /// - Throws: ``HTTP2Error/Code/systemFailure`` when there are no descriptors left.
+  /// - Throws: ``HTTP2Error/Code/systemFailure`` when the process has no descriptors left.
   public init(name: String) throws(HTTP2Error) {
     pollDescriptor = epoll_create1(Int32(EPOLL_CLOEXEC))
     guard pollDescriptor >= 0 else { throw .system("no event loop could be made") }
@@ -67,6 +72,12 @@ public final class EventLoop: @unchecked Sendable {
   ///
   /// - Returns: false if the loop has been shut down; `body` will then not run.
   @discardableResult
+  /// Runs `body` on the loop's thread soon, in the order of the calls.
+  ///
+  /// The queue has no limit. So callers must not come here once for each item of data, but once for
+  /// many, as connections do.
+  ///
+  /// - Returns: `false` if the loop is shut down; `body` does not run then.
   public func execute(_ body: @escaping @Sendable () -> Void) -> Bool {
     let (isAccepted, isFirst) = shared.withLock { shared in
       guard !shared.isShutDown else { return (false, false) }
@@ -79,6 +90,9 @@ public final class EventLoop: @unchecked Sendable {
 
   /// Runs `body` on the loop's thread after a time, unless it is cancelled before.
   @discardableResult
+  /// Runs `body` on the loop's thread after `delay`, unless the timer is cancelled before.
+  ///
+  /// - Returns: the name of the timer for ``cancel(_:)``.
   public func schedule(
     after delay: Duration, _ body: @escaping @Sendable () -> Void
   ) -> ScheduledTimer {
@@ -92,6 +106,9 @@ public final class EventLoop: @unchecked Sendable {
     return timer
   }
 
+  /// Cancels a timer. Does nothing if it has run.
+  ///
+  /// From another thread, the timer may still run before the loop gets to the request.
   public func cancel(_ timer: ScheduledTimer) {
     if isCurrent {
       timers.cancel(id: timer.id)
@@ -100,20 +117,20 @@ public final class EventLoop: @unchecked Sendable {
     }
   }
 
-  /// Ends the thread after what was already given to ``execute(_:)``.
+  /// Ends the thread after the work that ``execute(_:)`` already has.
   ///
-  /// Timers that are not due do not run. Close connections and servers on the loop first: requests
-  /// on them would never be answered.
+  /// Pending timers do not run. Close the loop's connections and servers first, because their
+  /// requests get no answer after this.
   public func shutDown() {
     execute { self.isRunning = false }
   }
 
   // MARK: Descriptors, on the loop's thread
 
-  /// Calls `handler` whenever `descriptor` is ready for one of `interest`.
+  /// Calls `handler` whenever `descriptor` is ready for an event of `interest`, or has failed.
   ///
-  /// - Returns: a token for later calls. Tokens are never used again, so that an event of a
-  ///   descriptor that was closed in the same round cannot reach its successor.
+  /// - Returns: a token for later calls. The loop never uses a token twice. So an event of a
+  ///   descriptor that was closed in the same round cannot reach the next owner of its number.
   func register(_ descriptor: Int32, _ interest: Readiness, _ handler: any EventHandler) -> UInt64 {
     let token = nextToken
     nextToken += 1
@@ -122,15 +139,18 @@ public final class EventLoop: @unchecked Sendable {
     return token
   }
 
+  /// Changes the events of a registered descriptor.
   func modify(_ descriptor: Int32, _ interest: Readiness, token: UInt64) {
     control(EPOLL_CTL_MOD, descriptor, token, interest)
   }
 
+  /// Ends the calls to the handler and releases it. Call it before the descriptor is closed.
   func unregister(_ descriptor: Int32, token: UInt64) {
     guard handlers.removeValue(forKey: token) != nil else { return }
     control(EPOLL_CTL_DEL, descriptor, token, [])
   }
 
+  /// Calls `epoll_ctl`. A failure is a mistake in this module, so the process stops.
   private func control(
     _ operation: Int32, _ descriptor: Int32, _ token: UInt64, _ interest: Readiness
   ) {
@@ -141,9 +161,11 @@ public final class EventLoop: @unchecked Sendable {
 
   // MARK: The thread
 
+  /// The body of the thread: waits, serves descriptors, then due timers, then tasks, until the loop
+  /// is shut down.
   private func run() {
     threadID.store(UInt(pthread_self()), ordering: .relaxed)
-    // Writing to a socket whose peer has gone would otherwise end the process.
+    // A write to a socket whose peer is gone raises SIGPIPE, which would end the process.
     var signals = sigset_t()
     sigemptyset(&signals)
     sigaddset(&signals, SIGPIPE)
@@ -167,11 +189,13 @@ public final class EventLoop: @unchecked Sendable {
     shared.withLock { $0.isShutDown = true }
     runTasks()
     handlers.removeAll()
-    // What they would have done holds on to the loop as a rule, which would then never go.
+    // The remaining actions usually hold a reference to the loop; with them the loop would never be
+    // released.
     timers = TimerQueue()
     threadID.store(0, ordering: .relaxed)
   }
 
+  /// Runs the tasks that are queued now. Tasks that they add run in the next round.
   private func runTasks() {
     let tasks = shared.withLock { shared in
       defer { shared.tasks = [] }
@@ -180,7 +204,7 @@ public final class EventLoop: @unchecked Sendable {
     for task in tasks { task() }
   }
 
-  /// In milliseconds, rounded up; -1 for ever.
+  /// Returns the time until the next timer in milliseconds, rounded up; -1 means no limit.
   private func timeUntilNextWork() -> Int32 {
     if shared.withLock({ !$0.tasks.isEmpty }) { return 0 }
     guard let deadline = timers.nextDeadline() else { return -1 }
@@ -188,6 +212,7 @@ public final class EventLoop: @unchecked Sendable {
     return Int32(clamping: (remaining + 999_999) / 1_000_000)
   }
 
+  /// Ends the present or next wait of the loop's thread.
   private func wake() {
     var one: UInt64 = 1
     write(wakeDescriptor, &one, 8)
@@ -198,6 +223,7 @@ public final class EventLoop: @unchecked Sendable {
     read(wakeDescriptor, &count, 8)
   }
 
+  /// Returns the time of `CLOCK_MONOTONIC` in nanoseconds.
   private static func readClock() -> Int64 {
     var time = timespec()
     clock_gettime(CLOCK_MONOTONIC, &time)
@@ -205,28 +231,31 @@ public final class EventLoop: @unchecked Sendable {
   }
 }
 
-/// Names an action given to ``EventLoop/schedule(after:_:)``.
+/// The name of an action given to ``EventLoop/schedule(after:_:)``.
 public struct ScheduledTimer: Sendable, Hashable {
   let id: UInt64
 }
 
-/// What a descriptor is ready for, in epoll's bits.
+/// A set of events of a descriptor, in epoll's bits.
 struct Readiness: OptionSet {
   var rawValue: UInt32
 
   static let readable = Readiness(rawValue: EPOLLIN.rawValue)
   static let writable = Readiness(rawValue: EPOLLOUT.rawValue)
-  /// An error or the end of both directions; always reported.
+  /// An error or the end of both directions; epoll always reports it.
   static let failed = Readiness(rawValue: EPOLLERR.rawValue | EPOLLHUP.rawValue)
 }
 
-/// What an event loop calls when a descriptor is ready.
+/// An object that an event loop calls when its descriptor is ready.
 protocol EventHandler: AnyObject {
+  /// Runs on the loop's thread. The loop calls again in the next round while the descriptor stays
+  /// ready.
   func handle(_ readiness: Readiness)
 }
 
 extension Duration {
-  /// Whole nanoseconds, within what a clock of 64 bits can count.
+  /// The duration in whole nanoseconds. A duration that is too long for 64 bits becomes a quarter
+  /// of the greatest value, so that adding it to a clock cannot overflow.
   package var nanoseconds: Int64 {
     let (seconds, attoseconds) = components
     let (product, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
@@ -235,7 +264,7 @@ extension Duration {
 }
 
 extension HTTP2Error {
-  /// An error that ends with what errno says.
+  /// Creates an error that ends with the system's description of `errno`.
   static func system(_ reason: String, code: Code = .systemFailure) -> HTTP2Error {
     HTTP2Error(code, "\(reason): \(String(cString: strerror(errno)))")
   }

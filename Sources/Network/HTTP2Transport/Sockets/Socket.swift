@@ -1,8 +1,14 @@
 import Foundation
 
-/// The system calls on non-blocking TCP sockets, on plain descriptors that their users own.
+/// The system calls on non-blocking TCP sockets.
+///
+/// The functions return plain descriptors; the caller owns and closes them.
 enum Socket {
-  /// A socket that has begun to connect: it becomes writable when that is decided.
+  /// Returns a socket that has begun to connect. The socket becomes writable when it is connected
+  /// or has failed; ``pendingError(of:)`` then says which.
+  ///
+  /// - Throws: ``HTTP2Error/Code/notConnected`` if the attempt failed at once,
+  ///   ``HTTP2Error/Code/systemFailure`` without descriptors.
   static func connecting(to address: SocketAddress) throws(HTTP2Error) -> Int32 {
     let descriptor = try make(family: address.family)
     let result = address.withPointer { connect(descriptor, $0, $1) }
@@ -15,6 +21,10 @@ enum Socket {
     return descriptor
   }
 
+  /// Returns a socket that listens on an IP address, with a queue of up to 512 connections.
+  ///
+  /// - Throws: ``HTTP2Error/Code/nameNotResolved`` if `host` is a name,
+  ///   ``HTTP2Error/Code/notListening`` if the address cannot be used.
   static func listening(host: String, port: Int) throws(HTTP2Error) -> Int32 {
     guard let address = try SocketAddress.resolve(host: host, port: port, isNumeric: true).first
     else { throw HTTP2Error(.notListening, "'\(host)' is no IP address to listen on") }
@@ -29,7 +39,8 @@ enum Socket {
     return descriptor
   }
 
-  /// The next connection that waits at a listening socket; nil with the reason in errno.
+  /// Returns the next connection that waits at a listening socket; `nil` with the reason in
+  /// `errno`.
   static func accepted(at listener: Int32) -> Int32? {
     let descriptor = accept(listener, nil, nil)
     guard descriptor >= 0 else { return nil }
@@ -39,7 +50,7 @@ enum Socket {
     return descriptor
   }
 
-  /// The error that a socket keeps, zero for none. Reading it clears it.
+  /// Returns the error number that the socket keeps; zero for none. Reading it clears it.
   static func pendingError(of descriptor: Int32) -> Int32 {
     var value: Int32 = 0
     var length = socklen_t(MemoryLayout<Int32>.size)
@@ -47,6 +58,7 @@ enum Socket {
     return value
   }
 
+  /// Creates a non-blocking TCP socket that child processes do not inherit.
   private static func make(family: Int32) throws(HTTP2Error) -> Int32 {
     let kind = Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
     let descriptor = socket(family, kind, 0)
@@ -54,7 +66,8 @@ enum Socket {
     return descriptor
   }
 
-  /// Frames are gathered before they are written, so waiting for more would only cost time.
+  /// Switches off Nagle's algorithm. The writers collect frames before they write, so a delay would
+  /// only cost time.
   private static func disableDelay(_ descriptor: Int32) {
     set(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, 1)
   }

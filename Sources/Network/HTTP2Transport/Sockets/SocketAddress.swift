@@ -12,18 +12,21 @@ struct SocketAddress {
     }
   }
 
+  /// The address family: `AF_INET` or `AF_INET6`.
   var family: Int32 { Int32(storage.ss_family) }
 
+  /// Calls `body` with the address as the system calls want it.
   func withPointer<Result>(_ body: (UnsafePointer<sockaddr>, socklen_t) -> Result) -> Result {
     withUnsafePointer(to: storage) { pointer in
       pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { body($0, length) }
     }
   }
 
-  /// The addresses of a host, in the system's order of preference. Blocks while it asks a name
-  /// server.
+  /// Returns the addresses of a host, in the system's order of preference. Blocks during the query
+  /// to a name server.
   ///
-  /// - Parameter isNumeric: whether only IP addresses are accepted, for which nobody is asked.
+  /// - Parameter isNumeric: whether `host` must be an IP address, which needs no name server.
+  /// - Throws: ``HTTP2Error/Code/nameNotResolved`` when the host has no address.
   static func resolve(
     host: String, port: Int, isNumeric: Bool = false
   ) throws(HTTP2Error) -> [SocketAddress] {
@@ -51,7 +54,7 @@ struct SocketAddress {
     return inet_pton(AF_INET, host, &buffer) == 1 || inet_pton(AF_INET6, host, &buffer) == 1
   }
 
-  /// The port that a socket is bound to.
+  /// Returns the port that a socket is bound to.
   static func localPort(of descriptor: Int32) -> Int {
     var storage = sockaddr_storage()
     var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
@@ -60,7 +63,7 @@ struct SocketAddress {
         _ = getsockname(descriptor, address, &length)
       }
     }
-    // The port is in the same place for both families.
+    // The port is at the same offset for both families.
     return withUnsafeBytes(of: &storage) { bytes in
       Int(UInt16(bigEndian: bytes.load(fromByteOffset: 2, as: UInt16.self)))
     }

@@ -1,23 +1,35 @@
 import Foundation
 
-/// Finds a host's addresses and connects to the first that accepts, within a time.
+/// One attempt to connect to a host within a time limit: it resolves the name and tries the
+/// addresses in turn.
 ///
-/// Lives on its loop's thread; only the name is resolved elsewhere, for that blocks.
+/// It keeps the first connection that is accepted. Each address gets an equal share of the time
+/// that is left.
+///
+/// Unchecked: it is used on its loop's thread only. Only the name resolution, which blocks, runs on
+/// another queue.
 final class SocketConnector: EventHandler, @unchecked Sendable {
   private let loop: EventLoop
   private let host: String
   private let port: Int
+  /// The end of the attempt, in nanoseconds of ``EventLoop/now``.
   private let deadline: Int64
+  /// The receiver of the result; `nil` after the result or ``cancel()``.
   private var completion: ((Result<Int32, HTTP2Error>) -> Void)?
 
+  /// The addresses that were not tried yet.
   private var addresses: ArraySlice<SocketAddress> = []
+  /// The socket of the present try; -1 for none.
   private var descriptor: Int32 = -1
   private var token: UInt64 = 0
   private var timer: ScheduledTimer?
+  /// The failure of the last address. The completion gets it when no address is left.
   private var lastError: HTTP2Error
 
-  /// - Parameter completion: gets the connected socket, which it then owns; called once, on the
-  ///   loop, unless the connector is cancelled before.
+  /// Prepares an attempt; ``start()`` begins it.
+  ///
+  /// - Parameter completion: gets the connected socket and owns it from then on. It runs once, on
+  ///   the loop, unless the connector is cancelled before.
   init(
     loop: EventLoop, host: String, port: Int, timeout: Duration,
     completion: @escaping (Result<Int32, HTTP2Error>) -> Void
@@ -30,6 +42,7 @@ final class SocketConnector: EventHandler, @unchecked Sendable {
     lastError = HTTP2Error(.nameNotResolved, "'\(host)' has no address")
   }
 
+  /// Begins to resolve the name.
   func start() {
     arm(until: deadline) { connector in
       connector.finish(
@@ -44,15 +57,18 @@ final class SocketConnector: EventHandler, @unchecked Sendable {
     }
   }
 
+  /// Ends the attempt without a call of the completion.
   func cancel() {
     completion = nil
     abandonAttempt()
   }
 
-  /// Concurrent, for one slow name server must not hold up the other names.
+  /// The queue of the blocking name resolutions. It is concurrent, so one slow name server does not
+  /// delay other names.
   private static let resolverQueue = DispatchQueue(
     label: "petrel.http2.resolver", attributes: .concurrent)
 
+  /// Continues on the loop with the result of the name resolution.
   private func resolved(_ result: Result<[SocketAddress], HTTP2Error>) {
     guard completion != nil else { return }
     switch result {
@@ -64,6 +80,7 @@ final class SocketConnector: EventHandler, @unchecked Sendable {
     }
   }
 
+  /// Connects to the next address, or reports the last error when none is left.
   private func tryNext() {
     abandonAttempt()
     guard let address = addresses.popFirst() else {
@@ -78,7 +95,7 @@ final class SocketConnector: EventHandler, @unchecked Sendable {
       return
     }
     token = loop.register(descriptor, .writable, self)
-    // An address that swallows packets must leave time for those after it.
+    // An address that drops packets without an answer must leave time for the addresses after it.
     let share = (deadline - loop.now) / Int64(addresses.count + 1)
     arm(until: loop.now + share) { connector in
       connector.lastError = HTTP2Error(
@@ -101,6 +118,7 @@ final class SocketConnector: EventHandler, @unchecked Sendable {
     finish(.success(connected))
   }
 
+  /// Ends the attempt and calls the completion.
   private func finish(_ result: Result<Int32, HTTP2Error>) {
     abandonAttempt()
     let completion = self.completion
@@ -108,6 +126,7 @@ final class SocketConnector: EventHandler, @unchecked Sendable {
     completion?(result)
   }
 
+  /// Closes the socket of the present try and cancels its timer.
   private func abandonAttempt() {
     if let timer { loop.cancel(timer) }
     timer = nil
@@ -117,6 +136,7 @@ final class SocketConnector: EventHandler, @unchecked Sendable {
     descriptor = -1
   }
 
+  /// Runs `action` at `time` unless the attempt has ended before.
   private func arm(until time: Int64, _ action: @escaping @Sendable (SocketConnector) -> Void) {
     timer = loop.schedule(after: .nanoseconds(max(time - loop.now, 0))) { [weak self] in
       guard let self, completion != nil else { return }

@@ -1,20 +1,24 @@
-/// Actions in the order of their time: a binary heap in which cancelled ones stay, without their
-/// action, until their time or until they are half of it.
+/// A queue of actions, ordered by their deadline: a binary heap.
+///
+/// A cancelled action leaves its entry in the heap until the deadline, or until cancelled entries
+/// are more than half of the heap.
 struct TimerQueue {
+  /// A deadline in the heap, with the name of its action.
   private struct Entry {
     var deadline: Int64
     var id: UInt64
   }
 
   private var heap: [Entry] = []
+  /// The actions that will run, by name. A name in the heap without an action here is cancelled.
   private var actions: [UInt64: @Sendable () -> Void] = [:]
 
   /// The number of actions that will run.
   var count: Int { actions.count }
 
-  /// When the first action is due.
+  /// Returns the deadline of the first action; `nil` if there is none.
   ///
-  /// - Complexity: O(log *n*) for each cancelled entry that stands before it.
+  /// - Complexity: O(log *n*) for each cancelled entry before it.
   mutating func nextDeadline() -> Int64? {
     while let first = heap.first {
       if actions[first.id] != nil { return first.deadline }
@@ -23,6 +27,12 @@ struct TimerQueue {
     return nil
   }
 
+  /// Adds an action.
+  ///
+  /// - Parameters:
+  ///   - id: a name that no other action of the queue has. With equal deadlines, the lower one runs
+  ///     first.
+  ///   - deadline: nanoseconds of a monotonic clock.
   /// - Complexity: O(log *n*).
   mutating func insert(id: UInt64, deadline: Int64, action: @escaping @Sendable () -> Void) {
     actions[id] = action
@@ -30,6 +40,10 @@ struct TimerQueue {
     siftUp(heap.count - 1)
   }
 
+  /// Removes an action; does nothing for an unknown name.
+  ///
+  /// - Complexity: O(1) on average. Above 64 entries the heap is rebuilt, in O(*n*), when less than
+  ///   half of the entries are alive.
   mutating func cancel(id: UInt64) {
     guard actions.removeValue(forKey: id) != nil else { return }
     guard heap.count > 64, actions.count < heap.count / 2 else { return }
@@ -37,7 +51,9 @@ struct TimerQueue {
     for index in stride(from: heap.count / 2 - 1, through: 0, by: -1) { siftDown(index) }
   }
 
-  /// Removes the first action if its time has come.
+  /// Removes and returns the first action if its deadline has come; otherwise `nil`.
+  ///
+  /// - Complexity: O(log *n*).
   mutating func popDue(at now: Int64) -> (@Sendable () -> Void)? {
     guard let deadline = nextDeadline(), deadline <= now else { return nil }
     let first = heap[0]
@@ -45,6 +61,7 @@ struct TimerQueue {
     return actions.removeValue(forKey: first.id)
   }
 
+  /// Removes the root of the heap.
   private mutating func removeFirst() {
     heap.swapAt(0, heap.count - 1)
     heap.removeLast()
@@ -75,7 +92,8 @@ struct TimerQueue {
     }
   }
 
-  /// Timers with the same deadline run in the order of their making.
+  /// Whether the entry at `left` runs before the one at `right`. Timers with the same deadline run
+  /// in the order of their creation.
   private func isBefore(_ left: Int, _ right: Int) -> Bool {
     (heap[left].deadline, heap[left].id) < (heap[right].deadline, heap[right].id)
   }

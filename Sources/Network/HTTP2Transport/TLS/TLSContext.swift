@@ -1,16 +1,22 @@
 import COpenSSL
 import Foundation
 
-/// What TLS connections of one kind share: certificates, trust, protocol versions.
+/// The settings that TLS connections of one kind share: certificates, trust, protocol versions.
 ///
-/// Unchecked, for an SSL_CTX is only read once it is set up, and counts its references atomically.
+/// All contexts require TLS 1.2 or later and the protocol `h2` (ALPN), and forbid renegotiation and
+/// compression (RFC 9113 section 9.2.1).
+///
+/// Unchecked: an `SSL_CTX` is only read after its set-up, and OpenSSL counts its references
+/// atomically.
 final class TLSContext: @unchecked Sendable {
+  /// The `SSL_CTX`, which this object owns.
   let pointer: OpaquePointer
 
-  /// For TLS 1.2, as 1.3 has no others: a new key for each connection, and authenticated encryption.
-  /// HTTP/2 may refuse all others (RFC 9113, appendix A).
+  /// The cipher suites for TLS 1.2: a new key for each connection, and authenticated encryption.
+  /// TLS 1.3 has no others, and HTTP/2 may refuse all others (RFC 9113 appendix A).
   private static let ciphers = "ECDHE+AESGCM:ECDHE+CHACHA20"
 
+  /// Creates a context with the rules that hold for both ends.
   private init(method: OpaquePointer?) throws(HTTP2Error) {
     guard let pointer = SSL_CTX_new(method) else {
       throw .openSSL(.systemFailure, "TLS could not be set up")
@@ -19,7 +25,8 @@ final class TLSContext: @unchecked Sendable {
     guard petrel_ssl_context_require_tls12(pointer) == 1 else {
       throw .openSSL(.invalidConfiguration, "OpenSSL's configuration does not allow TLS 1.2")
     }
-    // A write may take a part, and what is left may have moved in memory when it is written.
+    // A write may take only a part of the bytes. The rest may have moved in memory at the next
+    // write.
     petrel_ssl_context_add_mode(
       pointer, Int(SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER))
     petrel_ssl_context_forbid_renegotiation_and_compression(pointer)
@@ -32,6 +39,12 @@ final class TLSContext: @unchecked Sendable {
     SSL_CTX_free(pointer)
   }
 
+  /// Creates the context of a client, which verifies the server's certificate.
+  ///
+  /// - Parameters:
+  ///   - trust: the authorities that the client accepts.
+  ///   - identity: the client's own certificate; `nil` for none.
+  /// - Throws: ``HTTP2Error/Code/invalidConfiguration`` when a certificate or key cannot be used.
   static func client(
     trust: TLSTrust, identity: TLSIdentity? = nil
   ) throws(HTTP2Error) -> TLSContext {
@@ -50,6 +63,7 @@ final class TLSContext: @unchecked Sendable {
     SSL_CTX_set_verify(context.pointer, SSL_VERIFY_PEER, nil)
     // Returns zero for success, unlike its neighbours.
     let offered: [UInt8] = [2] + Array("h2".utf8)
+    // This function returns zero for success, unlike the others.
     guard SSL_CTX_set_alpn_protos(context.pointer, offered, UInt32(offered.count)) == 0 else {
       throw .openSSL(.systemFailure, "HTTP/2 could not be offered")
     }
@@ -57,9 +71,12 @@ final class TLSContext: @unchecked Sendable {
     return context
   }
 
-  /// - Parameter clientAuthorityPEM: whom a client's certificate must come from; nil if clients are
-  ///   not asked for one. One without a good certificate is let in all the same:
-  ///   ``TLSStream/peerCertificate`` tells.
+  /// Creates the context of a server.
+  ///
+  /// - Parameter clientAuthorityPEM: the authority of client certificates; `nil` if the server asks
+  ///   for none. The handshake succeeds also without a valid one, and ``TLSStream/peerCertificate``
+  ///   has the result.
+  /// - Throws: ``HTTP2Error/Code/invalidConfiguration`` when a certificate or key cannot be used.
   static func server(
     _ identity: TLSIdentity, clientAuthorityPEM: String? = nil
   ) throws(HTTP2Error) -> TLSContext {
@@ -70,7 +87,7 @@ final class TLSContext: @unchecked Sendable {
     return context
   }
 
-  /// A context with which no handshake comes to a good end.
+  /// Creates a server's context whose handshakes all fail, with an alert at ALPN. Tests use it.
   static func refusing(_ identity: TLSIdentity) throws(HTTP2Error) -> TLSContext {
     let context = try TLSContext(method: TLS_server_method())
     try context.use(identity, of: "server")
@@ -79,6 +96,7 @@ final class TLSContext: @unchecked Sendable {
     return context
   }
 
+  /// Asks clients for a certificate of this authority, without refusing any client.
   private func askForCertificates(from authorityPEM: String) throws(HTTP2Error) {
     let stream = Self.stream(containing: authorityPEM)
     defer { BIO_free(stream) }
@@ -92,13 +110,15 @@ final class TLSContext: @unchecked Sendable {
     else {
       throw .openSSL(.invalidConfiguration, "the clients' authority cannot be used")
     }
-    // What is wrong is kept as the result of the verification, for the server to look at.
+    // OpenSSL keeps the failure as the result of the verification, where the server reads it.
     SSL_CTX_set_verify(pointer, SSL_VERIFY_PEER, { _, _ in 1 })
-    // Without a context of its own OpenSSL refuses to resume sessions that had a certificate.
+    // Without a session ID context, OpenSSL refuses to resume sessions that had a client
+    // certificate.
     let name = Array("petrel".utf8)
     SSL_CTX_set_session_id_context(pointer, name, UInt32(name.count))
   }
 
+  /// Takes certificate and key into use. `end` names the owner in errors: "client" or "server".
   private func use(_ identity: TLSIdentity, of end: String) throws(HTTP2Error) {
     try useCertificates(identity.certificateChainPEM, of: end)
     try usePrivateKey(identity.privateKeyPEM, of: end)
@@ -128,7 +148,8 @@ final class TLSContext: @unchecked Sendable {
   private func usePrivateKey(_ pem: String, of end: String) throws(HTTP2Error) {
     let stream = Self.stream(containing: pem)
     defer { BIO_free(stream) }
-    // The callback refuses, for without one OpenSSL asks for a password on the terminal.
+    // The callback refuses an encrypted key. Without a callback, OpenSSL asks for a password on the
+    // terminal.
     guard let key = PEM_read_bio_PrivateKey(stream, nil, { _, _, _, _ in -1 }, nil) else {
       throw .openSSL(.invalidConfiguration, "the \(end)'s key is not in PEM form")
     }
@@ -138,6 +159,7 @@ final class TLSContext: @unchecked Sendable {
     }
   }
 
+  /// Returns an OpenSSL stream with a copy of the text. The caller frees it.
   private static func stream(containing text: String) -> OpaquePointer? {
     let stream = BIO_new(BIO_s_mem())
     var text = text
@@ -146,8 +168,10 @@ final class TLSContext: @unchecked Sendable {
   }
 }
 
-/// OpenSSL asks a server which of the client's protocols to speak. The answer points into the
-/// client's list, which lives as long as OpenSSL needs it.
+/// Selects `h2` from the protocols that a client offers (ALPN); any other offer ends the handshake
+/// with an alert.
+///
+/// The result points into the client's list, which lives as long as OpenSSL needs it.
 private func selectHTTP2(
   _ ssl: OpaquePointer?, _ selected: UnsafeMutablePointer<UnsafePointer<UInt8>?>?,
   _ selectedLength: UnsafeMutablePointer<UInt8>?, _ offered: UnsafePointer<UInt8>?,
@@ -167,10 +191,11 @@ private func selectHTTP2(
 }
 
 extension HTTP2Error {
-  /// An error that ends with what OpenSSL says about it, and clears the thread's error queue.
+  /// Creates an error that ends with OpenSSL's description of the last failure, and clears the
+  /// thread's error queue.
   static func openSSL(_ code: Code, _ reason: String) -> HTTP2Error {
     let number = ERR_peek_last_error()
-    ERR_clear_error()
+    ERR_clear_error()  // OpenSSL reports the end of the text as an error.
     guard number != 0 else { return HTTP2Error(code, reason) }
     let detail = ERR_reason_error_string(number).map { String(cString: $0) } ?? "error \(number)"
     return HTTP2Error(code, "\(reason): \(detail)")

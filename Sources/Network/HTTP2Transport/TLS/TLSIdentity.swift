@@ -1,17 +1,19 @@
-/// A certificate with its private key, as one end of a connection shows it to the other.
+/// A certificate with its private key, which one end of a connection presents to the other.
 public struct TLSIdentity: Sendable, Hashable {
-  /// The certificate, followed by those of its issuers if there are any, PEM.
+  /// The certificate in PEM, followed by those of its issuers if there are any.
   public var certificateChainPEM: String
-  /// The key of the first certificate, PEM, not encrypted.
+  /// The private key of the first certificate, in PEM and not encrypted.
   public var privateKeyPEM: String
 
+  /// Creates an identity without checking it; ``check()`` does.
   public init(certificateChainPEM: String, privateKeyPEM: String) {
     self.certificateChainPEM = certificateChainPEM
     self.privateKeyPEM = privateKeyPEM
   }
 
-  /// Throws ``HTTP2Error/Code/invalidConfiguration`` unless certificate and key can be used and
-  /// belong together.
+  /// Checks that certificate and key are usable and belong together.
+  ///
+  /// - Throws: ``HTTP2Error/Code/invalidConfiguration`` with the reason if not.
   public func check() throws(HTTP2Error) {
     _ = try TLSContext.client(trust: .system, identity: self)
   }

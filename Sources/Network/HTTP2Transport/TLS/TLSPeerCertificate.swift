@@ -1,12 +1,14 @@
 import COpenSSL
 
-/// What a client showed when it was asked for a certificate.
+/// The certificate that the peer presented in the TLS handshake.
 public struct TLSPeerCertificate: Sendable, Hashable {
-  /// The common name of its subject; empty if it has none.
+  /// The common name (CN) of the certificate's subject, up to 255 bytes; empty if it has none.
   public var commonName: String
-  /// Why the certificate is not a good one, such as an unknown issuer or its age; nil if it is.
+  /// The reason why the verification failed, such as an unknown issuer or an expired certificate;
+  /// `nil` if the certificate is valid.
   public var failure: String?
 
+  /// Creates a value, for tests and handlers.
   public init(commonName: String, failure: String? = nil) {
     self.commonName = commonName
     self.failure = failure
@@ -14,7 +16,7 @@ public struct TLSPeerCertificate: Sendable, Hashable {
 }
 
 extension TLSPeerCertificate {
-  /// What the other end of a finished handshake has shown; nil for nothing.
+  /// Reads the peer's certificate after a finished handshake; `nil` if the peer presented none.
   init?(_ ssl: OpaquePointer) {
     guard let certificate = SSL_get1_peer_certificate(ssl) else { return nil }
     defer { X509_free(certificate) }

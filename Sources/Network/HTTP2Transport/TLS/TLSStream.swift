@@ -1,14 +1,20 @@
 import COpenSSL
 import Foundation
 
-/// A TLS connection over a non-blocking socket, both of which it owns.
+/// A TLS connection over a non-blocking socket. It owns both and closes the socket when it is
+/// released.
+///
+/// It belongs to one thread: its loop's.
 final class TLSStream {
+  /// The result of one step on a non-blocking connection.
   enum Progress {
-    /// This many bytes were moved; zero for a finished handshake.
+    /// The number of moved bytes; zero for a finished handshake.
     case done(Int)
+    /// The step needs bytes from the peer first: repeat it when the socket is readable.
     case wantsRead
+    /// The socket accepts no more bytes: repeat the step when it is writable.
     case wantsWrite
-    /// The peer ended the connection in an orderly way.
+    /// The peer ended the connection with TLS's closure alert.
     case ended
   }
 
@@ -16,9 +22,13 @@ final class TLSStream {
   private let ssl: OpaquePointer
   private let isClient: Bool
 
-  /// Begins the client's side. Takes over `descriptor`, also when it fails.
+  /// Begins the client's side. It owns `descriptor` from now on and closes it also when this
+  /// throws.
   ///
-  /// - Parameter host: the name or IP address that the server's certificate must be for.
+  /// - Parameter host: the name or IP address that the server's certificate must be for. A name is
+  ///   also sent as the server name (SNI).
+  /// - Throws: ``HTTP2Error/Code/invalidConfiguration`` for an unusable host,
+  ///   ``HTTP2Error/Code/systemFailure`` without memory.
   init(client context: TLSContext, descriptor: Int32, host: String) throws(HTTP2Error) {
     self.descriptor = descriptor
     isClient = true
@@ -35,7 +45,10 @@ final class TLSStream {
     SSL_set_connect_state(ssl)
   }
 
-  /// Begins the server's side. Takes over `descriptor`, also when it fails.
+  /// Begins the server's side. It owns `descriptor` from now on and closes it also when this
+  /// throws.
+  ///
+  /// - Throws: ``HTTP2Error/Code/systemFailure`` without memory.
   init(server context: TLSContext, descriptor: Int32) throws(HTTP2Error) {
     self.descriptor = descriptor
     isClient = false
@@ -48,6 +61,7 @@ final class TLSStream {
     close(descriptor)
   }
 
+  /// Creates the connection in C; closes `descriptor` on failure.
   private static func make(
     _ context: TLSContext, _ descriptor: Int32
   ) throws(HTTP2Error) -> OpaquePointer {
@@ -63,9 +77,10 @@ final class TLSStream {
     return ssl
   }
 
-  /// Goes on with the handshake.
+  /// Does the next step of the handshake.
   ///
-  /// - Throws: also when the peer does not agree to speak HTTP/2.
+  /// - Throws: ``HTTP2Error/Code/tlsFailed``, also when the peer does not agree on HTTP/2,
+  ///   ``HTTP2Error/Code/certificateRejected`` or ``HTTP2Error/Code/connectionLost``.
   func handshake() throws(HTTP2Error) -> Progress {
     ERR_clear_error()
     let result = SSL_do_handshake(ssl)
@@ -79,28 +94,33 @@ final class TLSStream {
     return .done(0)
   }
 
+  /// Reads decrypted bytes into `buffer`, as many as are there and fit.
   func read(into buffer: UnsafeMutableRawBufferPointer) throws(HTTP2Error) -> Progress {
     ERR_clear_error()
     let count = SSL_read(ssl, buffer.baseAddress, Int32(clamping: buffer.count))
     return count > 0 ? .done(Int(count)) : try progress(count, during: "reading")
   }
 
+  /// Encrypts and writes bytes of `buffer`, as many as the socket accepts.
   func write(_ buffer: UnsafeRawBufferPointer) throws(HTTP2Error) -> Progress {
     ERR_clear_error()
     let count = SSL_write(ssl, buffer.baseAddress, Int32(clamping: buffer.count))
     return count > 0 ? .done(Int(count)) : try progress(count, during: "writing")
   }
 
-  /// What the peer has shown in the handshake; nil if it was not asked or has none.
+  /// The certificate that the peer presented in the handshake; `nil` if it presented none.
   var peerCertificate: TLSPeerCertificate? { TLSPeerCertificate(ssl) }
 
-  /// Tells the peer that nothing more comes, as far as the socket takes it at once.
+  /// Sends the closure alert of TLS, if the socket accepts it at once.
   func sendClosure() {
     ERR_clear_error()
     SSL_shutdown(ssl)
     ERR_clear_error()
   }
 
+  /// Converts a result of OpenSSL that is not a success.
+  ///
+  /// - Throws: the error that it stands for, unless the step can be repeated.
   private func progress(_ result: Int32, during action: String) throws(HTTP2Error) -> Progress {
     switch SSL_get_error(ssl, result) {
     case SSL_ERROR_WANT_READ: return .wantsRead
@@ -115,6 +135,7 @@ final class TLSStream {
     }
   }
 
+  /// Returns the error for a failure inside TLS.
   private func tlsError(during action: String) -> HTTP2Error {
     let verification = SSL_get_verify_result(ssl)
     if isClient, verification != Int(X509_V_OK) {
@@ -122,7 +143,8 @@ final class TLSStream {
       let detail = String(cString: X509_verify_cert_error_string(verification))
       return HTTP2Error(.certificateRejected, "the server's certificate is not accepted: \(detail)")
     }
-    // Many peers end a connection without TLS's own farewell; HTTP/2 has its own.
+    // Many peers close the socket without the closure alert of TLS. That is not an attack here,
+    // because HTTP/2 marks the end of messages itself.
     let isEnd = petrel_ssl_is_unexpected_end(ERR_peek_last_error()) == 1
     return .openSSL(isEnd ? .connectionLost : .tlsFailed, "the connection broke during \(action)")
   }

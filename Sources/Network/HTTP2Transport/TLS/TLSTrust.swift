@@ -1,7 +1,7 @@
-/// Whose certificates a client accepts.
+/// The certificate authorities that a client accepts.
 public enum TLSTrust: Sendable, Hashable {
   /// The authorities that the system trusts (Debian: the package ca-certificates).
   case system
-  /// Only the authorities in this PEM file.
+  /// Only the authorities in the PEM file at this path.
   case certificateFile(String)
 }
