@@ -1,13 +1,28 @@
 internal import CloudKitModel
 
-/// Turns one comparison into filters: mostly one, two for `BETWEEN`.
+/// The conversion of one comparison to filters: mostly one filter, two for `BETWEEN`.
+///
+/// It first determines the meaning of both sides (``PredicateOperand``). It then decides by the
+/// combination of the two sides:
+///
+/// - A distance and a number become `NEAR`.
+/// - Words and a field become a search for tokens.
+/// - A field and a value go to ``FieldComparison``, with the field on the left.
 struct ComparisonLowering {
+  /// The keyword `ANY`, `ALL` or `NONE` before the comparison; nil without one.
   private let modifier: PredicateModifier?
   private let left: PredicateOperand
   private let comparison: PredicateOperator
   private let right: PredicateOperand
   private let options: Filter.Options
 
+  /// Determines the meaning of both sides.
+  ///
+  /// - Parameters:
+  ///   - node: The comparison.
+  ///   - now: The value of `now()`; nil where `now()` is not allowed.
+  /// - Throws: ``PredicateRefusal`` for `LIKE`, `MATCHES`, `ENDSWITH`, and for sides that CloudKit
+  ///   cannot search with.
   init(_ node: PredicateComparison, now: Timestamp?) throws(PredicateRefusal) {
     switch node.comparison {
     case .like, .matches, .endsWith:
@@ -24,6 +39,10 @@ struct ComparisonLowering {
     self.options = options
   }
 
+  /// Returns the filters of the comparison. A record must pass all of them.
+  ///
+  /// - Parameter negated: Whether the comparison is inside of `NOT`.
+  /// - Throws: ``PredicateRefusal`` when CloudKit has no filter for the comparison.
   func filters(negated: Bool) throws(PredicateRefusal) -> [Filter] {
     switch (left, right) {
     case (.distance(let key, let place), .value(let radius)):
@@ -47,6 +66,8 @@ struct ComparisonLowering {
     }
   }
 
+  /// Returns the `NEAR` filter for a distance that is less than a radius in metres. `NEAR` includes
+  /// the radius itself, so `<` and `<=` give the same filter.
   private func near(
     _ key: FieldKey, _ place: Location, _ radius: RecordValue, _ comparison: PredicateOperator?,
     negated: Bool
@@ -62,6 +83,8 @@ struct ComparisonLowering {
     }
   }
 
+  /// Returns the filter of `tokenize:using:(words, …) IN key`: any of the words with `ANY`,
+  /// otherwise all of them.
   private func tokens(
     _ words: String, in key: FieldKey, negated: Bool
   ) throws(PredicateRefusal) -> Filter {
@@ -75,7 +98,7 @@ struct ComparisonLowering {
       key, modifier == .any ? .containsAnyTokens : .containsAllTokens, .string(words))
   }
 
-  /// The operator that means the same with the sides exchanged; nil where there is none.
+  /// Returns the operator that means the same when the sides change places; nil when there is none.
   private static func flipped(_ comparison: PredicateOperator) -> PredicateOperator? {
     switch comparison {
     case .equal, .notEqual: comparison
@@ -89,6 +112,7 @@ struct ComparisonLowering {
     }
   }
 
+  /// Returns the filters for a comparison with the field on the right, such as `3 < rating`.
   private func flippedFilters(
     _ key: FieldKey, negated: Bool
   ) throws(PredicateRefusal) -> [Filter] {
@@ -100,6 +124,8 @@ struct ComparisonLowering {
     ).filters(negated: negated)
   }
 
+  /// Returns the filters for a comparison with the field on the left. `ANY` and `NONE` compare the
+  /// elements of a list field.
   private func filters(
     _ key: FieldKey, negated: Bool
   ) throws(PredicateRefusal) -> [Filter] {

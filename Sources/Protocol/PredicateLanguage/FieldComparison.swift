@@ -1,12 +1,19 @@
 internal import CloudKitModel
 
-/// A field on the left, an operator, and a value or a list on the right.
+/// A comparison with a field on the left, an operator, and a value or a list on the right.
 struct FieldComparison {
+  /// The field on the left.
   var key: FieldKey
+  /// The operator.
   var comparison: PredicateOperator
+  /// The right side. Only values and lists are accepted here.
   var operand: PredicateOperand
+  /// The options for the comparison of strings.
   var options: Filter.Options
 
+  /// Returns the filters of the comparison. `BETWEEN` gives two, every other operator one.
+  ///
+  /// - Throws: ``PredicateRefusal`` when CloudKit has no filter for the comparison.
   func filters(negated: Bool) throws(PredicateRefusal) -> [Filter] {
     if key == .allText || comparison == .tokenMatches { return [try words(negated: negated)] }
     switch comparison {
@@ -27,7 +34,11 @@ struct FieldComparison {
     }
   }
 
-  /// The filter for a comparison of any element of the list that the field holds.
+  /// Returns the filter that compares the elements of the list in the field (`ANY`). It holds when
+  /// one element passes.
+  ///
+  /// - Throws: ``PredicateRefusal`` for all but `==` or `CONTAINS` with a value, `IN` with a list,
+  ///   and `BEGINSWITH`.
   func elementFilter(negated: Bool) throws(PredicateRefusal) -> Filter {
     guard key != .allText else {
       throw PredicateRefusal("ANY needs the name of a list field")
@@ -42,6 +53,8 @@ struct FieldComparison {
     }
   }
 
+  /// Returns the filter of a search for words: `self CONTAINS 'words'` or `key TOKENMATCHES
+  /// 'words'`. CloudKit has no negated search for words.
   private func words(negated: Bool) throws(PredicateRefusal) -> Filter {
     guard comparison == .contains || comparison == .tokenMatches,
       case .value(.string(let words)) = operand
@@ -52,6 +65,8 @@ struct FieldComparison {
     return Filter(key, .containsAllTokens, .string(words))
   }
 
+  /// Returns the two filters of `BETWEEN`. The negation would need an `OR`, which CloudKit does not
+  /// have.
   private func between(negated: Bool) throws(PredicateRefusal) -> [Filter] {
     guard case .list(let bounds) = operand, bounds.count == 2 else {
       throw PredicateRefusal("BETWEEN needs a list of two values")
@@ -63,6 +78,7 @@ struct FieldComparison {
     ]
   }
 
+  /// Returns the comparator of an order. The negation of `<` is `>=`, and so on.
   private func range(negated: Bool) -> CloudKitModel.Comparator {
     switch comparison {
     case .lessThan: negated ? .greaterThanOrEquals : .lessThan
@@ -72,6 +88,7 @@ struct FieldComparison {
     }
   }
 
+  /// Returns a filter with the comparator, or with its `NOT_…` counterpart.
   private func filter(
     _ comparator: CloudKitModel.Comparator, _ value: RecordValue, _ negated: Bool
   ) throws(PredicateRefusal) -> Filter {
@@ -79,11 +96,15 @@ struct FieldComparison {
     return Filter(key, comparator, value, options: options)
   }
 
+  /// Returns the right side as one value, which may be a list.
   private func value() throws(PredicateRefusal) -> RecordValue {
     if case .value(let value) = operand { return own(value) }
     return try list("a value is missing")
   }
 
+  /// Returns the right side as a list value.
+  ///
+  /// - Parameter reason: The reason of the error when the right side is no list.
   private func list(_ reason: String) throws(PredicateRefusal) -> RecordValue {
     guard case .list(let values) = operand else { throw PredicateRefusal(reason) }
     do {
@@ -93,7 +114,7 @@ struct FieldComparison {
     }
   }
 
-  /// Names of records and users may be given as references.
+  /// Replaces a reference by its record name when the field is the name of a record or of a user.
   private func own(_ value: RecordValue) -> RecordValue {
     guard case .system(let field) = key, field.type == .string,
       case .reference(let reference) = value

@@ -1,19 +1,18 @@
 internal import CloudKitModel
 internal import Foundation
 
-/// `CAST(x, 'type')`: how a format writes values that have no literal.
+/// The form `CAST(x, 'type')`, with which a format writes values that have no literal.
 ///
-/// | type | x |
-/// | --- | --- |
-/// | `NSDate` | seconds since 2001-01-01 00:00 UTC |
-/// | `NSData` | Base64 |
-/// | `CLLocation` | `{latitude, longitude}` |
-/// | `CKReference` | `{record name, zone name, owner name}`, or `{record name}` |
+/// - `NSDate`: x is the number of seconds since 2001-01-01 00:00 UTC.
+/// - `NSData`: x is a string in Base64.
+/// - `CLLocation`: x is `{latitude, longitude}`.
+/// - `CKReference`: x is `{record name, zone name, owner name}` or `{record name}`.
 ///
-/// The first is Foundation's; the others are this module's, so that each predicate prints to a
-/// format that can be read again.
+/// The first is Foundation's. The others are this module's own, so that each predicate prints to a
+/// format that can be parsed again.
 enum PredicateCast {
-  /// The value that the cast stands for, or the cast itself where it is none of the above.
+  /// Returns the value that the cast stands for. Other casts stay as a function, which the lowering
+  /// refuses.
   static func folded(_ arguments: [PredicateTerm]) -> PredicateTerm {
     guard arguments.count == 2, case .value(.string(let type)) = arguments[1],
       let value = value(of: arguments[0], as: type)
@@ -21,6 +20,7 @@ enum PredicateCast {
     return .value(value)
   }
 
+  /// Returns the value of a cast; nil for an unknown type or an argument that does not fit.
   private static func value(of argument: PredicateTerm, as type: String) -> RecordValue? {
     switch (type, argument) {
     case ("NSDate", .value(.int64(let seconds))):
@@ -50,6 +50,7 @@ enum PredicateCast {
     }
   }
 
+  /// Returns the number of a term as a double; nil for other terms.
   private static func double(_ expression: PredicateTerm) -> Double? {
     switch expression {
     case .value(.double(let double)): double
@@ -58,20 +59,23 @@ enum PredicateCast {
     }
   }
 
-  /// The cast that stands for a value without a literal.
+  /// Returns the cast for a date, with six decimal places.
   static func text(_ date: Timestamp) -> String {
     let seconds = date.date.timeIntervalSinceReferenceDate
     return "CAST(\(String(format: "%.6f", seconds)), \"NSDate\")"
   }
 
+  /// Returns the cast for binary data.
   static func text(_ data: Data) -> String {
     "CAST(\"\(data.base64EncodedString())\", \"NSData\")"
   }
 
+  /// Returns the cast for a location. Only the two coordinates are kept.
   static func text(_ location: Location) -> String {
     "CAST({\(location.latitude), \(location.longitude)}, \"CLLocation\")"
   }
 
+  /// Returns the cast for a reference. The reference's action is not kept.
   static func text(_ reference: CloudKitModel.Reference) -> String {
     let names = [reference.recordName, reference.zoneID?.zoneName, reference.zoneID?.ownerName]
     let list = names.compactMap { $0 }.map { PredicatePrinter.quoted($0) }

@@ -1,25 +1,36 @@
 package import CloudKitModel
 
-/// Turns a predicate into the filters that a server searches with, or says what CloudKit cannot
-/// search for.
+/// The conversion of a predicate to the filters with which a server searches. It refuses what
+/// CloudKit cannot search for.
 ///
-/// - All filters must hold, so `AND` is a longer list, and there is no `OR`.
-/// - `NOT` of an equality, `IN`, `CONTAINS` or `BEGINSWITH` is the `NOT_…` comparator, which records
-///   without the field pass. `NOT a < b` is `a >= b`, which they do not pass: a comparison by order
-///   never finds a record without the field.
-/// - `now()` becomes the moment of lowering. A subscription lives on, so it is refused there.
+/// - A record must pass all filters. So `AND` becomes a longer list, and `OR` is refused.
+/// - `NOT` of an equality, `IN`, `CONTAINS` or `BEGINSWITH` becomes the `NOT_…` comparator. Records
+///   without the field pass it.
+/// - `NOT a < b` becomes `a >= b`. Records without the field do not pass it, because a comparison
+///   by order never finds them.
+/// - `now()` becomes the time of the lowering. It is refused in subscriptions, because its meaning
+///   would change as time passes.
+///
+/// The client lowers the predicates of queries and subscriptions, the server those of its admin
+/// API.
 package struct PredicateLowering {
-  /// What `now()` stands for; nil where it is not allowed.
+  /// The value of `now()`; nil where `now()` is not allowed.
   package var now: Timestamp?
 
+  /// Creates a conversion. Pass nil for subscriptions.
   package init(now: Timestamp?) {
     self.now = now
   }
 
+  /// Returns the filters that are equivalent to the predicate. An empty list matches every record.
+  ///
+  /// - Throws: ``PredicateSearchError`` with the part of the predicate that CloudKit cannot search
+  ///   for.
   package func filters(for node: PredicateNode) throws(PredicateSearchError) -> [Filter] {
     try filters(for: node, negated: false)
   }
 
+  /// Returns the filters of a node, or of its negation.
   private func filters(
     for node: PredicateNode, negated: Bool
   ) throws(PredicateSearchError) -> [Filter] {
@@ -55,8 +66,8 @@ package struct PredicateLowering {
     }
   }
 
-  /// Throws unless the filter is well formed, and of the right type where the key is the record's
-  /// own property.
+  /// Checks that the filter is well formed. When the key is a system field, the value must also
+  /// have the field's type.
   private static func validate(_ filter: Filter) throws(PredicateRefusal) {
     do {
       try filter.validate()
@@ -68,14 +79,16 @@ package struct PredicateLowering {
     }
   }
 
+  /// Returns the error for a part of the predicate, with that part in canonical format.
   private func refusal(_ reason: String, _ node: PredicateNode) -> PredicateSearchError {
     PredicateSearchError(
       "the predicate cannot be searched for: \(reason): \(PredicatePrinter.text(node))")
   }
 }
 
-/// That a predicate says something that CloudKit cannot search for.
+/// The error for a predicate that CloudKit cannot search for.
 package struct PredicateSearchError: Error, Equatable, CustomStringConvertible {
+  /// The reason with the refused part of the predicate.
   package var description: String
 
   init(_ description: String) {
@@ -83,8 +96,10 @@ package struct PredicateSearchError: Error, Equatable, CustomStringConvertible {
   }
 }
 
-/// Why a comparison has no filter.
+/// The reason why one comparison has no filter. ``PredicateLowering`` adds the comparison and
+/// throws a ``PredicateSearchError``.
 struct PredicateRefusal: Error {
+  /// The rule that the comparison breaks.
   var reason: String
 
   init(_ reason: String) {

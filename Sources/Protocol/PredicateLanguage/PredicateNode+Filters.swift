@@ -1,9 +1,9 @@
 package import CloudKitModel
 
 extension PredicateNode {
-  /// The predicate that lowers to `filters`, for subscriptions that the server returned.
+  /// Creates the predicate that lowers to `filters`. It shows subscriptions that a server returned.
   ///
-  /// A filter for "no value" prints as a comparison with nil, which does not lower again.
+  /// A filter without a value prints as a comparison with nil, which does not lower again.
   package init(_ filters: [Filter]) {
     switch filters.count {
     case 0: self = .constant(true)
@@ -12,6 +12,8 @@ extension PredicateNode {
     }
   }
 
+  /// Creates the predicate of one filter, with `NOT` around it for a `NOT_…` comparator other than
+  /// `NOT_EQUALS`.
   private init(_ filter: Filter) {
     guard filter != .never else {
       self = .constant(false)
@@ -25,7 +27,7 @@ extension PredicateNode {
 }
 
 extension PredicateComparison {
-  /// What the filter's relation prints as, its negation aside.
+  /// Creates the comparison for the filter's relation, without its negation.
   fileprivate init(_ filter: Filter) {
     let key = PredicateTerm(filter.key)
     let value = filter.value.map { PredicateTerm($0) } ?? .null
@@ -70,6 +72,7 @@ extension PredicateComparison {
 }
 
 extension PredicateTerm {
+  /// Creates the key path of a filter's key, with the names of the native properties.
   fileprivate init(_ key: FieldKey) {
     switch key {
     case .field(let name): self = .keyPath([name])
@@ -78,6 +81,7 @@ extension PredicateTerm {
     }
   }
 
+  /// Creates the term for a value. A list becomes an aggregate.
   fileprivate init(_ value: RecordValue) {
     if case .list(_, let values) = value {
       self = .aggregate(values.map { .value($0) })

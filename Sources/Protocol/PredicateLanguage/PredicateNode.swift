@@ -1,18 +1,24 @@
 package import CloudKitModel
 
-/// What a predicate says, as a tree. It holds all of the format grammar; what CloudKit cannot search
-/// for is refused when the tree is lowered to filters (``PredicateLowering``).
+/// A predicate as a tree. It can hold everything that the grammar of the format allows.
+///
+/// ``PredicateLowering`` later refuses the parts that CloudKit cannot search for. So an app can
+/// build and print each predicate, as with Foundation.
 package indirect enum PredicateNode: Sendable, Hashable {
-  /// `TRUEPREDICATE` and `FALSEPREDICATE`.
+  /// `TRUEPREDICATE` or `FALSEPREDICATE`.
   case constant(Bool)
+  /// A comparison of two terms.
   case comparison(PredicateComparison)
+  /// The negation of a predicate.
   case not(PredicateNode)
+  /// A predicate that holds when all its parts hold.
   case and([PredicateNode])
+  /// A predicate that holds when one of its parts holds.
   case or([PredicateNode])
-  /// A predicate made of a closure, which cannot be looked into.
+  /// A predicate with a closure, which cannot be inspected or sent to a server.
   case block
 
-  /// Whether there is an `OR` between two predicates anywhere in the tree.
+  /// Whether the tree contains an `OR` of two or more predicates.
   package var hasAlternatives: Bool {
     switch self {
     case .constant, .comparison, .block: false
@@ -23,15 +29,20 @@ package indirect enum PredicateNode: Sendable, Hashable {
   }
 }
 
-/// Two expressions and what stands between them.
+/// A comparison of two terms.
 package struct PredicateComparison: Sendable, Hashable {
+  /// The keyword before the comparison, for list fields; nil without one.
   package var modifier: PredicateModifier?
+  /// The term on the left.
   package var left: PredicateTerm
+  /// The operator.
   package var comparison: PredicateOperator
-  /// The letters of `[cd]`, in the order c, d, l, n, w.
+  /// The letters in brackets, such as `cd`, in the order c, d, l, n, w. Empty without brackets.
   package var options = ""
+  /// The term on the right.
   package var right: PredicateTerm
 
+  /// Creates a comparison.
   package init(
     modifier: PredicateModifier? = nil, left: PredicateTerm, comparison: PredicateOperator,
     options: String = "", right: PredicateTerm
@@ -44,14 +55,19 @@ package struct PredicateComparison: Sendable, Hashable {
   }
 }
 
-/// How many of a list's elements must pass a comparison. The raw values are the keywords.
+/// The number of a list's elements that must pass a comparison. The raw values are the keywords.
 package enum PredicateModifier: String, Sendable, Hashable {
+  /// One element must pass (`ANY`, `SOME`).
   case any = "ANY"
+  /// All elements must pass. CloudKit cannot search with it.
   case all = "ALL"
+  /// No element may pass.
   case none = "NONE"
 }
 
-/// The raw values are the canonical spellings.
+/// An operator of a comparison. The raw values are the canonical spellings.
+///
+/// CloudKit cannot search with `ENDSWITH`, `LIKE` and `MATCHES`.
 package enum PredicateOperator: String, Sendable, Hashable {
   case equal = "=="
   case notEqual = "!="
@@ -69,30 +85,34 @@ package enum PredicateOperator: String, Sendable, Hashable {
   case tokenMatches = "TOKENMATCHES"
 }
 
-/// What stands on a side of a comparison.
+/// A term on one side of a comparison.
 package indirect enum PredicateTerm: Sendable, Hashable {
+  /// A literal value.
   case value(RecordValue)
+  /// `NULL` or `NIL`.
   case null
-  /// The record itself.
+  /// The record itself (`SELF`).
   case selfObject
-  /// A key, or several that lead from object to object; an index is a key in brackets (`[0]`).
+  /// One key, or several that lead from object to object. An index is a key in brackets, such as
+  /// `[0]`.
   case keyPath([String])
-  /// Keys that lead on from the result of a function, from a variable, or from an element of the record
-  /// itself.
+  /// Keys after the result of a function, a variable, or an element of the record itself.
   case path(of: PredicateTerm, [String])
-  /// `{…}`, and arrays and sets among the arguments.
+  /// A list in braces (`{…}`), or an array or a set among the arguments.
   case aggregate([PredicateTerm])
-  /// `name(…)`, and arithmetic under the names that Foundation has for it.
+  /// A function call, `name(…)`. Arithmetic is a call of the function that Foundation names for it.
   case function(String, [PredicateTerm])
-  /// `$name`.
+  /// A variable, `$name`.
   case variable(String)
+  /// A subquery, `SUBQUERY(list, $variable, condition)`.
   case subquery(of: PredicateTerm, variable: String, PredicateNode)
-  /// An argument that no field can hold, by its description.
+  /// An argument that no field can hold, by its description. The lowering refuses it with this
+  /// text.
   case unsupported(String)
 
-  /// Whether a step of a path is an index.
+  /// Returns whether a step of a path is an index.
   ///
-  /// The bytes say so: a mark at the beginning of what is in the brackets makes one character with the
-  /// first.
+  /// The check looks at bytes. A mark at the beginning of the brackets' content joins with the
+  /// bracket to one character.
   static func isIndex(_ step: String) -> Bool { step.utf8.first == UInt8(ascii: "[") }
 }

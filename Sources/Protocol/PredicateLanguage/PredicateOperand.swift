@@ -1,15 +1,23 @@
 internal import CloudKitModel
 
-/// What a side of a comparison means to a search.
+/// The meaning of one side of a comparison for a search.
 enum PredicateOperand {
+  /// A field of the record.
   case field(FieldKey)
+  /// A single value.
   case value(RecordValue)
+  /// A list of values.
   case list([RecordValue])
-  /// `distanceToLocation:fromLocation:(field, place)`.
+  /// The distance between a field and a place, `distanceToLocation:fromLocation:(field, place)`.
   case distance(FieldKey, Location)
-  /// `tokenize:using:(words, …)`.
+  /// The words of a search, `tokenize:using:(words, …)`.
   case tokens(String)
 
+  /// Determines the meaning of a term.
+  ///
+  /// - Parameter now: The value of `now()`; nil where it is not allowed.
+  /// - Throws: ``PredicateRefusal`` for a term that CloudKit cannot search with, such as nil, a
+  ///   variable or arithmetic.
   init(_ expression: PredicateTerm, now: Timestamp?) throws(PredicateRefusal) {
     switch expression {
     case .value(let value): self = .value(try Self.checked(value))
@@ -29,11 +37,14 @@ enum PredicateOperand {
     }
   }
 
+  /// Refuses binary data, by which records cannot be found.
   private static func checked(_ value: RecordValue) throws(PredicateRefusal) -> RecordValue {
     if case .bytes = value { throw PredicateRefusal("data values are not searchable") }
     return value
   }
 
+  /// Returns the field that a key path names. `allTokens` stands for all text. CloudKit has no
+  /// nested fields, so a path of several keys is refused.
   private static func key(_ keys: [String]) throws(PredicateRefusal) -> FieldKey {
     guard keys.count == 1 else {
       throw PredicateRefusal("the key path '\(keys.joined(separator: "."))' is not supported")
@@ -48,6 +59,7 @@ enum PredicateOperand {
     return .field(keys[0])
   }
 
+  /// Returns the values of a list.
   private static func list(
     _ elements: [PredicateTerm], now: Timestamp?
   ) throws(PredicateRefusal) -> [RecordValue] {
@@ -62,6 +74,8 @@ enum PredicateOperand {
     return values
   }
 
+  /// Returns the meaning of a function call. Only `now`, `distanceToLocation:fromLocation:` and
+  /// `tokenize:using:` have one.
   private static func function(
     _ name: String, _ arguments: [PredicateTerm], now: Timestamp?
   ) throws(PredicateRefusal) -> PredicateOperand {

@@ -1,10 +1,14 @@
 internal import CloudKitModel
 
-/// Writes a tree as the canonical format: one tree, one text, and the text reads back as the tree.
+/// A printer of trees in the canonical format. Equal trees give the same text, and parsing the text
+/// gives the tree again. Blocks, assets and unsupported arguments are exceptions: their text cannot
+/// be parsed.
 ///
-/// As Foundation prints it: symbols for comparisons, keywords in capitals, double quotes, a compound
-/// inside another in parentheses. Doubles keep their `.0`, so that they stay doubles.
+/// The style is Foundation's: symbols for comparisons, keywords in capitals, double quotes, and
+/// parentheses around a compound inside another. Doubles keep their `.0`, so that they stay
+/// doubles.
 package enum PredicatePrinter {
+  /// Returns the canonical format of a predicate.
   package static func text(_ node: PredicateNode) -> String {
     switch node {
     case .constant(let value): value ? "TRUEPREDICATE" : "FALSEPREDICATE"
@@ -16,6 +20,7 @@ package enum PredicatePrinter {
     }
   }
 
+  /// Returns the format of a part of a compound, in parentheses where it is a compound.
   private static func enclosed(_ node: PredicateNode) -> String {
     switch node {
     case .and, .or: "(\(text(node)))"
@@ -23,6 +28,7 @@ package enum PredicatePrinter {
     }
   }
 
+  /// Returns the canonical format of a comparison.
   package static func text(_ comparison: PredicateComparison) -> String {
     let modifier = comparison.modifier.map { $0.rawValue + " " } ?? ""
     let options = comparison.options.isEmpty ? "" : "[\(comparison.options)]"
@@ -30,6 +36,7 @@ package enum PredicatePrinter {
       + text(comparison.right)
   }
 
+  /// Returns the canonical format of a term.
   package static func text(_ expression: PredicateTerm) -> String {
     switch expression {
     case .value(let value): text(value)
@@ -47,10 +54,12 @@ package enum PredicatePrinter {
     }
   }
 
+  /// Returns the formats of several terms with commas between them.
   private static func list(_ expressions: [PredicateTerm]) -> String {
     expressions.map { text($0) }.joined(separator: ", ")
   }
 
+  /// Returns a key path with dots. A first key that is a reserved word gets a `#`.
   private static func text(_ keys: [String]) -> String {
     keys.enumerated().map { index, key in
       if PredicateTerm.isIndex(key) { return key }
@@ -59,6 +68,7 @@ package enum PredicatePrinter {
     }.joined()
   }
 
+  /// Returns the literal of a value, or its cast where the format has no literal.
   private static func text(_ value: RecordValue) -> String {
     switch value {
     case .string(let string): quoted(string)
@@ -73,6 +83,8 @@ package enum PredicatePrinter {
     }
   }
 
+  /// Returns the string in double quotes, with escapes for quotes, backslashes, and control
+  /// characters that have one.
   static func quoted(_ string: String) -> String {
     var result = "\""
     for scalar in string.unicodeScalars {

@@ -1,4 +1,5 @@
-/// That a predicate format does not follow the grammar, and where.
+/// The error for a predicate format that does not follow the grammar. It shows the place with a
+/// caret.
 ///
 /// ```
 /// cannot parse the predicate format: expected a value after '==', found the end
@@ -6,11 +7,14 @@
 ///           ^
 /// ```
 package struct PredicateFormatError: Error, Equatable, CustomStringConvertible {
+  /// The whole format that was parsed.
   package var format: String
-  /// Where the fault is, in Unicode scalars from the start of the format.
+  /// The place of the mistake, in Unicode scalars from the start of the format.
   package var offset: Int
+  /// The description of the mistake, such as "expected ')', found the end".
   package var reason: String
 
+  /// Creates an error for a place in a format.
   package init(format: String, offset: Int, reason: String) {
     self.format = format
     self.offset = offset

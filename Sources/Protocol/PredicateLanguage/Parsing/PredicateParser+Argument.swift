@@ -1,7 +1,14 @@
 internal import CloudKitModel
 
 extension PredicateParser {
-  /// Puts the next argument in for `%@`, `%K` or a number format.
+  /// Returns the next argument as a term, for `%@`, `%K` or a number format.
+  ///
+  /// `%K` takes a string with a key path. Number formats convert between integers and doubles where
+  /// that loses nothing. `%@` takes each argument.
+  ///
+  /// - Parameter letter: The last letter of the placeholder.
+  /// - Throws: ``PredicateFormatError`` when no argument is left, or when the argument does not fit
+  ///   the placeholder.
   mutating func argument(
     _ letter: Character
   ) throws(PredicateFormatError) -> PredicateTerm {
@@ -25,6 +32,8 @@ extension PredicateParser {
     return result
   }
 
+  /// Returns the key path that a string names; nil for other arguments and for an empty string.
+  /// `SELF.` at the beginning is dropped.
   private static func key(_ expression: PredicateTerm) -> PredicateTerm? {
     guard case .value(.string(let name)) = expression, !name.isEmpty else { return nil }
     let keys = name.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
@@ -32,11 +41,13 @@ extension PredicateParser {
     return keys.count == 1 ? .selfObject : .keyPath(Array(keys.dropFirst()))
   }
 
+  /// Returns a string argument as it is; nil for other arguments.
   private static func string(_ expression: PredicateTerm) -> PredicateTerm? {
     guard case .value(.string) = expression else { return nil }
     return expression
   }
 
+  /// Returns a number as a double; nil for other arguments.
   private static func double(_ expression: PredicateTerm) -> PredicateTerm? {
     switch expression {
     case .value(.double): expression
@@ -45,6 +56,7 @@ extension PredicateParser {
     }
   }
 
+  /// Returns a number as an integer; nil for a double with a fraction and for other arguments.
   private static func integer(_ expression: PredicateTerm) -> PredicateTerm? {
     switch expression {
     case .value(.int64): expression

@@ -1,11 +1,14 @@
 internal import CloudKitModel
 
+/// The grammar of the smallest expressions:
+///
 /// ```
 /// atom = number | string | argument | "{" [ expression { "," expression } ] "}"
 ///      | "(" expression ")" | "NULL" | "NIL" | "TRUE" | "YES" | "FALSE" | "NO" | "SELF"
 ///      | name "(" [ expression { "," expression } ] ")" | "$" name | name
 /// ```
 extension PredicateParser {
+  /// Parses an atom at the current token.
   mutating func atom() throws(PredicateFormatError) -> PredicateTerm {
     let token = token
     switch token.kind {
@@ -37,6 +40,8 @@ extension PredicateParser {
     }
   }
 
+  /// Parses a keyword, a function call or a key that begins with `name`. A name before `(` is a
+  /// function. `TRUE` and `FALSE` are the integers 1 and 0, because CloudKit has no booleans.
   private mutating func named(_ name: String) throws(PredicateFormatError) -> PredicateTerm {
     let keyword = name.uppercased()
     if tokens[min(position + 1, tokens.count - 1)].isSymbol("(") { return try function(name) }
@@ -63,6 +68,8 @@ extension PredicateParser {
     }
   }
 
+  /// Parses a function call. The parser accepts each name; unknown functions are refused when the
+  /// predicate is lowered.
   private mutating func function(
     _ name: String
   ) throws(PredicateFormatError) -> PredicateTerm {
@@ -80,6 +87,8 @@ extension PredicateParser {
     return .function(name, arguments)
   }
 
+  /// Parses the rest of `SUBQUERY(list, $variable, condition)` after the opening parenthesis.
+  /// CloudKit cannot search with it, but the tree keeps it.
   private mutating func subquery() throws(PredicateFormatError) -> PredicateTerm {
     let list = try expression()
     try expect(symbol: ",")
@@ -93,6 +102,7 @@ extension PredicateParser {
     return .subquery(of: list, variable: variable, condition)
   }
 
+  /// Parses expressions with commas between them, up to and including the symbol `end`.
   private mutating func list(
     until end: String
   ) throws(PredicateFormatError) -> [PredicateTerm] {

@@ -1,7 +1,10 @@
+/// The grammar of a comparison:
+///
 /// ```
 /// comparison = [ "ANY" | "SOME" | "ALL" | "NONE" ] expression operator [ "[" letters "]" ] expression
 /// ```
 extension PredicateParser {
+  /// Parses a comparison at the current token.
   mutating func comparison() throws(PredicateFormatError) -> PredicateComparison {
     let modifier = modifier()
     let left = try expression()
@@ -18,6 +21,7 @@ extension PredicateParser {
       right: try expression())
   }
 
+  /// Parses an optional modifier. `SOME` means the same as `ANY`.
   private mutating func modifier() -> PredicateModifier? {
     let modifier: PredicateModifier
     switch token.keyword {
@@ -30,6 +34,8 @@ extension PredicateParser {
     return modifier
   }
 
+  /// Returns the operator that a token stands for; nil for other tokens. `=<` and `=>` are other
+  /// spellings of `<=` and `>=`.
   static func comparisonOperator(_ token: PredicateToken) -> PredicateOperator? {
     switch token.kind {
     case .symbol("="), .symbol("=="): .equal
@@ -54,6 +60,8 @@ extension PredicateParser {
     }
   }
 
+  /// Parses optional letters in brackets, such as `[cd]`. Returns them in lower case, each once, in
+  /// the order c, d, l, n, w.
   private mutating func options() throws(PredicateFormatError) -> String {
     guard skip(symbol: "[") else { return "" }
     guard case .identifier(let letters) = token.kind,

@@ -1,30 +1,42 @@
 internal import CloudKitModel
 
+/// The grammar of expressions:
+///
 /// ```
 /// expression = product { ("+" | "-") product }
 /// product    = power { ("*" | "/" | "%%") power }
 /// power      = operand { "**" operand }
 /// operand    = "-" operand | atom { "." name | "[" index "]" }
 /// ```
+///
+/// Arithmetic becomes calls of the functions with which Foundation names it, such as `add:to:`.
 extension PredicateParser {
+  /// Parses an expression at the current token.
   mutating func expression() throws(PredicateFormatError) -> PredicateTerm {
     try chain(["+": "add:to:", "-": "from:subtract:"]) { (parser) throws(PredicateFormatError) in
       try parser.product()
     }
   }
 
+  /// Parses operands of `*`, `/` and `%%`.
   private mutating func product() throws(PredicateFormatError) -> PredicateTerm {
     try chain(["*": "multiply:by:", "/": "divide:by:", "%%": "modulus:by:"]) {
       (parser) throws(PredicateFormatError) in try parser.power()
     }
   }
 
+  /// Parses operands of `**`. The operator associates to the left.
   private mutating func power() throws(PredicateFormatError) -> PredicateTerm {
     try chain(["**": "raise:toPower:"]) { (parser) throws(PredicateFormatError) in
       try parser.operand()
     }
   }
 
+  /// Parses a chain of operators of one precedence, which associates to the left.
+  ///
+  /// - Parameters:
+  ///   - functions: The function for each operator's symbol.
+  ///   - link: The parser of the operands.
   private mutating func chain(
     _ functions: [String: String],
     _ link: (inout PredicateParser) throws(PredicateFormatError) -> PredicateTerm
@@ -34,7 +46,7 @@ extension PredicateParser {
     while case .symbol(let symbol) = token.kind, let function = functions[symbol] {
       advance()
       result = .function(function, [result, try link(&self)])
-      // A long chain is a deep tree.
+      // A long chain becomes a deep tree, so its length counts as depth.
       length += 1
       guard depth + length < Self.maximumDepth else {
         throw failure("nested deeper than \(Self.maximumDepth) levels")
@@ -43,6 +55,8 @@ extension PredicateParser {
     return result
   }
 
+  /// Parses an atom with the keys after it. `-` before a number gives a negative number, before
+  /// another operand `negate:`.
   private mutating func operand() throws(PredicateFormatError) -> PredicateTerm {
     if skip(symbol: "-") {
       if case .number(let text) = token.kind {
@@ -63,7 +77,7 @@ extension PredicateParser {
     return result
   }
 
-  /// `.name` or `[index]` after an expression.
+  /// Parses `.name` or `[index]` after an expression, and returns the longer path.
   private mutating func step(
     from expression: PredicateTerm
   ) throws(PredicateFormatError) -> PredicateTerm {
@@ -88,7 +102,8 @@ extension PredicateParser {
       advance()
     }
     switch expression {
-    // An element of the record itself is no key: without what it is of, nobody could read it again.
+    // An index of the record itself cannot become a key path: printed without `SELF`, it could not
+    // be parsed again.
     case .selfObject where PredicateTerm.isIndex(step): return .path(of: .selfObject, [step])
     case .selfObject: return .keyPath([step])
     case .keyPath(let keys): return .keyPath(keys + [step])
@@ -97,7 +112,11 @@ extension PredicateParser {
     }
   }
 
-  /// The number that the token here stands for.
+  /// Returns the number that the current token stands for, and advances. A number that fits is an
+  /// integer; other numbers are doubles.
+  ///
+  /// - Parameter text: The token's text, with `-` in front for a negative number.
+  /// - Throws: ``PredicateFormatError`` when the number is beyond the range of `Double`.
   mutating func number(_ text: String) throws(PredicateFormatError) -> PredicateTerm {
     if let integer = Int64(text) {
       advance()
@@ -112,7 +131,7 @@ extension PredicateParser {
 }
 
 extension PredicateTerm {
-  /// Whether a key or an index may follow.
+  /// Whether a key or an index may follow the term.
   fileprivate var canLeadOn: Bool {
     switch self {
     case .selfObject, .keyPath, .path, .function, .subquery, .variable: true

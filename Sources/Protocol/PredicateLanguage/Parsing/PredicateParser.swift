@@ -1,6 +1,6 @@
 internal import CloudKitModel
 
-/// Reads Foundation's predicate format: a recursive descent over its words.
+/// A parser of Foundation's predicate format, by recursive descent over its tokens.
 ///
 /// ```
 /// predicate   = conjunction { ("OR" | "||") conjunction }
@@ -9,19 +9,33 @@ internal import CloudKitModel
 /// primary     = "TRUEPREDICATE" | "FALSEPREDICATE" | "(" predicate ")" | comparison
 /// ```
 ///
-/// Keywords may be in any case. Comparisons and expressions are in files of their own.
+/// Keywords may have any case. Three other files have the rest of the grammar: comparisons,
+/// expressions, and atoms.
+///
+///     try PredicateParser.parse("title BEGINSWITH %@ AND rating > 3", arguments: [title])
 package struct PredicateParser {
-  /// The deepest nesting that is read, so that no format can exhaust the stack.
+  /// The deepest nesting that the parser accepts. The limit keeps a hostile format from exhausting
+  /// the stack.
   package static let maximumDepth = 100
 
+  /// The whole format, for errors.
   let format: String
+  /// The tokens of the format. The last one is the end.
   let tokens: [PredicateToken]
+  /// The index of the current token.
   var position = 0
+  /// The current depth of nesting, at most ``maximumDepth``.
   var depth = 0
+  /// The arguments that no placeholder has taken yet.
   var arguments: ArraySlice<PredicateArgument>
 
-  /// The tree that `format` describes, with `arguments` put in for `%@`, `%K` and the like.
-  /// Arguments beyond those are ignored.
+  /// Returns the tree that `format` describes.
+  ///
+  /// - Parameters:
+  ///   - format: The predicate format, as for `NSPredicate(format:)`.
+  ///   - arguments: The values for `%@`, `%K` and the number formats, in their order. Arguments
+  ///     without a placeholder are ignored.
+  /// - Throws: ``PredicateFormatError`` for the first mistake.
   package static func parse(
     _ format: String, arguments: [PredicateArgument] = []
   ) throws(PredicateFormatError) -> PredicateNode {
@@ -34,23 +48,27 @@ package struct PredicateParser {
     return node
   }
 
+  /// The current token.
   var token: PredicateToken { tokens[position] }
 
+  /// Returns an error at the current token.
   func failure(_ reason: String) -> PredicateFormatError {
     PredicateFormatError(format: format, offset: token.offset, reason: reason)
   }
 
+  /// Goes to the next token. The position stays at the end.
   mutating func advance() {
     if position < tokens.count - 1 { position += 1 }
   }
 
-  /// Goes past the symbol if it comes next.
+  /// Advances when the current token is the symbol. Returns whether it is.
   mutating func skip(symbol: String) -> Bool {
     guard token.isSymbol(symbol) else { return false }
     advance()
     return true
   }
 
+  /// Advances over the symbol, or throws an error when the current token is another.
   mutating func expect(symbol: String) throws(PredicateFormatError) {
     guard skip(symbol: symbol) else {
       throw failure("expected '\(symbol)', found \(token.description)")
@@ -58,6 +76,8 @@ package struct PredicateParser {
   }
 
   /// Runs `body` one level deeper.
+  ///
+  /// - Throws: ``PredicateFormatError`` when ``maximumDepth`` is reached, and errors of `body`.
   mutating func nested<Result>(
     _ body: (inout PredicateParser) throws(PredicateFormatError) -> Result
   ) throws(PredicateFormatError) -> Result {
@@ -69,6 +89,7 @@ package struct PredicateParser {
     return try body(&self)
   }
 
+  /// Parses a predicate at the current token.
   mutating func predicate() throws(PredicateFormatError) -> PredicateNode {
     var nodes = [try conjunction()]
     while token.isSymbol("||") || token.isKeyword("OR") {
@@ -78,6 +99,7 @@ package struct PredicateParser {
     return nodes.count == 1 ? nodes[0] : .or(nodes)
   }
 
+  /// Parses operands of `AND`.
   private mutating func conjunction() throws(PredicateFormatError) -> PredicateNode {
     var nodes = [try negation()]
     while token.isSymbol("&&") || token.isKeyword("AND") {
@@ -87,6 +109,7 @@ package struct PredicateParser {
     return nodes.count == 1 ? nodes[0] : .and(nodes)
   }
 
+  /// Parses `NOT` and its operand.
   private mutating func negation() throws(PredicateFormatError) -> PredicateNode {
     guard token.isSymbol("!") || token.isKeyword("NOT") else { return try primary() }
     advance()
@@ -94,6 +117,7 @@ package struct PredicateParser {
       try nested { (parser) throws(PredicateFormatError) in try parser.negation() })
   }
 
+  /// Parses a constant, a predicate in parentheses, or a comparison.
   private mutating func primary() throws(PredicateFormatError) -> PredicateNode {
     if token.isKeyword("TRUEPREDICATE") || token.isKeyword("FALSEPREDICATE") {
       defer { advance() }
@@ -108,7 +132,10 @@ package struct PredicateParser {
     return node
   }
 
-  /// Whether the parenthesis here encloses a value rather than a predicate: an operator follows it.
+  /// Whether the parenthesis at the current token encloses a value and no predicate. An operator
+  /// after the closing parenthesis shows it.
+  ///
+  /// - Complexity: Linear in the number of tokens up to the closing parenthesis.
   private var parenthesisBeginsExpression: Bool {
     var open = 0
     for index in position..<tokens.count {

@@ -1,44 +1,56 @@
-/// A word of a predicate format.
+/// A token of a predicate format with its place.
 struct PredicateToken: Equatable {
+  /// The kind of a token with its text.
   enum Kind: Equatable {
-    /// A key, a keyword or a function's name with its colons.
+    /// A key, a keyword, or the name of a function with its colons.
     case identifier(String)
-    /// A key with a `#` before it, which is never a keyword.
+    /// A key after `#`. It is never a keyword.
     case escapedIdentifier(String)
+    /// The text of a number without a sign. A number that begins with `.` has a `0` in front.
     case number(String)
+    /// The content of a string in quotes, after its escapes are resolved.
     case string(String)
+    /// An operator or a punctuation mark.
     case symbol(String)
-    /// A place for an argument, such as `%@` or `%ld`, without the length letters.
+    /// A placeholder for an argument, such as `%@` or `%ld`. The value is its last letter, without
+    /// the length letters.
     case argument(Character)
+    /// A variable without its `$`.
     case variable(String)
+    /// The end of the format.
     case end
   }
 
+  /// The kind of the token with its text.
   var kind: Kind
-  /// Where it begins, in Unicode scalars from the start of the format.
+  /// The place of the token, in Unicode scalars from the start of the format.
   var offset: Int
 
-  /// The upper-case form of a word that may be a keyword; nil for all else.
+  /// The identifier in upper case, to compare it with keywords; nil for tokens that cannot be
+  /// keywords.
   var keyword: String? {
     if case .identifier(let name) = kind { return name.uppercased() }
     return nil
   }
 
+  /// Returns whether the token is this symbol.
   func isSymbol(_ symbol: String) -> Bool { kind == .symbol(symbol) }
 
+  /// Returns whether the token is this keyword. `word` must be in upper case.
   func isKeyword(_ word: String) -> Bool { keyword == word }
 
-  /// The words that cannot be keys unless a `#` stands before them.
+  /// The words that are keys only after `#`.
   static let reservedWords: Set<String> = [
     "AND", "OR", "NOT", "IN", "BETWEEN", "CONTAINS", "BEGINSWITH", "ENDSWITH", "LIKE", "MATCHES",
     "TOKENMATCHES", "ANY", "SOME", "ALL", "NONE", "TRUEPREDICATE", "FALSEPREDICATE", "NULL",
     "NIL", "SELF", "TRUE", "FALSE", "YES", "NO", "CAST", "FUNCTION", "SUBQUERY",
   ]
 
-  /// Whether a name is a function's. A mark behind a colon makes one character with it, hence the bytes.
+  /// Returns whether the name is that of a function, which has colons. The check looks at bytes,
+  /// because a mark after a colon joins with it to one character.
   static func isSelector(_ name: String) -> Bool { name.utf8.contains(UInt8(ascii: ":")) }
 
-  /// What the token is, for messages.
+  /// The token as error messages show it.
   var description: String {
     switch kind {
     case .identifier(let name): "'\(name)'"

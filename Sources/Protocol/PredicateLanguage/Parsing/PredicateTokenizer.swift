@@ -1,7 +1,9 @@
-/// Cuts a predicate format into its words.
+/// A splitter of a predicate format into tokens.
 struct PredicateTokenizer {
   private let format: String
+  /// The Unicode scalars of the format. Offsets in errors count them.
   private let scalars: [Unicode.Scalar]
+  /// The index of the next scalar.
   private var position = 0
 
   init(_ format: String) {
@@ -9,8 +11,9 @@ struct PredicateTokenizer {
     scalars = Array(format.unicodeScalars)
   }
 
-  /// All words, the last of which is the end.
+  /// Returns all tokens of the format. The last one is the end.
   ///
+  /// - Throws: ``PredicateFormatError`` for a character or a string that cannot be read.
   /// - Complexity: O(*n*) in the length of the format.
   static func tokens(of format: String) throws(PredicateFormatError) -> [PredicateToken] {
     var tokenizer = PredicateTokenizer(format)
@@ -21,6 +24,7 @@ struct PredicateTokenizer {
     return tokens
   }
 
+  /// Returns the next token; white space before it is skipped.
   private mutating func next() throws(PredicateFormatError) -> PredicateToken {
     while let scalar = current, scalar.properties.isWhitespace { position += 1 }
     let start = position
@@ -43,8 +47,10 @@ struct PredicateTokenizer {
     return PredicateToken(kind: kind, offset: start)
   }
 
+  /// The next scalar; nil at the end.
   private var current: Unicode.Scalar? { peek(0) }
 
+  /// Returns the scalar at a distance from the next one; nil beyond the end.
   private func peek(_ distance: Int) -> Unicode.Scalar? {
     position + distance < scalars.count ? scalars[position + distance] : nil
   }
@@ -55,14 +61,18 @@ struct PredicateTokenizer {
 
   private static func isDigit(_ scalar: Unicode.Scalar) -> Bool { ("0"..."9").contains(scalar) }
 
+  /// Returns whether a name may begin with the scalar. Foundation's key paths have operators such
+  /// as `@count`.
   private static func beginsName(_ scalar: Unicode.Scalar) -> Bool {
     scalar == "_" || scalar == "@" || scalar.properties.isAlphabetic
   }
 
+  /// Returns whether the scalar may stand inside a name.
   private static func continuesName(_ scalar: Unicode.Scalar) -> Bool {
     scalar == "_" || isDigit(scalar) || scalar.properties.isAlphabetic
   }
 
+  /// Consumes scalars as long as the condition holds, and returns them.
   private mutating func take(while condition: (Unicode.Scalar) -> Bool) -> String {
     var text = String.UnicodeScalarView()
     while let scalar = current, condition(scalar) {
@@ -72,6 +82,7 @@ struct PredicateTokenizer {
     return String(text)
   }
 
+  /// Consumes a name after `#` or `$`.
   private mutating func name(after mark: String) throws(PredicateFormatError) -> String {
     guard let first = current, Self.beginsName(first) else {
       throw failure("expected a name after '\(mark)'", at: position)
@@ -79,7 +90,7 @@ struct PredicateTokenizer {
     return take(while: Self.continuesName)
   }
 
-  /// A name, or a function's name: names with a colon after each.
+  /// Consumes a name, or the name of a function: names with a colon after each.
   private mutating func selector() -> String {
     var text = String(scalars[position])
     position += 1
@@ -91,6 +102,8 @@ struct PredicateTokenizer {
     return text
   }
 
+  /// Consumes a decimal number with an optional fraction and exponent. An `e` without digits after
+  /// it does not belong to the number.
   private mutating func number() -> PredicateToken.Kind {
     var text = take(while: Self.isDigit)
     if current == ".", peek(1).map(Self.isDigit) == true {
@@ -105,6 +118,7 @@ struct PredicateTokenizer {
     return .number(text + "e" + sign + take(while: Self.isDigit))
   }
 
+  /// Consumes a symbol. The longer symbols come first in the list, so that `<=` is not read as `<`.
   private mutating func symbol() throws(PredicateFormatError) -> PredicateToken.Kind {
     let symbols = [
       "==", "=<", "=>", "<=", "<>", ">=", "!=", "&&", "||", "**", "=", "<", ">", "!", "(", ")",
@@ -117,13 +131,15 @@ struct PredicateTokenizer {
     throw failure("unexpected character '\(scalars[position])'", at: position)
   }
 
+  /// Returns the next `count` scalars, or fewer at the end.
   private func rest(_ count: Int) -> [Unicode.Scalar] {
     Array(scalars[position..<min(position + count, scalars.count)])
   }
 }
 
 extension PredicateTokenizer {
-  /// `%@`, `%K`, and the number formats of C with their length letters. `%%` is the modulus.
+  /// Consumes a placeholder: `%@`, `%K`, or a number format of C with its length letters. `%%` is
+  /// the operator for the modulus.
   private mutating func argument() throws(PredicateFormatError) -> PredicateToken.Kind {
     let start = position
     position += 1
@@ -139,6 +155,7 @@ extension PredicateTokenizer {
     return .argument(Character(letter))
   }
 
+  /// Consumes a string in quotes and resolves its escapes.
   private mutating func string(
     until quote: Unicode.Scalar
   ) throws(PredicateFormatError) -> PredicateToken.Kind {
@@ -153,6 +170,10 @@ extension PredicateTokenizer {
     throw failure("the string has no closing \(quote)", at: start)
   }
 
+  /// Consumes the rest of an escape after the backslash, such as `n` or `u00e9`. Any other scalar
+  /// stands for itself.
+  ///
+  /// - Parameter start: The place of the string, for the error.
   private mutating func escaped(from start: Int) throws(PredicateFormatError) -> Unicode.Scalar {
     guard let scalar = current else {
       throw failure("the string ends after a backslash", at: start)
