@@ -1,8 +1,9 @@
 import CloudKitModel
 
-/// The schema language (`.ckdb`): Apple, "Integrating a Text-Based Schema into Your Workflow".
+/// The schema language (`.ckdb`). Apple describes it in "Integrating a Text-Based Schema into Your
+/// Workflow".
 extension ContainerSchema {
-  /// Reads a schema text.
+  /// Parses a schema text.
   ///
   /// ```
   /// DEFINE SCHEMA
@@ -16,18 +17,20 @@ extension ContainerSchema {
   ///     );
   /// ```
   ///
-  /// - A record type without `GRANT` has the standard grants. System fields that are not named have
-  ///   no options.
-  /// - `NUMBER` is read as `DOUBLE`, or as the type that it prefers.
+  /// - A record type without `GRANT` has the standard grants (``RecordGrants/standard``).
+  /// - A system field that the text does not name has no options.
+  /// - `NUMBER` means `DOUBLE`, or the type after `PREFERRED AS`.
+  ///
+  /// - Throws: ``SchemaSyntaxError`` for the first mistake.
   public init(parsing text: String) throws(SchemaSyntaxError) {
     var parser = try SchemaParser(text)
     self = try parser.parse()
   }
 
-  /// The schema's canonical text, as Apple's own tools export it: roles, types and fields in the
-  /// order of their names, system fields first and all of them, types and options in columns.
+  /// The schema's canonical text, in the style of Apple's tools. Parsing it gives the same schema.
   ///
-  /// Reading it gives the same schema.
+  /// Roles, record types and fields are in the order of their names. The system fields come first
+  /// in each record type, and all of them are there. Types and options are aligned in columns.
   public var text: String {
     var text = "DEFINE SCHEMA\n"
     for role in roles.sorted() {
@@ -43,7 +46,7 @@ extension ContainerSchema {
 }
 
 extension ContainerSchema.RecordType {
-  /// The fields and grants as they are printed.
+  /// The lines of the fields and grants, without indentation and commas.
   fileprivate var items: [String] {
     let systemFields = SystemField.inSchema.map { system in
       (
@@ -69,12 +72,12 @@ extension ContainerSchema.RecordType {
 }
 
 extension ContainerSchema.Field {
-  /// Type and options, such as `LIST<STRING> QUERYABLE`.
+  /// The type and the options, such as `LIST<STRING> QUERYABLE`.
   public var text: String {
     ([typeText] + indexes.names).joined(separator: " ")
   }
 
-  /// The type in the schema language.
+  /// The type in the schema language, such as `ENCRYPTED STRING` or `LIST<INT64>`.
   public var typeText: String {
     let name = type.element == .asset ? "ASSET" : type.element.rawValue
     let element = (isEncrypted ? "ENCRYPTED " : "") + name

@@ -1,8 +1,13 @@
 import CloudKitModel
 
 extension SchemaChange: CustomStringConvertible {
-  /// A line that begins with `+` for what is added, `-` for what is taken away and `~` for what
-  /// becomes something else.
+  /// The change as text for a person, with a sign at the beginning of each line: `+` for additions,
+  /// `-` for removals, `~` for other changes.
+  ///
+  ///     + Note.rank INT64 QUERYABLE SORTABLE
+  ///     ~ Note.title QUERYABLE -> QUERYABLE SEARCHABLE
+  ///
+  /// A new record type has one more line for each of its fields.
   public var description: String {
     switch self {
     case .addRole(let role): "+ ROLE \(SchemaName.printed(role))"
@@ -27,13 +32,14 @@ extension SchemaChange: CustomStringConvertible {
 }
 
 extension FieldIndexes {
-  /// The options, or a word that there are none.
+  /// The names of the options, or "no index" when there are none.
   fileprivate var text: String {
     isEmpty ? "no index" : names.joined(separator: " ")
   }
 }
 
 extension RecordGrants {
+  /// The grants in the order of the roles, such as `READ+WRITE TO Editor`.
   fileprivate var text: String {
     permissions.sorted { $0.key < $1.key }.map { role, permissions in
       "\(permissions.names.joined(separator: "+")) TO \(role)"

@@ -1,7 +1,11 @@
 import CloudKitModel
 
 extension SchemaParser {
-  /// A field or a grant of a record type.
+  /// Parses a field or a grant of a record type.
+  ///
+  /// - Parameters:
+  ///   - type: The record type to which the item is added.
+  ///   - seen: The names of the fields that were parsed before. A repeated name is a mistake.
   mutating func parseItem(
     into type: inout ContainerSchema.RecordType, seen: inout Set<String>
   ) throws(SchemaSyntaxError) {
@@ -28,6 +32,10 @@ extension SchemaParser {
     type.fields[name] = field
   }
 
+  /// Parses the rest of a system field. Its type must be the field's own type, and it cannot be
+  /// encrypted.
+  ///
+  /// - Parameter token: The token of the name, for errors.
   private mutating func parseSystemField(
     named name: String, at token: SchemaToken, into type: inout ContainerSchema.RecordType
   ) throws(SchemaSyntaxError) {
@@ -46,11 +54,16 @@ extension SchemaParser {
 
   // MARK: Types
 
+  /// The types of single values by their names. `NUMBER` is parsed apart, because it may have a
+  /// preference.
   private static let elements: [String: ValueType] = [
     "ASSET": .asset, "BYTES": .bytes, "DOUBLE": .double, "INT64": .int64, "LOCATION": .location,
     "REFERENCE": .reference, "STRING": .string, "TIMESTAMP": .timestamp,
   ]
 
+  /// Parses a type. `ENCRYPTED` may stand before the type, before `LIST`, or inside of `LIST<…>`.
+  ///
+  /// - Parameter name: The name of the field, for errors.
   private mutating func parseFieldType(
     of name: String
   ) throws(SchemaSyntaxError) -> ContainerSchema.Field {
@@ -67,6 +80,8 @@ extension SchemaParser {
       .list(of: element), isEncrypted: isEncrypted || hasEncryptedElements)
   }
 
+  /// Parses the type of a single value, or of the elements of a list. Assets, references and
+  /// `NUMBER` cannot be encrypted.
   private mutating func parseElement(
     of name: String, isEncrypted: Bool
   ) throws(SchemaSyntaxError) -> ValueType {
@@ -84,7 +99,8 @@ extension SchemaParser {
     return element
   }
 
-  /// Numbers without a preference are doubles, which take whole numbers too.
+  /// Parses an optional `PREFERRED AS` after `NUMBER`. Without a preference the type is a double,
+  /// which can hold whole numbers too.
   private mutating func parsePreference() throws(SchemaSyntaxError) -> ValueType {
     guard takeIf(keyword: "PREFERRED") else { return .double }
     try expect("AS")
@@ -95,6 +111,8 @@ extension SchemaParser {
 
   // MARK: Options
 
+  /// Parses the options of a field, in any order. Each must be allowed for the field's type and may
+  /// stand once.
   private mutating func parseOptions(
     of name: String, _ field: ContainerSchema.Field
   ) throws(SchemaSyntaxError) -> FieldIndexes {
@@ -124,6 +142,9 @@ extension SchemaParser {
 
   // MARK: Grants
 
+  /// Parses a `GRANT`. A grant to the same role adds to the earlier ones.
+  ///
+  /// Roles of the container may be created later in the text, so the parser checks them at the end.
   private mutating func parseGrant(
     into grants: inout RecordGrants
   ) throws(SchemaSyntaxError) {
@@ -153,7 +174,7 @@ extension SchemaParser {
 }
 
 extension FieldIndexes {
-  /// In the order in which they are printed.
+  /// The options with their names, in the order in which they are printed.
   static let named: [(name: String, indexes: FieldIndexes)] = [
     ("QUERYABLE", .queryable), ("SEARCHABLE", .searchable), ("SORTABLE", .sortable),
   ]
@@ -163,7 +184,7 @@ extension FieldIndexes {
 }
 
 extension RecordPermissions {
-  /// In the order in which they are printed.
+  /// The permissions with their names, in the order in which they are printed.
   static let named: [(name: String, permissions: RecordPermissions)] = [
     ("READ", .read), ("CREATE", .create), ("WRITE", .write),
   ]

@@ -1,6 +1,6 @@
 import CloudKitModel
 
-/// Reads a schema text by recursive descent.
+/// A parser of schema texts by recursive descent.
 ///
 /// ```
 /// schema    = DEFINE SCHEMA { role | type }
@@ -13,17 +13,22 @@ import CloudKitModel
 /// option    = QUERYABLE | SORTABLE | SEARCHABLE
 /// ```
 ///
-/// Keywords may be written in any case. Throws ``SchemaSyntaxError`` for the first mistake.
+/// Keywords may have any case. All methods throw ``SchemaSyntaxError`` for the first mistake.
 struct SchemaParser {
+  /// The tokens that are not consumed yet. The last one, the end, is never consumed.
   private var tokens: ArraySlice<SchemaToken>
+  /// The part of the schema that is parsed so far.
   var schema = ContainerSchema()
-  /// Grants of roles that must be created somewhere in the text.
+  /// The grants to roles that do not belong to the system. The text must create each role at some
+  /// place.
   var customGrants: [(role: String, token: SchemaToken)] = []
 
+  /// Splits the text into tokens.
   init(_ text: String) throws(SchemaSyntaxError) {
     tokens = try SchemaTokenizer.tokens(of: text)[...]
   }
 
+  /// Parses the whole text, and checks at the end that all roles in grants exist.
   mutating func parse() throws(SchemaSyntaxError) -> ContainerSchema {
     try expect("DEFINE")
     try expect("SCHEMA")
@@ -42,6 +47,8 @@ struct SchemaParser {
     return schema
   }
 
+  /// Parses `CREATE ROLE`. The name has 1 to 255 bytes without control characters, does not begin
+  /// with `_`, and is not a role yet.
   private mutating func parseRole() throws(SchemaSyntaxError) {
     take()
     try expect("ROLE")
@@ -62,6 +69,7 @@ struct SchemaParser {
     try expect(";", after: "the role")
   }
 
+  /// Parses `RECORD TYPE`. The system type `cloudkit.share` cannot be declared, and no type twice.
   private mutating func parseRecordType() throws(SchemaSyntaxError) {
     take()
     try expect("TYPE")
@@ -96,31 +104,38 @@ struct SchemaParser {
 
   // MARK: Tokens
 
+  /// The current token.
   var current: SchemaToken { tokens[tokens.startIndex] }
 
-  /// Takes the current token; the end stays.
+  /// Consumes the current token. The end stays current.
   mutating func take() {
     if current.kind != .end { tokens.removeFirst() }
   }
 
+  /// Consumes the current token when it is this mark. Returns whether it is.
   mutating func takeIf(_ mark: Unicode.Scalar) -> Bool {
     guard current.kind == .mark(mark) else { return false }
     take()
     return true
   }
 
+  /// Consumes the current token when it is this keyword. Returns whether it is.
   mutating func takeIf(keyword: String) -> Bool {
     guard current.isKeyword(keyword) else { return false }
     take()
     return true
   }
 
+  /// Consumes a keyword, or throws an error when the current token is another.
   mutating func expect(_ keyword: String) throws(SchemaSyntaxError) {
     guard takeIf(keyword: keyword) else {
       throw current.error("expected \(keyword), found \(current.shown)")
     }
   }
 
+  /// Consumes a mark, or throws an error when the current token is another.
+  ///
+  /// - Parameter place: The words after "after" in the error, such as "the record type's name".
   mutating func expect(
     _ mark: Unicode.Scalar, after place: String
   ) throws(SchemaSyntaxError) {
@@ -129,7 +144,9 @@ struct SchemaParser {
     }
   }
 
-  /// Takes a name, quoted or not.
+  /// Consumes a name, with or without quotes. Names that need quotes must have them.
+  ///
+  /// - Parameter role: The words for the expected name in the error, such as "the name of a role".
   mutating func takeName(as role: String) throws(SchemaSyntaxError) -> String {
     let token = current
     switch token.kind {
@@ -149,17 +166,19 @@ struct SchemaParser {
   }
 }
 
-/// Which names stand in double quotes.
+/// The rules for names in double quotes.
 enum SchemaName {
-  /// Words that would be read as something else.
+  /// The words that have another meaning when they stand without quotes.
   private static let reserved: Set<String> = [
     "GRANT", "PREFERRED", "QUERYABLE", "SORTABLE", "SEARCHABLE",
   ]
 
+  /// Returns whether a name must stand in quotes. That holds for reserved words, and for names
+  /// other than a letter followed by letters, digits and `_`.
   static func needsQuotes(_ name: String) -> Bool {
     !Identifier.isPlainName(name) || reserved.contains(name.uppercased())
   }
 
-  /// The name as it is printed.
+  /// Returns the name, in quotes where it needs them.
   static func printed(_ name: String) -> String { needsQuotes(name) ? "\"\(name)\"" : name }
 }

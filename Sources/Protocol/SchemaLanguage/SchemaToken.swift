@@ -1,20 +1,25 @@
-/// A piece of a schema text, with its place.
+/// A token of a schema text with its place.
 struct SchemaToken: Equatable {
+  /// The kind of a token with its text.
   enum Kind: Equatable {
-    /// A keyword or a name without quotes.
+    /// A keyword, or a name without quotes.
     case word(String)
-    /// A name in double quotes, without them.
+    /// The content of a name in double quotes.
     case quoted(String)
     /// One of `( ) < > , ;`.
     case mark(Unicode.Scalar)
+    /// The end of the text.
     case end
   }
 
+  /// The kind of the token with its text.
   var kind: Kind
+  /// The number of the line, from 1.
   var line: Int
+  /// The column in the line, from 1, in Unicode scalars.
   var column: Int
 
-  /// The token as errors show it.
+  /// The token as error messages show it.
   var shown: String {
     switch kind {
     case .word(let word): "'\(word)'"
@@ -24,12 +29,15 @@ struct SchemaToken: Equatable {
     }
   }
 
-  /// Whether the token is this keyword; case does not count, and a quoted name is none.
+  /// Returns whether the token is this keyword, in any case. A name in quotes is never a keyword.
+  ///
+  /// - Parameter keyword: The keyword in upper case.
   func isKeyword(_ keyword: String) -> Bool {
     if case .word(let word) = kind { return word.uppercased() == keyword }
     return false
   }
 
+  /// Returns an error at the token's place.
   func error(_ reason: String) -> SchemaSyntaxError {
     SchemaSyntaxError(line: line, column: column, reason)
   }

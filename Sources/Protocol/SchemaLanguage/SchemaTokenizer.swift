@@ -1,17 +1,26 @@
-/// Cuts a schema text into tokens. Comments (`//`, `--`, `/* */`) are left out.
+/// A splitter of a schema text into tokens. It skips white space and comments (`//`, `--`, `/*
+/// */`).
 struct SchemaTokenizer {
+  /// The Unicode scalars of the text.
   private let text: [Unicode.Scalar]
+  /// The index of the next scalar.
   private var position = 0
+  /// The line of the next scalar, from 1.
   private var line = 1
+  /// The column of the next scalar, from 1. It counts scalars, so a tab counts as one.
   private var column = 1
 
+  /// Prepares a text. A byte order mark at its beginning is skipped.
   init(_ text: String) {
     self.text = Array(text.unicodeScalars)
-    // A byte order mark is not part of the text.
+    // The mark does not count as a column.
     if self.text.first == "\u{FEFF}" { position = 1 }
   }
 
-  /// The tokens in order; the last is ``SchemaToken/Kind/end``.
+  /// Returns the tokens in their order. The last one is ``SchemaToken/Kind/end``.
+  ///
+  /// - Throws: ``SchemaSyntaxError`` for an unknown character, and for a comment or a name in
+  ///   quotes without an end.
   static func tokens(of text: String) throws(SchemaSyntaxError) -> [SchemaToken] {
     var tokenizer = SchemaTokenizer(text)
     var tokens: [SchemaToken] = []
@@ -21,6 +30,7 @@ struct SchemaTokenizer {
     return tokens
   }
 
+  /// Returns the next token.
   private mutating func next() throws(SchemaSyntaxError) -> SchemaToken {
     try skipSpaceAndComments()
     var token = SchemaToken(kind: .end, line: line, column: column)
@@ -44,6 +54,8 @@ struct SchemaTokenizer {
     return token
   }
 
+  /// Consumes a name in double quotes and returns its content. The name must end on its line, and
+  /// quotes cannot be escaped.
   private mutating func quotedName() throws(SchemaSyntaxError) -> String {
     let start = SchemaToken(kind: .end, line: line, column: column)
     advance()
@@ -58,6 +70,7 @@ struct SchemaTokenizer {
     return String(name)
   }
 
+  /// Skips white space and comments. Block comments do not nest.
   private mutating func skipSpaceAndComments() throws(SchemaSyntaxError) {
     while let scalar = peek() {
       switch (scalar, peek(1)) {
@@ -79,10 +92,12 @@ struct SchemaTokenizer {
     }
   }
 
+  /// Returns the scalar at a distance from the next one; nil beyond the end.
   private func peek(_ offset: Int = 0) -> Unicode.Scalar? {
     position + offset < text.count ? text[position + offset] : nil
   }
 
+  /// Consumes one scalar and updates line and column.
   private mutating func advance() {
     if text[position] == "\n" {
       line += 1
@@ -93,6 +108,7 @@ struct SchemaTokenizer {
     position += 1
   }
 
+  /// Returns whether the scalar may stand in a word: an ASCII letter, a digit or `_`.
   private static func isWordScalar(_ scalar: Unicode.Scalar) -> Bool {
     switch scalar {
     case "a"..."z", "A"..."Z", "0"..."9", "_": true
