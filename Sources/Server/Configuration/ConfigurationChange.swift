@@ -1,16 +1,24 @@
 import Settings
 
-/// How one configuration differs from another.
+/// The difference between two configurations. A server uses it when it reloads its configuration.
 public struct ConfigurationChange: Sendable, Hashable {
-  /// The keys whose values differ, such as `limits.waitingPushes`.
+  /// The names of the keys with different values, such as `limits.waitingPushes`, in the order of
+  /// their declarations.
   public private(set) var keys: [String] = []
-  /// Those among them that count only after a restart.
+  /// The names of those keys whose new values take effect only after a restart.
   public private(set) var keysForRestart: [String] = []
 
+  /// Compares the values that files, variables and options give. Two keys that get the same value
+  /// from different places do not differ.
   public init(from old: ConfigurationSources, to new: ConfigurationSources) {
     compare(ConfigurationKey.all, at: [], old, new)
   }
 
+  /// Compares one object's keys.
+  ///
+  /// - Parameters:
+  ///   - keys: the keys of the object.
+  ///   - path: the names on the way to the object.
   private mutating func compare(
     _ keys: [ConfigurationKey], at path: [String], _ old: ConfigurationSources,
     _ new: ConfigurationSources

@@ -1,26 +1,36 @@
 import JSONCoding
 import Settings
 
-/// All keys of a configuration that have a value, with where each came from.
+/// The table of all keys that have a value, with the origin of each value.
 public struct ConfigurationListing: Sendable {
+  /// A key with its value and its origin.
   public struct Row: Sendable, Hashable {
-    /// The names on the way to the key.
+    /// The names on the way to the key, such as `limits` and `waitingPushes`. The names of
+    /// containers and issuers appear in it.
     public var path: [String]
-    /// What is in force; of a secret, only that there is one.
+    /// The value in force. The text `(not shown)` replaces a secret.
     public var value: JSONValue
-    /// Nil for a default.
+    /// The file, variable or option that gives the value; nil for a default.
     public var origin: ConfigurationSources.Origin?
-    /// What the file holds that the value names, if it names one.
+    /// The kind of file that the value names; nil if the value is no file name.
     package var file: SettingKind.FileContents?
   }
 
+  /// The keys in the order of their declarations.
   public private(set) var rows: [Row] = []
 
-  /// - Parameter configuration: what the sources were applied to.
+  /// Lists a configuration.
+  ///
+  /// - Parameters:
+  ///   - configuration: the configuration that results from the sources.
+  ///   - sources: the files, variables and options that the configuration was read from.
   public init(of configuration: ServerConfiguration, from sources: ConfigurationSources) {
     add(ConfigurationKey.all, at: [], ServerConfiguration.settings.shown(configuration), sources)
   }
 
+  /// Appends the rows of one object's keys.
+  ///
+  /// - Parameter inForce: the object's values after all defaults; nil if the object has none.
   private mutating func add(
     _ keys: [ConfigurationKey], at path: [String], _ inForce: JSONValue?,
     _ sources: ConfigurationSources
@@ -46,7 +56,7 @@ public struct ConfigurationListing: Sendable {
     }
   }
 
-  /// A line for each key: its name, value and origin.
+  /// The table as text: one line for each key, with its name, value and origin.
   public var text: String {
     let cells = rows.map { row in
       (
@@ -63,8 +73,8 @@ public struct ConfigurationListing: Sendable {
     return cells.map { "\(padded($0.0, widths.0))  \(padded($0.1, widths.1))  \($0.2)\n" }.joined()
   }
 
-  /// An array of objects with `key`, an array of names; `value`; `origin`; and `variable`, the
-  /// environment variable for it.
+  /// The table as a JSON array of objects. Each object has the members `key` (an array of names),
+  /// `value`, `origin`, and `variable` (the name of the environment variable for the key).
   public var json: JSONValue {
     .array(
       rows.map { row in

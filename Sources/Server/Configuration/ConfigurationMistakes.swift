@@ -1,35 +1,35 @@
 import Settings
 
-/// All that is wrong with a configuration.
+/// All errors that were found in a configuration.
 public struct ConfigurationMistakes: Error, Sendable, CustomStringConvertible {
-  /// At least one.
+  /// The errors; at least one.
   public let mistakes: [ConfigurationError]
 
-  /// - Returns: nil when nothing is wrong.
+  /// Combines errors; nil if there are none.
   public init?(_ mistakes: [ConfigurationError]) {
     guard !mistakes.isEmpty else { return nil }
     self.mistakes = mistakes
   }
 
-  /// The only one, or all, each on a line of its own.
+  /// The only error, or all errors with each on a separate line.
   public var description: String {
     guard mistakes.count > 1 else { return mistakes.first?.description ?? "" }
     return "\(mistakes.count) mistakes in the configuration:"
       + mistakes.map { "\n  \($0)" }.joined()
   }
 
-  /// All on one line.
+  /// All errors on one line, separated by semicolons.
   public var line: String { mistakes.map(\.description).joined(separator: "; ") }
 }
 
-/// Finding all mistakes at once, where reading stops at the first one.
+/// The search for all errors at once. The methods of the other files stop at the first error.
 extension ConfigurationSources {
-  /// Mistakes beyond so many are not looked for.
+  /// The number of errors after which the search stops.
   private static let limit = 100
 
-  /// Puts the values of variables over those there are, without those that cannot be read.
+  /// Reads environment variables like ``read(environment:)``, but skips the invalid ones.
   ///
-  /// - Returns: what is wrong with the others, as ``read(environment:)`` says it.
+  /// - Returns: the errors of the skipped variables.
   public mutating func readWhatCan(environment: [String: String]) -> [ConfigurationError] {
     var environment = environment
     var mistakes: [ConfigurationError] = []
@@ -46,10 +46,12 @@ extension ConfigurationSources {
     return mistakes
   }
 
-  /// Sets a configuration up as far as it goes: what cannot be is left out, with the object it stands
-  /// in where that cannot do without it.
+  /// Applies the values to a configuration like ``apply(to:)``, but skips the invalid ones. If an
+  /// object needs a skipped value, the method skips the whole object.
   ///
-  /// - Returns: what is wrong, as ``apply(to:)`` says it.
+  /// The skipped values are removed from these sources.
+  ///
+  /// - Returns: the errors of the skipped values.
   public mutating func applyWhatCan(
     to configuration: inout ServerConfiguration
   ) -> [ConfigurationError] {

@@ -2,19 +2,24 @@ import Foundation
 import JSONCoding
 import Settings
 
-/// The tables of settings in `docs/configuration.md`, made from what the settings declare.
+/// The generator of the tables of settings in the reference page of the configuration.
 ///
-/// A table stands between `<!-- settings of limits -->` and `<!-- end of settings -->`. The name is that of an object,
-/// such as `containers.*.apns`; the object at the top is `server.json`. Where all keys of an object are objects of the
-/// same keys, one table with `*` stands for all of them.
+/// A table is placed between `<!-- settings of limits -->` and `<!-- end of settings -->`. The name
+/// after `of` is an object's name, such as `containers.*.apns`; `server.json` is the outermost
+/// object. If all keys of an object are objects with the same keys, one table with `*` in its name
+/// describes all of them.
 package enum ConfigurationPage {
+  /// The name of the outermost object's table.
   private static let top = "server.json"
+  /// The beginning of the line before a table.
   private static let start = "<!-- settings of "
+  /// The line after a table.
   private static let end = "<!-- end of settings -->"
 
-  /// The page with all its tables written anew.
+  /// Returns the page with new tables. A test compares the result with the page in the repository.
   ///
-  /// - Throws: ``ConfigurationError`` when the page lacks a table, or has one of an object that is not there.
+  /// - Throws: ``ConfigurationError`` if a table is missing, has no end, or belongs to an object
+  ///   that does not exist.
   package static func renewing(_ page: String) throws(ConfigurationError) -> String {
     var tables: [String: String] = [:]
     add(ConfigurationKey.all, at: "", to: &tables)
@@ -40,6 +45,7 @@ package enum ConfigurationPage {
     return lines.joined(separator: "\n")
   }
 
+  /// Adds the tables of an object and of the objects in it.
   private static func add(
     _ keys: [ConfigurationKey], at path: String, to tables: inout [String: String]
   ) {
@@ -56,6 +62,7 @@ package enum ConfigurationPage {
     }
   }
 
+  /// Returns the table row of a key.
   private static func row(_ key: ConfigurationKey) -> String {
     let restart = key.needsRestart ? " Counts after a restart." : ""
     let cells = ["`\(key.name)`", key.kind.values, key.standard, key.meaning + restart]
@@ -64,7 +71,8 @@ package enum ConfigurationPage {
 }
 
 extension ConfigurationKey {
-  /// The default, in Markdown.
+  /// The default as Markdown: the word `needed` for a required key, and a dash if there is no
+  /// default.
   fileprivate var standard: String {
     if isRequired { return "needed" }
     if let defaultText { return defaultText }
@@ -79,7 +87,7 @@ extension ConfigurationKey {
 }
 
 extension SettingKind {
-  /// The values that are allowed, in Markdown.
+  /// The permitted values as Markdown.
   fileprivate var values: String {
     switch self {
     case .text: "text"
@@ -102,11 +110,13 @@ extension SettingKind {
 }
 
 extension SettingUnit {
+  /// The units of sizes, from the largest to the smallest.
   private static let sizes: [(Int64, String)] = [
     (1 << 60, "EiB"), (1 << 40, "TiB"), (1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB"),
   ]
 
-  /// A number, from 10,000 with commas between thousands; of bytes in the largest unit in which it is whole.
+  /// Returns a number as text. Numbers from 10,000 have commas between thousands. A number of bytes
+  /// gets the largest unit that divides it without a remainder.
   fileprivate func text(_ number: Int64) -> String {
     let size = Self.sizes.first { self == .bytes && number > 0 && number % $0.0 == 0 }
     let count = number / (size?.0 ?? 1)
@@ -115,6 +125,6 @@ extension SettingUnit {
     return text + (size.map { " \($0.1)" } ?? "")
   }
 
-  /// The unit after a number, where neither the key nor ``text(_:)`` says it.
+  /// The unit after a number; empty if the key's name or ``text(_:)`` shows it.
   fileprivate var name: String { self == .count || self == .bytes ? "" : " \(rawValue)" }
 }

@@ -3,37 +3,43 @@ import JSONCoding
 import Settings
 import Spelling
 
-/// Environment variables stand for keys: `PETREL_` and the key in upper case, `__` where an object is
-/// entered, and single underscores wherever they please.
+/// The values that environment variables give.
+///
+/// A variable's name is `PETREL_` and the key's name in upper case. Two underscores separate an
+/// object from its key. Single underscores are ignored.
 ///
 ///     PETREL_PORT                                       port
 ///     PETREL_LIMITS__REQUEST_RATES__USER__PER_SECOND    limits.requestRates.user.perSecond
 ///     PETREL_CONTAINERS__ICLOUD_COM_EXAMPLE_APP__APNS__KEY_ID
 ///
-/// Names of the operator's own, as of containers, must stand in the file; other characters than
-/// letters and digits are underscores. A variable for an object has it as JSON, and replaces all of it.
+/// Names that the operator chooses, such as those of containers, must exist in the file. In a
+/// variable's name, underscores replace their characters other than letters and digits. The value
+/// of a variable for an object is JSON and replaces the whole object.
 extension ConfigurationSources {
+  /// The prefix of all variables.
   private static let prefix = "PETREL_"
 
-  /// What other programs of the house, and commands of this one, read.
+  /// The variables with the prefix that stand for no key. Other programs of the project and other
+  /// commands of this program read them.
   static let others: Set<String> = [
     "PETREL_DATA", "PETREL_CONFIG", "PETREL_SERVER", "PETREL_TOKEN", "PETREL_API_TOKEN",
     "PETREL_ADMIN_KEY", "PETREL_ADMIN_KEY_FILE", "PETREL_CONTAINER", "PETREL_ENVIRONMENT",
     "PETREL_DEVICE", "PETREL_STATE", "PETREL_PROPERTY_SEEDS",
   ]
-  /// What the tests go by, and with them the servers that they start.
+  /// The prefix of variables that control the tests. Servers that tests start inherit these
+  /// variables.
   private static let testPrefix = prefix + "TEST_"
 
-  /// Puts the values of variables over those there are. One that is empty counts as not set.
+  /// Sets the values of variables over the present values. An empty variable counts as missing.
   ///
-  /// - Throws: ``ConfigurationError`` naming a variable that stands for no key, or whose value cannot
-  ///   be.
+  /// - Throws: ``ConfigurationError`` with the name of a variable that stands for no key or has an
+  ///   invalid value.
   public mutating func read(environment: [String: String]) throws(ConfigurationError) {
     let variables = environment.filter {
       $0.key.hasPrefix(Self.prefix) && !$0.key.hasPrefix(Self.testPrefix) && !$0.value.isEmpty
         && !Self.others.contains($0.key)
     }
-    // Whole objects first: single keys go over them.
+    // Whole objects come first, so that variables for single keys override their members.
     let sorted = variables.map { ($0.key, Self.parts(of: $0.key), $0.value) }
       .sorted { ($0.1.count, $0.0) < ($1.1.count, $1.0) }
     for (name, parts, text) in sorted {
@@ -51,27 +57,37 @@ extension ConfigurationSources {
     }
   }
 
+  /// Returns the parts of a variable's name without the prefix, one for each level of objects.
   private static func parts(of variable: String) -> [String] {
     variable.dropFirst(prefix.count).components(separatedBy: "__")
   }
 
-  /// Letters and digits alone, by which names are compared.
+  /// Returns the letters and digits of a name in lower case. Two names are equal if these are.
   private static func core(_ name: String) -> String {
     String(name.lowercased().filter { $0.isLetter || $0.isNumber })
   }
 
-  /// The variable for a key, as documented.
+  /// Returns the name of the variable for a key, as the documentation writes it.
   static func variable(for path: [String]) -> String {
     prefix
       + path.map { words(of: $0).joined(separator: "_").uppercased() }.joined(separator: "__")
   }
 
-  /// The words that a name consists of, in lower case: of `publicURL` `public` and `url`.
+  /// Returns the words of a name in lower case, such as `public` and `url` for `publicURL`.
   static func words(of name: String) -> [String] {
     name.replacing(/([a-z])([A-Z])/) { "\($0.output.1)_\($0.output.2)" }.lowercased()
       .split(omittingEmptySubsequences: false) { !$0.isLetter && !$0.isNumber }.map(String.init)
   }
 
+  /// Returns the path and kind of the key that a variable stands for.
+  ///
+  /// - Parameters:
+  ///   - parts: the remaining parts of the variable's name.
+  ///   - keys: the keys of the object that the parts are in.
+  ///   - path: the path of that object.
+  ///   - variable: the whole name, for error messages.
+  /// - Throws: ``ConfigurationError`` if there is no such key, if the file lacks the operator's
+  ///   name in it, or if the variable enters a key that is no object.
   private func find(
     _ parts: ArraySlice<String>, among keys: [ConfigurationKey], at path: [String],
     variable: String

@@ -1,21 +1,27 @@
 import Synchronization
 
-/// The settings of the containers, which are exchanged when the configuration is read anew.
+/// The settings of the containers, shared by the parts of a server. A reload of the configuration
+/// replaces them.
+///
+/// A `Mutex` protects the settings, so any thread may read them at any time.
 package final class ContainerSettings: Sendable {
+  /// The settings by container identifier.
   private let containers: Mutex<[String: ServerConfiguration.Container]>
 
+  /// Holds the settings of a configuration.
   package init(_ containers: [String: ServerConfiguration.Container]) {
     self.containers = Mutex(containers)
   }
 
-  /// The settings of a container; the usual ones for one that has none.
+  /// The settings of a container; the defaults for a container without settings.
   package subscript(container: String) -> ServerConfiguration.Container {
     containers.withLock { $0[container] } ?? ServerConfiguration.Container()
   }
 
-  /// The containers that have settings.
+  /// The identifiers of the containers that have settings, in alphabetical order.
   package var names: [String] { containers.withLock { $0.keys.sorted() } }
 
+  /// Replaces all settings at once.
   package func replace(_ containers: [String: ServerConfiguration.Container]) {
     self.containers.withLock { $0 = containers }
   }

@@ -1,24 +1,29 @@
 import Foundation
 import Settings
 
-/// An option of commands that sets a setting, over file and variables.
+/// A command-line option that sets a setting, such as `--port`. Its value overrides the file and
+/// the environment variables.
 package struct SettingOption: Sendable {
+  /// The options of all settings that declare one.
   package static let all: [SettingOption] = ConfigurationKey.all.compactMap { key in
     key.option.map { SettingOption(key: key, valueName: $0) }
   }
 
+  /// The key of the setting.
   fileprivate let key: ConfigurationKey
+  /// The placeholder of the value in the help, such as `PORT`.
   package let valueName: String
 
-  /// Without the hyphens at the front, such as `public-url`.
+  /// The option's name without the leading hyphens, such as `public-url`.
   package var name: String { ConfigurationSources.words(of: key.name).joined(separator: "-") }
 
-  /// The words that its value may be; empty where others may be, too.
+  /// The permitted values of a choice; empty if other values are permitted too.
   package var words: [String] {
     if case .choice(let words) = key.kind { words } else { [] }
   }
 
-  /// The first sentence of the manual, without Markdown, and the default.
+  /// The option's description for the help: the first sentence of the setting's description without
+  /// Markdown, and the default.
   package var help: String {
     let sentence = key.meaning.replacing(/\[([^\]]*)\]\([^)]*\)/) { $0.output.1 }
       .components(separatedBy: ". ")[0].trimmingCharacters(in: ["."])
@@ -30,9 +35,10 @@ package struct SettingOption: Sendable {
 }
 
 extension ConfigurationSources {
-  /// Gives a setting the value of an option. A key that would name a file with the value does not count any more.
+  /// Sets a setting to an option's value. If another key could give the same value from a file,
+  /// that key loses its effect.
   ///
-  /// - Returns: what is wrong with the text, after the option's name; nil when it may be.
+  /// - Returns: the broken rule, for a message after the option's name; nil for a valid value.
   package mutating func set(_ option: SettingOption, to text: String) -> String? {
     let key = option.key
     guard let value = key.kind.value(ofText: text), key.kind.allows(value) else {

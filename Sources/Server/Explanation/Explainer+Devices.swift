@@ -2,8 +2,9 @@ import CloudKitModel
 import PushChannels
 import StoreModel
 
-// What became of a notification on its way to each device.
+// The way of a notification to each device.
 extension Explainer {
+  /// Explains a notification: its deliveries, and the devices that got none.
   func explain(_ past: PastNotification) async throws -> NotificationExplanation {
     let notification = past.entry.notification
     var deliveries: [DeliveryExplanation] = []
@@ -21,6 +22,8 @@ extension Explainer {
       deliveries: deliveries, silentDevices: try await silentDevices(of: past))
   }
 
+  /// Returns the reasons why devices of the subscriber got no delivery. The first reason is
+  /// ``SilenceReason/Code/noDevice`` if the subscriber had no device to push to.
   private func silentDevices(of past: PastNotification) async throws -> [SilenceReason] {
     let notification = past.entry.notification
     let recipient = Recipient(
@@ -42,7 +45,9 @@ extension Explainer {
     return reasons
   }
 
-  /// - Parameter periods: when the device was registered, in order.
+  /// Returns the reason why a device got no delivery; nil if nothing explains it.
+  ///
+  /// - Parameter periods: the periods in which the device was registered, in order.
   private static func reason(
     against periods: [DevicePeriod], for past: PastNotification
   ) -> SilenceReason? {
@@ -64,7 +69,8 @@ extension Explainer {
     }
   }
 
-  /// Why nothing was written for a device that was registered when the notification was logged.
+  /// Returns the reason why a device that was registered when the notification was logged got no
+  /// delivery.
   private static func reason(
     against device: DevicePeriod, for past: PastNotification
   ) -> SilenceReason? {
@@ -86,7 +92,8 @@ extension Explainer {
 }
 
 extension UnsentDeliveries {
-  /// Why nothing was written for a device; nil where it is not for a limit or want of a way.
+  /// Returns the reason that the delivery worker recorded for a device; nil if it recorded neither
+  /// a limit nor a missing channel.
   fileprivate func reason(
     against device: DevicePeriod, in container: String
   ) -> SilenceReason? {

@@ -3,6 +3,10 @@ import StoreModel
 
 // Subscriptions that did not fire on a change.
 extension Explainer {
+  /// Adds the subscriptions that did not fire on a change, with the reasons.
+  ///
+  /// - Parameter effort: the number of subscriptions that may still be examined. The method reduces
+  ///   it. At 0 it sets ``ChangeExplanation/moreSilent`` and stops.
   func tellSilent(
     of past: PastChange, about question: Question, in explanation: inout ChangeExplanation,
     effort: inout Int
@@ -24,7 +28,8 @@ extension Explainer {
     }
     var last: SubscriptionName?
     var access: [String: RecordAccess] = [:]
-    // Where all are asked about, those to other types are no answer.
+    // Without a restriction of the question, subscriptions to other record types would only fill
+    // the answer.
     let type = question == Question() ? past.change.record?.recordType : nil
     while true {
       guard effort > 0 else {
@@ -45,7 +50,7 @@ extension Explainer {
           return
         }
         let reasons = try await reasons(against: state, for: past, access: &access)
-        // There are more notifications than were read: these may be of them.
+        // Not all notifications of the change were read. The subscription may have fired after all.
         let isUncertain = explanation.moreNotifications && reasons.first?.code == .notLogged
         guard !isUncertain else { continue }
         explanation.silent.append(
@@ -58,7 +63,8 @@ extension Explainer {
     }
   }
 
-  /// Why the subscription with this name did not fire, though it may not be there at all.
+  /// Returns the reasons why the subscription with this name did not fire. The subscription may not
+  /// exist.
   private func reasons(
     against name: SubscriptionName, for past: PastChange
   ) async throws -> [SilenceReason] {
@@ -79,7 +85,8 @@ extension Explainer {
     return [try await whereabouts(of: name, besides: past.database)]
   }
 
-  /// Where a subscription is that is not in the database.
+  /// Returns the place of a subscription that is not in the database: the subscriber's other
+  /// databases of the container, and then the other environment.
   private func whereabouts(
     of name: SubscriptionName, besides database: DatabaseID
   ) async throws -> SilenceReason {
@@ -109,6 +116,10 @@ extension Explainer {
       "\(name.subscriber) has no subscription '\(name.subscriptionID)' in this container")
   }
 
+  /// Returns the reasons why an existing subscription did not fire.
+  ///
+  /// - Parameter access: the access rights of subscribers that are known already. The method adds
+  ///   those that it reads.
   private func reasons(
     against state: SubscriptionState, for past: PastChange, access: inout [String: RecordAccess]
   ) async throws -> [SilenceReason] {
@@ -147,15 +158,16 @@ extension Explainer {
 }
 
 extension Subscription {
-  /// Whether it may have to do with records of a type; all have with no type.
+  /// Whether the subscription may concern records of a type. With nil, every subscription may.
   func isAbout(recordType: String?) -> Bool {
     guard let recordType, case .query(let query, _, _) = kind else { return true }
     return query.recordType == recordType
   }
 
+  /// Whether the subscription is a query with filters.
   var hasFilters: Bool { self != withoutFilters }
 
-  /// The same, for changes of whose records the fields are not known.
+  /// The same subscription without filters, for changes whose field values were not kept.
   var withoutFilters: Subscription {
     guard case .query(var query, let zoneID, let options) = kind else { return self }
     query.filters = []

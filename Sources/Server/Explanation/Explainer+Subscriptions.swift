@@ -4,7 +4,9 @@ import StoreModel
 
 // What subscriptions have done, and what others would do.
 extension Explainer {
-  /// What a subscription has done of late, and what it costs.
+  /// Explains the recent history of a subscription, and the share of kept changes that it matches.
+  ///
+  /// - Throws: ``StoreError`` if the store fails.
   public func explain(
     _ name: SubscriptionName, in database: DatabaseID
   ) async throws -> SubscriptionExplanation {
@@ -26,11 +28,18 @@ extension Explainer {
     return explanation
   }
 
-  /// Which of the changes that are kept would have fired a subscription.
+  /// Returns the kept changes that would have fired a subscription, newest first.
+  ///
+  /// The method reads at most ``Limits/changesTried`` changes and returns at most
+  /// ``Limits/changes`` of them.
   ///
   /// - Parameters:
-  ///   - version: only changes from this subscription version of the database on.
-  ///   - sequence: only changes before this one.
+  ///   - subscription: the proposed subscription; it need not exist.
+  ///   - subscriber: the user record name of its owner, whose access rights apply.
+  ///   - version: the lower limit of the database's subscription version at a change. Earlier
+  ///     changes are not examined.
+  ///   - sequence: the sequence number that all examined changes must be below; nil for no limit.
+  /// - Throws: ``StoreError`` if the store fails.
   public func dryRun(
     _ subscription: Subscription, of subscriber: String, in database: DatabaseID,
     from version: Int64 = .min, before sequence: Int64? = nil
@@ -75,15 +84,18 @@ extension Explainer {
     }
   }
 
-  /// Which subscriptions would fire, had this change been made just now, and why others would not.
+  /// Returns the subscriptions that a change would fire if it were made now, and the reasons why
+  /// others would not. Nothing is saved.
   ///
-  /// With an index those that fire are told by it, and the others are looked at until so many are told
-  /// as there is room for. Without one all are looked at, one after the other, as far as the limit
-  /// allows: ten thousand take a tenth of a second or two.
+  /// With an index, the index returns the subscriptions that fire. The method then examines others
+  /// only until it has found ``Limits/silent`` of them. Without an index, the method examines every
+  /// subscription up to the limit: 10,000 take 0.1–0.2 seconds.
   ///
   /// - Parameters:
-  ///   - question: of which of them it is told.
-  ///   - name: goes on behind this one.
+  ///   - question: restricts the examined subscriptions. With a restriction, the index is not used.
+  ///   - name: continues after this subscription; nil to begin.
+  /// - Throws: ``StoreError`` if the store fails.
+  /// - Complexity: O(*n*) in the number of examined subscriptions.
   public func dryRun(
     _ change: Change, in database: DatabaseID, about question: Question = Question(),
     after name: SubscriptionName? = nil
@@ -134,6 +146,7 @@ extension Explainer {
     }
   }
 
+  /// Examines one subscription and adds it to the result as firing or silent.
   private func look(
     at stored: StoredSubscription, for change: Change, in database: DatabaseID,
     about question: Question, known access: inout [String: RecordAccess], _ run: inout RecordDryRun
@@ -152,7 +165,7 @@ extension Explainer {
           reasons: SilenceReason.reasons(
             against: stored.subscription, for: change, refusal)))
     }
-    // The index has told them already.
+    // The index has returned the firing subscriptions already.
     guard run.fitting == nil else { return }
     if run.firing.count < limits.notifications {
       run.firing.append(stored.name)
@@ -161,9 +174,13 @@ extension Explainer {
     }
   }
 
+  /// The number of subscriptions or changes that one call of the store reads.
   private static let page = 500
 
-  /// Why a subscriber may not read a record; nil where permitted.
+  /// Returns the reason why a subscriber may not read a record; nil if it is permitted.
+  ///
+  /// - Parameter known: the access rights that are known already, by subscriber and record type.
+  ///   The method adds those that it reads, and empties the dictionary at 10,000 entries.
   func refusal(
     ofReading record: Record?, _ subscriber: String, in database: DatabaseID,
     known: inout [String: RecordAccess]
@@ -182,7 +199,7 @@ extension Explainer {
 }
 
 extension SubscriptionExplanation.Tally {
-  /// Counts the filters that say no to a change of the subscription's own record type.
+  /// Counts the filters that refuse a change of the subscription's own record type.
   fileprivate mutating func count(_ change: Change, against subscription: Subscription) {
     guard case .query(let query, _, _) = subscription.kind, let record = change.record,
       record.recordType == query.recordType

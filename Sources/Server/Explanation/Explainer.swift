@@ -2,65 +2,71 @@ import CloudKitModel
 import PushChannels
 import StoreModel
 
-/// Tells why a push came, or did not: from what the store keeps of the latest changes, of their
-/// notifications and of the deliveries.
-///
-/// ```swift
-/// let explanation = try await Explainer(store: store).explain(
-///   RecordID(recordName: "quake-1"), in: database)
-/// for change in explanation.changes { print(change.notifications.count, change.silent.count) }
-/// ```
+/// The explanation of notifications that came or did not come. It uses the recent changes,
+/// notifications and deliveries that the store keeps (`explain` in the configuration).
 public struct Explainer: Sendable {
-  /// How much is told.
+  /// The limits of an explanation's size and of the work for it.
   public struct Limits: Sendable {
-    /// Changes of a record, and firings of a subscription.
+    /// The maximum number of a record's changes, of a subscription's notifications, and of a dry
+    /// run's matching changes.
     public var changes = 10
-    /// Notifications of a change.
+    /// The maximum number of notifications of a change.
     public var notifications = 50
-    /// Subscriptions that did not fire on a change.
+    /// The maximum number of silent subscriptions of a change.
     public var silent = 50
-    /// Subscriptions that are looked at for them, at most, of all changes together.
+    /// The maximum number of subscriptions that are examined for all changes of an explanation
+    /// together.
     public var subscriptionsLookedAt = 10_000
-    /// Subscriptions that a dry run of a change looks at one by one.
+    /// The maximum number of subscriptions that a dry run of a change examines.
     public var subscriptionsTried = Int.max
-    /// Changes that a dry run of a subscription looks at.
+    /// The maximum number of changes that a dry run of a subscription examines.
     public var changesTried = Int.max
 
+    /// Creates the default limits.
     public init() {}
   }
 
-  /// Asks an index which subscriptions of a database fit a change: some of their names, and how many
-  /// there are; nil where there is no index now.
+  /// A function that asks a subscription index which subscriptions of a database match a change. It
+  /// returns some of their names and their total number; nil if there is no index now.
   public typealias Index =
     @Sendable (Change, DatabaseID) async throws -> (names: [SubscriptionName], count: Int)?
 
+  /// The stores that the explainer reads.
   let store: ExplanationStore
   let limits: Limits
   let index: Index?
 
-  /// - Parameter index: makes a dry run of a change fast where there are many subscriptions.
+  /// Creates an explainer.
+  ///
+  /// - Parameter index: makes a dry run of a change fast if there are many subscriptions. Nil means
+  ///   that the explainer examines each subscription.
   public init(store: ExplanationStore, limits: Limits = Limits(), index: Index? = nil) {
     self.store = store
     self.limits = limits
     self.index = index
   }
 
-  /// Which subscriptions are asked about: those of a user, those with an ID, or all.
+  /// A restriction of an explanation to the subscriptions of a user, to those with an ID, or to
+  /// both.
   public struct Question: Sendable, Hashable {
+    /// The user record name of the subscriber; nil for all subscribers.
     public var subscriber: String?
+    /// The subscription ID; nil for all IDs.
     public var subscriptionID: String?
 
+    /// Creates a restriction; without arguments it permits all subscriptions.
     public init(subscriber: String? = nil, subscriptionID: String? = nil) {
       self.subscriber = subscriber
       self.subscriptionID = subscriptionID
     }
 
-    /// The one subscription that is meant, when one is.
+    /// The name of the only permitted subscription; nil if several are permitted.
     var name: SubscriptionName? {
       guard let subscriber, let subscriptionID else { return nil }
       return SubscriptionName(subscriber: subscriber, subscriptionID: subscriptionID)
     }
 
+    /// Whether a notification belongs to a permitted subscription.
     func isAbout(_ notification: SubscriptionNotification) -> Bool {
       (subscriber ?? notification.subscriber) == notification.subscriber
         && (subscriptionID ?? notification.subscription.subscriptionID)
@@ -68,10 +74,14 @@ public struct Explainer: Sendable {
     }
   }
 
-  /// The time line of a record's latest changes.
+  /// Explains the recent changes of a record, newest first.
   ///
-  /// - Parameter sequence: only changes before this one.
-  /// - Throws: ``StoreError`` when the store fails.
+  /// Changes that the dispatcher has not read yet come before the kept ones.
+  ///
+  /// - Parameters:
+  ///   - question: restricts the subscriptions in the explanation.
+  ///   - sequence: the sequence number that all changes must be below; nil for no limit.
+  /// - Throws: ``StoreError`` if the store fails.
   public func explain(
     _ recordID: RecordID, in database: DatabaseID, about question: Question = Question(),
     before sequence: Int64? = nil
@@ -97,7 +107,8 @@ public struct Explainer: Sendable {
     return explanation
   }
 
-  /// Changes that are committed and wait to be matched.
+  /// Returns the record's changes among the first 1,000 committed changes that wait for the
+  /// dispatcher.
   private func waitingChanges(
     of recordID: RecordID, in database: DatabaseID
   ) async throws -> [OutboxEntry] {
@@ -106,6 +117,7 @@ public struct Explainer: Sendable {
     }
   }
 
+  /// Returns a remark about a record of which no change is kept.
   private func remark(onSilenceOf recordID: RecordID, in database: DatabaseID) async throws
     -> String
   {
@@ -118,14 +130,17 @@ public struct Explainer: Sendable {
       + "subscriptions then, or it is too long ago, or too many others came after it"
   }
 
-  /// What a change led to, and what it did not.
+  /// Explains a change: its notifications, and the subscriptions that stayed silent.
+  ///
+  /// - Parameter effort: the number of subscriptions that may still be examined.
   func explain(
     _ past: PastChange, about question: Question, effort: inout Int
   ) async throws -> ChangeExplanation {
     var explanation = ChangeExplanation(
       sequence: past.sequence, change: past.change, hasFields: past.hasFields,
       dispatched: past.dispatched)
-    // A user may have others that fired.
+    // The store selects by subscriber only. Other subscriptions of the user may have fired, so more
+    // are read.
     let limit = question.subscriptionID == nil ? limits.notifications + 1 : 1_000
     let notifications = try await store.changeHistory.notifications(
       ofChange: past, subscriber: question.subscriber, limit: limit)

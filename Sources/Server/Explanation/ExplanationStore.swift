@@ -1,12 +1,13 @@
 import StoreModel
 
-/// What the explainer reads of a store. It writes nothing.
+/// The parts of a store that an explainer reads. The explainer writes nothing.
 public struct ExplanationStore: Sendable {
   var changeHistory: any ChangeHistoryStore
   var databases: any DatabaseReading
   var outbox: any OutboxReading
   var records: any RecordReading
 
+  /// Combines the parts.
   public init(
     changeHistory: any ChangeHistoryStore, databases: any DatabaseReading,
     outbox: any OutboxReading, records: any RecordReading
@@ -17,7 +18,7 @@ public struct ExplanationStore: Sendable {
     self.records = records
   }
 
-  /// The parts of a whole store.
+  /// Takes the parts of a complete store.
   public init(_ store: any Store) {
     self.init(
       changeHistory: store.changeHistory, databases: store.databases, outbox: store.outbox,

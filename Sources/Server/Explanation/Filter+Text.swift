@@ -1,7 +1,7 @@
 import CloudKitModel
 
 extension Filter {
-  /// The filter for people, such as `price < 100`.
+  /// The filter as text for people, such as `price < 100`.
   public var text: String {
     var words = "\(key) \(comparator.sign) \(value?.text ?? "no value")"
     if let distance { words += " within \(distance) m" }
@@ -12,7 +12,7 @@ extension Filter {
 }
 
 extension Comparator {
-  /// As predicates are written, where they have a word for it.
+  /// The comparator as predicates write it. Comparators without a notation get words.
   fileprivate var sign: String {
     switch self {
     case .equals: "=="
@@ -41,10 +41,10 @@ extension Comparator {
 }
 
 extension RecordValue {
-  /// Characters of a value that are shown.
+  /// The number of characters after which a value's text is cut.
   private static let shown = 100
 
-  /// The value for people; a long one is cut.
+  /// The value as text for people. A long text is cut, and of a list at most 20 elements appear.
   public var text: String {
     switch self {
     case .string(let text): Self.cut("'\(text)'")
@@ -60,6 +60,7 @@ extension RecordValue {
     }
   }
 
+  /// Returns a text with at most ``shown`` characters, and an ellipsis if it was cut.
   private static func cut(_ text: String) -> String {
     text.count > shown ? text.prefix(shown) + "…" : text
   }

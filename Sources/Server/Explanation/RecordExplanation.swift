@@ -2,54 +2,68 @@ import CloudKitModel
 import PushChannels
 import StoreModel
 
-/// What became of a record's recent changes: the time line of each, from its commit to the devices.
+/// The explanation of a record's recent changes, each from its commit to the devices.
 public struct RecordExplanation: Sendable {
+  /// The record.
   public var recordID: RecordID
-  /// Newest first.
+  /// The changes, newest first.
   public var changes: [ChangeExplanation]
-  /// Whether older changes are kept.
+  /// Whether the store keeps older changes of the record.
   public var moreComing: Bool
-  /// Said when no change is kept, or something else is worth knowing.
+  /// A remark for people if no change of the record is kept; otherwise nil.
   public var remark: String?
 }
 
-/// One change, with what it led to and what it did not.
+/// A change with the notifications that it caused, and the subscriptions that it did not fire.
 public struct ChangeExplanation: Sendable {
+  /// The change's number in the database's change history. Later changes have greater numbers.
   public var sequence: Int64
+  /// The change as it was committed.
   public var change: Change
-  /// Whether the record's fields were kept. A change that was too large is there without them.
+  /// Whether the field values of the record were kept. They are missing if the change was too
+  /// large.
   public var hasFields: Bool
-  /// When all that it led to was in the notification log; nil while it waits to be matched.
+  /// The time at which all notifications of the change were in the log; nil while the change waits
+  /// for the dispatcher.
   public var dispatched: Timestamp?
+  /// The notifications that the change caused.
   public var notifications: [NotificationExplanation] = []
-  /// Whether there are more notifications than are told.
+  /// Whether the change caused more notifications than are listed.
   public var moreNotifications = false
+  /// The subscriptions that the change did not fire.
   public var silent: [SilentSubscription] = []
-  /// Whether there are more silent subscriptions than are told.
+  /// Whether there are more silent subscriptions than are listed.
   public var moreSilent = false
 }
 
-/// One notification on its way.
+/// A notification with its deliveries, and the devices that got none.
 public struct NotificationExplanation: Sendable {
+  /// The entry in the notification log.
   public var entry: LogEntry
-  /// What the push lacks of the notification, in the order in which it went; empty where it is whole.
+  /// The parts of the notification that the push payload lacks, in the order of their removal. The
+  /// list is empty if the payload is complete.
   public var prunedParts: [PushPayloadPart]
+  /// The deliveries to the subscriber's devices.
   public var deliveries: [DeliveryExplanation]
-  /// Why devices of the subscriber got no push.
+  /// The reasons why devices of the subscriber got no delivery.
   public var silentDevices: [SilenceReason]
 }
 
-/// What became of a push.
+/// A delivery with its outcome.
 public struct DeliveryExplanation: Sendable {
+  /// The delivery as the store keeps it.
   public var delivery: PastDelivery
-  /// The notification that was pushed in its place.
+  /// The log entry of the notification that replaced this one in a push; nil if the delivery was
+  /// not merged.
   public var mergedInto: LogEntry?
 }
 
-/// A subscription that did not fire, and all that spoke against it.
+/// A subscription that a change did not fire, with all reasons.
 public struct SilentSubscription: Sendable {
+  /// The user record name of the subscriber.
   public var subscriber: String
+  /// The subscription's ID.
   public var subscriptionID: String
-  /// The first is what the server came to first.
+  /// The reasons, in the order of the server's checks.
   public var reasons: [SilenceReason]
 }

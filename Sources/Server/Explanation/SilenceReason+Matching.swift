@@ -1,10 +1,11 @@
 import CloudKitModel
 
 extension SilenceReason {
-  /// Why a subscription, as it is now, does not fire on a change: all reasons, in the order in which
-  /// the server would come to them. Empty when it fires.
+  /// Returns all reasons why a subscription with its present content does not fire on a change, in
+  /// the order of the server's checks. The result is empty if the subscription fires.
   ///
-  /// - Parameter refusal: why the subscriber may not read the record; nil if it may.
+  /// - Parameter refusal: the reason why the subscriber may not read the record; nil if it is
+  ///   permitted.
   static func reasons(
     against subscription: Subscription, for change: Change, _ refusal: AccessRefusal?
   ) -> [SilenceReason] {
@@ -25,6 +26,7 @@ extension SilenceReason {
     return reasons
   }
 
+  /// Returns the reasons why a query subscription does not fire on a change.
   private static func reasons(
     against query: Query, in zoneID: ZoneID?, on options: Subscription.Options, for change: Change
   ) -> [SilenceReason] {
@@ -50,7 +52,7 @@ extension SilenceReason {
         SilenceReason(
           .zone, "it asks for records in \(zoneID), and this one is in \(change.zoneID)"))
     }
-    // What a filter would say of a record of another type helps nobody.
+    // A filter's result for a record of another type would not help the reader.
     guard record.recordType == query.recordType else { return reasons }
     for filter in query.filters where !filter.matches(record) {
       let value = record.value(for: filter.key)
@@ -62,6 +64,7 @@ extension SilenceReason {
     return reasons
   }
 
+  /// Returns the end of a sentence about the value that a filter compared.
   private static func saw(
     _ value: RecordValue?, by filter: Filter, in record: Record
   ) -> String {
@@ -74,6 +77,9 @@ extension SilenceReason {
     }
   }
 
+  /// Returns the reasons why a zone or database subscription does not fire on a change.
+  ///
+  /// - Parameter zoneID: the subscription's zone; nil for a database subscription.
   private static func reasons(
     inFeedOf zoneID: ZoneID?, recordType: String?, for change: Change
   ) -> [SilenceReason] {
@@ -99,7 +105,7 @@ extension SilenceReason {
 }
 
 extension ChangeEvent {
-  /// What was done, for people.
+  /// The event as a participle, for people.
   public var text: String {
     switch self {
     case .recordCreated, .zoneCreated: "created"
@@ -110,7 +116,7 @@ extension ChangeEvent {
 }
 
 extension Subscription.Options {
-  /// The events, for people.
+  /// The events as a list, for people.
   public var text: String {
     var words: [String] = []
     if contains(.firesOnRecordCreation) { words.append("creation") }

@@ -1,65 +1,75 @@
 import CloudKitModel
 
-/// Why a subscription did not fire on a change, or a notification was not pushed to a device.
+/// The reason why a subscription did not fire on a change, or why a device got no push.
 public struct SilenceReason: Sendable, Hashable {
+  /// The kind of a reason. The API's answers and `petrel explain` contain its raw value.
   public enum Code: String, Sendable, Hashable, CaseIterable {
     // The subscription.
-    /// There is no such subscription, and none was deleted.
+    /// There is no such subscription in the container, and the store knows of no deletion.
     case unknownSubscription
-    /// It was deleted before the change, or fired once and was deleted by that.
+    /// The subscription was deleted. After a deletion the store does not know what the subscription
+    /// asked for.
     case deletedSubscription
-    /// It is in the container's other environment.
+    /// The subscription is in the container's other environment.
     case otherEnvironment
-    /// It is in another database of the same environment.
+    /// The subscription is in another database of the same environment.
     case otherDatabase
-    /// It was saved after the change was committed.
+    /// The subscription was saved after the change was committed.
     case notYetSaved
-    /// It was changed after the change was committed; what it said then is not known.
+    /// The subscription was changed after the change was committed. Its earlier content is unknown.
     case changedSince
 
     // What it asks for.
+    /// The subscription is for another record type.
     case recordType
+    /// The subscription is for other events, such as creations only.
     case event
+    /// The subscription is for another zone.
     case zone
-    /// Zone and database subscriptions do not fire in the default zone.
+    /// The change is in the default zone, where zone and database subscriptions do not fire.
     case defaultZone
+    /// A filter of the subscription does not match the record.
     case filter
     /// The subscriber may not read the record.
     case permission
 
     // The notification.
-    /// It was logged, and trimmed since; or who may read the record has changed.
+    /// The subscription should have fired. Its notification has left the log, or the subscriber
+    /// could not read the record at the time of the dispatch.
     case notLogged
-    /// The change's values were too large to be kept.
+    /// The change was too large, so its values were not kept, and the filters cannot be checked.
     case valuesNotKept
 
     // The device.
     /// The device made the change.
     case originDevice
-    /// The subscriber has no device that is pushed to.
+    /// The subscriber had no device in this container and environment that gets pushes.
     case noDevice
     /// The device was registered after the notification was logged.
     case registeredLater
-    /// The device is gone.
+    /// The device was removed or had expired before the notification was logged.
     case deviceGone
-    /// The server had no way to the device: its channel was not set up.
+    /// The device's push channel was not configured, so the server could not push to the device.
     case notSetUp
-    /// Too many pushes waited already, for the subscriber or on the server.
+    /// Too many pushes were waiting, for the subscriber or on the server.
     case tooManyWaiting
-    /// Readers of the web courier come for what is logged; nothing is pushed to them.
+    /// The device is a reader of the web courier. It fetches notifications from the log and gets no
+    /// pushes.
     case courier
   }
 
+  /// The kind of the reason.
   public var code: Code
-  /// For people.
+  /// The reason as a sentence for people.
   public var text: String
-  /// The filter that said no.
+  /// The filter that did not match; nil for other kinds.
   public var filter: Filter?
-  /// What the filter saw; nil when the field was absent.
+  /// The value that the filter compared; nil if the field was absent, and for other kinds.
   public var value: RecordValue?
-  /// The token of the device.
+  /// The token of the device; nil for a reason that concerns the subscription.
   public var device: String?
 
+  /// Creates a reason.
   public init(
     _ code: Code, _ text: String, filter: Filter? = nil, value: RecordValue? = nil,
     device: String? = nil

@@ -1,58 +1,63 @@
 import CloudKitModel
 import StoreModel
 
-/// What a subscription has done of late.
+/// The recent history of a subscription.
 public struct SubscriptionExplanation: Sendable {
-  /// Nil when there is none of the name.
+  /// The subscription's present content; nil if it does not exist.
   public var subscription: Subscription?
-  /// When it was deleted, if it was.
+  /// The time of its last deletion; nil if the store knows of none.
   public var deleted: Timestamp?
-  /// The latest firings, newest first.
+  /// The latest notifications of the subscription, newest first.
   public var firings: [NotificationExplanation] = []
-  /// How it fared with the changes that are kept.
+  /// The counts of the kept changes by the subscription's result.
   public var tally = Tally()
-  /// Whether there are older changes than the tally is of.
+  /// Whether the store keeps older changes than the tally counts.
   public var moreChanges = false
 
-  /// The changes that are kept, by what the subscription had to do with them.
+  /// The counts of examined changes by the subscription's result.
   public struct Tally: Sendable, Hashable {
-    /// All that were looked at: those that were committed since it was saved.
+    /// The number of examined changes.
     public var changes = 0
-    /// Those that it would fire on as it is now.
+    /// The number of changes that the subscription matches with its present content, and whose
+    /// records the subscriber may read.
     public var fitting = 0
-    /// Those that an index with this subscription alone had to look at, and that do not fit: its cost.
+    /// The number of changes for which an index with this subscription alone had to compare filters
+    /// without a match. It measures the cost of the subscription.
     public var lookedAtInVain = 0
-    /// How often each filter said no to a change of its record type.
+    /// The number of changes of the subscription's record type that each filter refused.
     public var refusals: [Filter: Int] = [:]
-    /// The time of the oldest of them; nil when there are none.
+    /// The time of the oldest examined change; nil if there is none.
     public var since: Timestamp?
   }
 }
 
-/// What would fire, had a record been saved. Nothing is saved and nobody is told.
+/// The result of a dry run of a record: the subscriptions that would fire. Nothing is saved, and
+/// nothing is pushed.
 public struct RecordDryRun: Sendable {
-  /// The subscriptions that would fire, in the order of subscribers and IDs.
+  /// The subscriptions that would fire, ordered by subscriber and ID.
   public var firing: [SubscriptionName] = []
-  /// Whether there are more than are told.
+  /// Whether more subscriptions would fire than are listed.
   public var moreFiring = false
-  /// How many fit in the whole database, by an index, whether their subscribers may read the record or
-  /// not. Nil where no index was asked: then only those that were looked at are told.
+  /// The number of subscriptions in the whole database that match by the index, whether or not
+  /// their subscribers may read the record. Nil if no index was used; then only examined
+  /// subscriptions are listed.
   public var fitting: Int?
-  /// Those of the question that would not, and why.
+  /// The examined subscriptions that would not fire, with the reasons.
   public var silent: [SilentSubscription] = []
-  /// Whether more of those that were looked at would not fire than are told.
+  /// Whether more of the examined subscriptions would not fire than are listed.
   public var moreSilent = false
-  /// How many subscriptions were looked at one by one.
+  /// The number of subscriptions that were examined one by one.
   public var lookedAt = 0
-  /// Behind which there are others to be looked at; nil when it came to the end.
+  /// The subscription after which the next call continues; nil if all were examined.
   public var next: SubscriptionName?
 }
 
-/// Which recent changes would have fired a subscription, had it been there.
+/// The result of a dry run of a subscription: the recent changes that would have fired it.
 public struct SubscriptionDryRun: Sendable {
-  /// Newest first.
+  /// The matching changes, newest first.
   public var fitting: [PastChange]
+  /// The counts of all examined changes.
   public var tally: SubscriptionExplanation.Tally
-  /// Before which there are others to be looked at; nil when it came to the oldest.
+  /// The sequence number before which the next call continues; nil if all were examined.
   public var next: Int64?
 }

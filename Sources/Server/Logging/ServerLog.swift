@@ -2,22 +2,25 @@ import CloudKitModel
 import Foundation
 import JSONCoding
 
-/// Where the server writes what an operator should know.
+/// The log of the server: messages for the operator, each with a level and named fields.
 ///
-/// ```swift
-/// log.info("request failed", ["uuid": .string(uuid), "status": .int(400)])
-/// ```
+/// A log is a value around a closure that writes entries. The closure may run on any thread, and on
+/// several at once.
 public struct ServerLog: Sendable {
-  /// How much an entry matters, rising.
+  /// The severity of an entry. A greater level is more severe.
   public enum Level: String, Sendable, CaseIterable, Comparable {
-    /// Each request, for those who look for a fault.
+    /// Each request, for the search of a fault.
     case debug
+    /// The normal course of the server.
     case info
+    /// An unexpected event that the server handles by itself.
     case warning
+    /// An event that needs the operator's attention.
     case error
 
     public static func < (left: Level, right: Level) -> Bool { left.rank < right.rank }
 
+    /// The position of the level in the order, from 0.
     private var rank: Int {
       switch self {
       case .debug: 0
@@ -28,39 +31,44 @@ public struct ServerLog: Sendable {
     }
   }
 
-  /// How entries are written; each is one line.
+  /// The format of entries. Each entry is one line.
   public enum Format: String, Sendable, CaseIterable {
-    /// Time, level, message, and fields as `name=value`.
+    /// The time, the level, the message, and the fields as `name=value`.
     case text
-    /// A JSON object with `time`, `level`, `message` and the fields.
+    /// A JSON object with the members `time`, `level` and `message`, and one for each field.
     case json
   }
 
-  /// One thing that happened.
+  /// A message with its level and fields.
   public struct Entry: Sendable {
+    /// The severity.
     public var level: Level
+    /// The message, without the fields' values.
     public var message: String
-    /// In the order in which they are shown.
+    /// The fields in the order of the output.
     public var fields: [(name: String, value: JSONValue)]
   }
 
+  /// The fields of an entry, as a dictionary literal in the order of the output.
   public typealias Fields = KeyValuePairs<String, JSONValue>
 
-  /// Entries that matter less are dropped.
+  /// The lowest level that the log writes. Entries below it are dropped.
   public let level: Level
+  /// Writes an entry that has passed the check of its level.
   private let write: @Sendable (Entry) -> Void
 
+  /// Creates a log that passes entries to a closure.
   public init(level: Level = .info, entries write: @escaping @Sendable (Entry) -> Void) {
     self.level = level
     self.write = write
   }
 
-  /// A log of lines in text form, without the time.
+  /// Creates a log that passes lines in the text format, without time and level, to a closure.
   public init(level: Level = .info, _ write: @escaping @Sendable (Level, String) -> Void) {
     self.init(level: level, entries: { write($0.level, $0.text) })
   }
 
-  /// Lines on standard error.
+  /// Returns a log that writes lines to standard error, each in one call of `write`.
   public static func standardError(level: Level = .info, format: Format = .text) -> ServerLog {
     ServerLog(
       level: level,
@@ -70,22 +78,29 @@ public struct ServerLog: Sendable {
       })
   }
 
-  /// Drops everything.
+  /// The log that drops all entries.
   public static let silent = ServerLog(level: .error, entries: { _ in })
 
+  /// Writes an entry for the search of a fault. The arguments are evaluated only if the log writes
+  /// the entry.
   public func debug(_ message: @autoclosure () -> String, _ fields: @autoclosure () -> Fields) {
     guard level <= .debug else { return }
     add(.debug, message(), fields().map { ($0.key, $0.value) })
   }
 
+  /// Writes an entry about the normal course of the server.
   public func info(_ message: String, _ fields: Fields = [:]) { add(.info, message, fields) }
+  /// Writes an entry about an event that the server handles by itself.
   public func warning(_ message: String, _ fields: Fields = [:]) { add(.warning, message, fields) }
+  /// Writes an entry about an event that needs the operator's attention.
   public func error(_ message: String, _ fields: Fields = [:]) { add(.error, message, fields) }
 
+  /// Writes an entry if its level is high enough.
   func add(_ level: Level, _ message: String, _ fields: Fields) {
     add(level, message, fields.map { ($0.key, $0.value) })
   }
 
+  /// Writes an entry with an array of fields, if its level is high enough.
   package func add(_ level: Level, _ message: String, _ fields: [(name: String, value: JSONValue)])
   {
     guard level >= self.level else { return }
@@ -94,7 +109,9 @@ public struct ServerLog: Sendable {
 }
 
 extension ServerLog.Entry {
-  /// The entry as a line, without its line break.
+  /// Returns the entry as a line without a line break.
+  ///
+  /// - Parameter time: the time that the line shows.
   func line(_ format: ServerLog.Format, at time: Timestamp) -> String {
     switch format {
     case .text: return "\(time.date.formatted(.iso8601)) \(level.rawValue) \(text)"
@@ -109,21 +126,23 @@ extension ServerLog.Entry {
     }
   }
 
-  /// The message and the fields.
+  /// The message and the fields in the text format.
   var text: String {
     guard !fields.isEmpty else { return Self.oneLine(message) }
     let pairs = fields.map { "\($0.name)=\(Self.word($0.value))" }
     return Self.oneLine(message) + ": " + pairs.joined(separator: " ")
   }
 
-  /// A value as it is, or in quotes where it would not be told from what is beside it.
+  /// Returns a field's value for the text format. A text is quoted as JSON if it is empty, or
+  /// contains a space, a control character or a quotation mark.
   private static func word(_ value: JSONValue) -> String {
     guard let string = value.string else { return value.text }
     let isPlain = !string.isEmpty && string.utf8.allSatisfy { $0 > 0x20 && $0 != 0x22 }
     return isPlain ? string : value.text
   }
 
-  /// What others wrote may not look like an entry of its own.
+  /// Returns a message without line breaks. A message may contain text of clients, which must not
+  /// look like a separate entry.
   private static func oneLine(_ text: String) -> String {
     guard text.utf8.contains(where: { $0 < 0x20 }) else { return text }
     return text.split(whereSeparator: \.isNewline).joined(separator: " ")

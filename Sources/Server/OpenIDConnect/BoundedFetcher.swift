@@ -1,18 +1,23 @@
 import OutboundHTTP
 import Synchronization
 
-/// Fetches from servers that the operator names, wherever they are, with limits: 10 seconds to the end of
-/// the answer, 256 KiB, no redirects, no cookies.
+/// An HTTP client for servers that the operator names, at any address.
+///
+/// It limits what such a server can cost: 10 seconds to the end of an answer by default, 256 KiB,
+/// no redirects, no cookies.
 public final class BoundedFetcher: Sendable {
   private let configuration: HTTPClient.Configuration
-  /// Nil until the first request: a client has a thread.
+  /// The client, which has a thread of its own; nil until the first request.
   private let client = Mutex<HTTPClient?>(nil)
 
-  /// - Parameter timeout: seconds to the end of an answer.
+  /// Creates a fetcher. It opens no connection and starts no thread before the first request.
+  ///
+  /// - Parameter timeout: the maximum time in seconds from a request to the end of its answer.
   public init(timeout: Double = 10) {
     var configuration = HTTPClient.Configuration()
     configuration.rules = .anywhere
-    // An issuer on this machine may be without TLS; ``IssuerMetadata`` refuses it of others.
+    // An issuer on this machine may work without TLS. ``IssuerMetadata`` refuses such URLs of other
+    // issuers.
     configuration.allowsHTTP = true
     configuration.time = timeout
     configuration.answerBytes = 256 << 10
@@ -24,10 +29,14 @@ public final class BoundedFetcher: Sendable {
     Task { await client.close() }
   }
 
-  /// Gets a URL, or posts a form to it when there is one.
+  /// Sends a `GET` request, or a `POST` request with a form if `form` is not nil.
   ///
-  /// - Throws: ``OpenIDError/Code/unreachable``, and ``OpenIDError/Code/badAnswer`` for an answer
-  ///   that is too long.
+  /// - Parameters:
+  ///   - form: the encoded fields of the form.
+  ///   - authorization: the value of the header field `Authorization`.
+  /// - Returns: the answer with any status.
+  /// - Throws: ``OpenIDError/Code/unreachable`` for an invalid URL, a failed connection and a late
+  ///   answer. ``OpenIDError/Code/badAnswer`` if the answer is too long.
   public func fetch(
     _ url: String, form: String?, authorization: String?
   ) async throws(OpenIDError) -> OutboundAnswer {
@@ -53,6 +62,7 @@ public final class BoundedFetcher: Sendable {
     }
   }
 
+  /// Returns the client, and creates it for the first request.
   private func startedClient() throws(OutboundError) -> HTTPClient {
     try client.withLock { client throws(OutboundError) in
       if let client { return client }

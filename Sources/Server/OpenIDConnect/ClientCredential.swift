@@ -3,18 +3,24 @@ import Cryptography
 import Foundation
 import JSONCoding
 
-/// What a request to the token endpoint carries to show who sends it (OpenID Connect Core 1.0,
-/// section 9).
+/// The part of a request to the token endpoint that authenticates this server as the client (OpenID
+/// Connect Core 1.0, section 9).
 struct ClientCredential: Sendable {
-  /// Seconds that a signed credential is good for; it is made anew for each request.
+  /// The lifetime in seconds of a signed credential. Each request gets a new one.
   static let signedLifetime = 300.0
 
-  /// Further fields of the form.
+  /// The additional fields of the form.
   var fields: [(String, String)] = []
-  /// The header `Authorization`.
+  /// The value of the header field `Authorization`; nil for none.
   var authorization: String?
 
-  /// - Throws: `badCredential` when the key cannot be used.
+  /// Creates the credential for one request.
+  ///
+  /// - Parameters:
+  ///   - takesSecretInForm: whether the issuer accepts a secret in the form. Otherwise the secret
+  ///     is sent in a header field.
+  ///   - now: the time at which a signed credential begins.
+  /// - Throws: ``OpenIDError/Code/badCredential`` if the signing key is unusable.
   init(
     _ settings: IssuerSettings, takesSecretInForm: Bool, at now: Timestamp
   ) throws(OpenIDError) {
@@ -24,7 +30,7 @@ struct ClientCredential: Sendable {
     case .secret(let secret) where takesSecretInForm:
       fields = [("client_id", settings.clientID), ("client_secret", secret)]
     case .secret(let secret):
-      // Both are escaped before they are put together (RFC 6749, section 2.3.1).
+      // Both parts are escaped before they are joined (RFC 6749, section 2.3.1).
       let pair = FormText.escaped(settings.clientID) + ":" + FormText.escaped(secret)
       authorization = "Basic " + Data(pair.utf8).base64EncodedString()
     case .signed(let teamID, let keyID, let keyPEM):
@@ -39,7 +45,8 @@ struct ClientCredential: Sendable {
     }
   }
 
-  /// Apple's "client secret": a web token that the team signs.
+  /// Returns the "client secret" that Apple requires: a JSON web token that the team's key signs
+  /// with ES256.
   private static func secret(
     teamID: String, keyID: String, keyPEM: String, settings: IssuerSettings, at now: Timestamp
   ) throws(OpenIDError) -> String {

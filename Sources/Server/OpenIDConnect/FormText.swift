@@ -1,15 +1,17 @@
 import Foundation
 
-/// Fields as a query or a form carries them (`application/x-www-form-urlencoded`).
+/// The encoding of fields in a query or a form (`application/x-www-form-urlencoded`).
 enum FormText {
-  // RFC 3986, section 2.3: what needs no escape anywhere.
+  // These characters need no escape in any part of a URL (RFC 3986, section 2.3).
   private static let unreserved = CharacterSet(
     charactersIn: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
 
+  /// Returns a text with all other characters escaped as `%XX`.
   static func escaped(_ text: String) -> String {
     text.addingPercentEncoding(withAllowedCharacters: unreserved) ?? ""
   }
 
+  /// Returns the fields as `name=value`, joined with `&`.
   static func encode(_ fields: [(String, String)]) -> String {
     fields.map { "\(escaped($0))=\(escaped($1))" }.joined(separator: "&")
   }

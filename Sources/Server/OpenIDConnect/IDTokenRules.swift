@@ -1,21 +1,24 @@
 import CloudKitModel
 import JSONCoding
 
-/// What an ID token must say to be believed, once its signature is right (OpenID Connect Core 1.0,
-/// section 3.1.3.7).
+/// The rules that the claims of an ID token must fulfil (OpenID Connect Core 1.0, section 3.1.3.7).
+/// The caller has checked the token's signature.
 struct IDTokenRules: Sendable {
-  /// Seconds by which clocks may differ.
+  /// The maximum difference in seconds between the clocks of this server and the issuer.
   static let tolerance = 60.0
-  /// Seconds; a token for this sign-in was made just now.
+  /// The maximum age of a token in seconds. The issuer creates the token during the sign-in.
   static let oldest = 600.0
 
+  /// The issuer's identifier, which the claim `iss` must equal.
   var issuer: String
+  /// The client ID, which the claim `aud` must contain.
   var clientID: String
+  /// The nonce of the sign-in, which the claim `nonce` must equal.
   var nonce: String
 
-  /// Who signed in.
+  /// Returns the identity of the user who signed in.
   ///
-  /// - Throws: `invalidToken` naming the claim that is wrong.
+  /// - Throws: ``OpenIDError/Code/invalidToken`` with the claim that breaks a rule.
   func identity(_ claims: JSONValue, at now: Timestamp) throws(OpenIDError) -> IssuerIdentity {
     func refuse(_ reason: String) -> OpenIDError {
       OpenIDError(.invalidToken, "the ID token \(reason)")
@@ -24,7 +27,7 @@ struct IDTokenRules: Sendable {
     guard claims["iss"]?.string == issuer else {
       throw refuse("is of the issuer \(quoted("iss")), not \(issuer)")
     }
-    // What is no text counts as another audience.
+    // An element of the list that is not a text counts as an audience other than this client.
     let audience =
       claims["aud"]?.array?.map(\.string) ?? claims["aud"]?.string.map { [$0] } ?? []
     guard audience.contains(clientID) else {

@@ -3,31 +3,45 @@ import Foundation
 import JSONCoding
 import OutboundHTTP
 
-/// An OpenID Connect issuer as this server talks to it: its document and its keys, which are cached,
-/// and its token endpoint.
+/// A client of one OpenID Connect issuer. It caches the issuer's metadata document and keys.
+///
+/// A sign-in takes two steps:
 ///
 /// ```swift
 /// let issuer = Issuer(settings)
 /// let url = try await issuer.url(for: request)
-/// // The browser goes there, and comes back with a code.
+/// // The browser opens the URL and returns to this server with a code.
 /// let identity = try await issuer.identity(forCode: code, of: request)
 /// ```
-/// All methods throw ``OpenIDError``.
+///
+/// All methods throw ``OpenIDError``. Concurrent sign-ins share one download of the document or the
+/// keys.
 public actor Issuer {
-  /// Seconds after which the document is fetched anew.
+  /// The time in seconds after which the metadata document is downloaded again.
   static let documentLifetime = 86_400.0
-  /// Codes that are exchanged at the same time; beyond that ``OpenIDError/Code/overloaded``.
+  /// The maximum number of codes that are exchanged at the same time. Above it, a sign-in fails
+  /// with ``OpenIDError/Code/overloaded``.
   static let limit = 32
 
+  /// The operator's settings for the issuer.
   public nonisolated let settings: IssuerSettings
   private let fetcher: BoundedFetcher
   private let clock: @Sendable () -> Timestamp
+  /// The cached metadata document with the time of its download.
   private var metadata: (value: IssuerMetadata, fetched: Timestamp)?
+  /// The download of the document that is under way; nil if there is none.
   private var metadataFetch: Task<IssuerMetadata, any Error>?
   private var keys = KeySetCache()
+  /// The download of the keys that is under way; nil if there is none.
   private var keysFetch: Task<Void, any Error>?
+  /// The number of codes that are being exchanged.
   private var exchanges = 0
 
+  /// Creates a client. It sends nothing before the first sign-in.
+  ///
+  /// - Parameters:
+  ///   - fetcher: the HTTP client; several issuers may share one.
+  ///   - clock: the source of the current time.
   public init(
     _ settings: IssuerSettings, fetcher: BoundedFetcher = BoundedFetcher(),
     clock: @escaping @Sendable () -> Timestamp = { .now }
@@ -37,12 +51,21 @@ public actor Issuer {
     self.clock = clock
   }
 
-  /// Where to send the browser.
+  /// Returns the URL at which the browser signs in. The issuer's document is downloaded if the
+  /// cached one is older than one day.
   public func url(for request: AuthorizationRequest) async throws -> String {
     request.url(at: try await currentMetadata().authorizationEndpoint, settings)
   }
 
-  /// Who signed in, by the code that the browser came back with.
+  /// Exchanges the code that the browser brought for an ID token, and returns the identity in the
+  /// token.
+  ///
+  /// The method checks the token's signature with the issuer's published keys, and its claims with
+  /// ``IDTokenRules``.
+  ///
+  /// - Throws: ``OpenIDError/Code/refused`` if the issuer rejects the code.
+  ///   ``OpenIDError/Code/invalidToken`` for a token that fails a check.
+  ///   ``OpenIDError/Code/overloaded`` above ``limit`` exchanges.
   public func identity(
     forCode code: String, of request: AuthorizationRequest
   ) async throws -> IssuerIdentity {
@@ -63,9 +86,10 @@ public actor Issuer {
     return try rules.identity(token.claims, at: clock())
   }
 
-  /// Fetches the issuer's document and its keys, as a sign-in would.
+  /// Downloads the issuer's document and keys, as a sign-in would, and bypasses the caches.
   ///
-  /// - Returns: the header field `Date` of the answer with the document.
+  /// - Returns: the header field `Date` of the answer with the document, for a comparison of the
+  ///   clocks.
   public func checkReachability() async throws -> String? {
     let url = IssuerMetadata.url(ofIssuer: settings.issuer)
     let answer = try await fetcher.fetch(url, form: nil, authorization: nil)
@@ -76,6 +100,7 @@ public actor Issuer {
 
   // MARK: The token
 
+  /// Exchanges a code for the text of an ID token (OpenID Connect Core 1.0, section 3.1.3).
   private func idToken(
     forCode code: String, of request: AuthorizationRequest
   ) async throws -> String {
@@ -89,7 +114,7 @@ public actor Issuer {
       ] + credential.fields)
     let answer = try await fetcher.fetch(
       metadata.tokenEndpoint, form: form, authorization: credential.authorization)
-    // An answer that is no JSON has nothing of what is looked for.
+    // An answer that is not JSON has no error and no token in it. The checks below report it.
     let json = (try? JSONValue(parsing: Data(answer.body))).flatMap { $0.isStreamSafe ? $0 : nil }
     guard answer.status == 200 else {
       let detail = [json?["error"]?.string, json?["error_description"]?.string]
@@ -105,12 +130,13 @@ public actor Issuer {
 
   // MARK: Its document and its keys
 
+  /// Returns the issuer's document from the cache, or downloads it.
   private func currentMetadata() async throws -> IssuerMetadata {
     if let metadata {
       let age = clock().seconds - metadata.fetched.seconds
       if (0..<Self.documentLifetime).contains(age) { return metadata.value }
     }
-    // Those who come meanwhile wait for the same fetch.
+    // Concurrent callers wait for the same download.
     if let metadataFetch { return try await metadataFetch.value }
     let fetch = Task { [settings] in
       try IssuerMetadata(
@@ -124,6 +150,9 @@ public actor Issuer {
     return value
   }
 
+  /// Returns the key with which a token is signed, and downloads the keys if necessary.
+  ///
+  /// - Throws: ``OpenIDError/Code/invalidToken`` if the issuer does not publish the key.
   private func key(for token: SignedToken) async throws -> IssuerKey {
     for _ in 1...2 {
       switch keys.action(forKeyNamed: token.keyID, algorithm: token.algorithm, at: clock()) {
@@ -142,6 +171,7 @@ public actor Issuer {
         + "\(settings.issuer) does not publish")
   }
 
+  /// Downloads the keys, or waits for the download that is under way.
   private func fetchKeys() async throws {
     if let keysFetch { return try await keysFetch.value }
     let fetch = Task {
@@ -154,15 +184,21 @@ public actor Issuer {
     try await fetch.value
   }
 
+  /// Downloads a JSON object.
   private func document(_ url: String) async throws -> JSONValue {
     try Self.object(try await fetcher.fetch(url, form: nil, authorization: nil), from: url)
   }
 
+  /// Returns the JSON object in an answer.
+  ///
+  /// - Throws: ``OpenIDError/Code/unreachable`` for a status other than 200.
+  ///   ``OpenIDError/Code/badAnswer`` for content that is not a JSON object, or that contains a
+  ///   text with too many combining characters to compare safely.
   private static func object(_ answer: OutboundAnswer, from url: String) throws -> JSONValue {
     guard answer.status == 200 else {
       throw OpenIDError(.unreachable, "\(url) answered with \(answer.status)")
     }
-    // An answer that is no JSON has nothing of what is looked for.
+    // The next check reports an answer that is not JSON.
     guard let json = try? JSONValue(parsing: Data(answer.body)), json.object != nil,
       json.isStreamSafe
     else {

@@ -1,27 +1,34 @@
 import JSONCoding
 
-/// Who signed in, as an issuer tells it (OpenID Connect Core 1.0, section 5.1).
+/// The identity of a signed-in user, as the issuer states it (OpenID Connect Core 1.0, section
+/// 5.1).
 public struct IssuerIdentity: Sendable, Hashable {
-  /// Characters of a name that are taken over.
+  /// The maximum number of characters of a name. Longer names are cut.
   private static let nameLimit = 255
 
+  /// The issuer's identifier.
   public var issuer: String
-  /// Never given to anyone else by this issuer.
+  /// The issuer's identifier of the user, which the issuer never gives to another user.
   public var subject: String
-  /// Only an address that the issuer has verified.
+  /// The user's email address; nil unless the issuer states that it has verified the address.
   public var emailAddress: String?
+  /// The claim `given_name`; nil if it is missing or empty.
   public var givenName: String?
+  /// The claim `middle_name`; nil if it is missing or empty.
   public var middleName: String?
+  /// The claim `family_name`; nil if it is missing or empty.
   public var familyName: String?
+  /// The claim `nickname`; nil if it is missing or empty.
   public var nickname: String?
 
+  /// Takes the identity from the claims of a checked ID token.
   init(issuer: String, subject: String, claims: JSONValue) {
     self.issuer = issuer
     self.subject = subject
     func name(_ claim: String) -> String? {
       claims[claim]?.string.flatMap { $0.isEmpty ? nil : String($0.prefix(Self.nameLimit)) }
     }
-    // Apple writes the boolean as a string.
+    // Apple writes this Boolean as a string.
     if claims["email_verified"] == .bool(true) || claims["email_verified"] == "true" {
       emailAddress = name("email")
     }
@@ -31,8 +38,10 @@ public struct IssuerIdentity: Sendable, Hashable {
     nickname = name("nickname")
   }
 
-  /// Takes names that the issuer does not sign: Apple gives them beside the code, at the first
-  /// sign-in alone. Names of the ID token stay.
+  /// Adds the names that Apple sends beside the code at the first sign-in only. Apple does not sign
+  /// them, so names in the ID token have precedence.
+  ///
+  /// - Parameter json: the member `user` of Apple's form, parsed.
   public mutating func addNames(fromApple json: JSONValue) {
     func name(_ member: String) -> String? {
       json["name"]?[member]?.string.flatMap {

@@ -1,39 +1,45 @@
 import Cryptography
 import JSONCoding
 
-/// A key by which an issuer's signatures are checked.
+/// A public key that an issuer signs ID tokens with.
 struct IssuerKey: Sendable {
-  /// The algorithms that are accepted, and no others: with `none` anyone could sign, and with an
-  /// HMAC everyone who knows the public key.
+  /// The accepted signature algorithms. Others are dangerous: `none` needs no key, and an HMAC
+  /// could use the public key as its secret.
   enum Algorithm: String, Sendable, Hashable {
+    /// RSA with PKCS #1 v1.5 padding and SHA-256.
     case rs256 = "RS256"
+    /// ECDSA on the curve P-256 with SHA-256.
     case es256 = "ES256"
   }
 
+  /// The key itself.
   private enum Key {
     case rsa(RS256PublicKey)
     case curve(ES256PublicKey)
   }
 
+  /// The key's name in the issuer's list; nil if it has none.
   var keyID: String?
+  /// The only algorithm that the key is used with.
   var algorithm: Algorithm
   private let key: Key
 
-  /// Reads a JSON web key (RFC 7517); nil for one that is not for signatures of these kinds.
+  /// Reads a JSON web key (RFC 7517); nil for a key of another kind, for another use, or with
+  /// invalid values.
   init?(_ json: JSONValue) {
     if let use = json["use"]?.string, use != "sig" { return nil }
     func bytes(_ member: String) -> [UInt8]? { json[member]?.string.flatMap(Base64URL.decode) }
     switch json["kty"]?.string {
     case "RSA":
       guard let modulus = bytes("n"), let exponent = bytes("e"),
-        // Keys that cannot be used are passed over.
+        // The list may contain keys that this server cannot use. They are skipped.
         let key = try? RS256PublicKey(modulus: modulus, exponent: exponent)
       else { return nil }
       self.key = .rsa(key)
       algorithm = .rs256
     case "EC":
       guard json["crv"]?.string == "P-256", let x = bytes("x"), let y = bytes("y"),
-        // Keys that cannot be used are passed over.
+        // The list may contain keys that this server cannot use. They are skipped.
         let key = try? ES256PublicKey(x: x, y: y)
       else { return nil }
       self.key = .curve(key)
@@ -45,12 +51,13 @@ struct IssuerKey: Sendable {
     keyID = json["kid"]?.string
   }
 
+  /// Whether a signature of a message was made with the private key that belongs to this key.
   func isValid(signature: [UInt8], for message: some Sequence<UInt8>) -> Bool {
     switch key {
     case .rsa(let key):
       return key.isValid(signature: signature, for: message)
     case .curve(let key):
-      // What is no signature is not valid.
+      // Bytes that are not a signature are not a valid one.
       guard let signature = try? ES256Signature(raw: signature) else { return false }
       return key.isValid(signature: signature, for: message)
     }
@@ -59,12 +66,14 @@ struct IssuerKey: Sendable {
 
 /// The keys that an issuer publishes (RFC 7517, section 5).
 struct IssuerKeySet: Sendable {
-  /// Keys that are read; those behind them are passed over.
+  /// The maximum number of keys that are read. The rest of the list is ignored.
   private static let limit = 100
 
   private let keys: [IssuerKey]
 
-  /// - Throws: `badAnswer` when there is no list of keys. Keys of other kinds are passed over.
+  /// Reads a JSON web key set. Keys that cannot be used are skipped.
+  ///
+  /// - Throws: ``OpenIDError/Code/badAnswer`` if the object contains no list of keys.
   init(_ json: JSONValue, issuer: String) throws(OpenIDError) {
     guard let list = json["keys"]?.array else {
       throw OpenIDError(.badAnswer, "the keys of \(issuer) are no list")
@@ -72,7 +81,8 @@ struct IssuerKeySet: Sendable {
     keys = list.prefix(Self.limit).compactMap(IssuerKey.init)
   }
 
-  /// The key of this name, or the only one of the algorithm for a token that names none.
+  /// Returns the key with a name and an algorithm; nil if there is none. If the token names no key,
+  /// the result is the only key of the algorithm.
   func key(named keyID: String?, for algorithm: IssuerKey.Algorithm) -> IssuerKey? {
     let candidates = keys.filter { $0.algorithm == algorithm }
     guard let keyID else { return candidates.count == 1 ? candidates[0] : nil }

@@ -1,24 +1,33 @@
 import JSONCoding
 
-/// What an issuer says of itself (OpenID Connect Discovery 1.0, section 3).
+/// The metadata document of an issuer (OpenID Connect Discovery 1.0, section 3).
 struct IssuerMetadata: Sendable, Hashable {
+  /// The URL at which a browser signs in.
   var authorizationEndpoint: String
+  /// The URL at which a server exchanges a code for an ID token.
   var tokenEndpoint: String
+  /// The URL of the issuer's keys.
   var keysURL: String
-  /// Whether the token endpoint takes the secret in the form; in a header otherwise.
+  /// Whether the token endpoint accepts the client's secret in the form. Otherwise the secret is
+  /// sent in a header field.
   var takesSecretInForm: Bool
 
-  /// Where an issuer's document lies (section 4).
+  /// Returns the URL of an issuer's document (OpenID Connect Discovery 1.0, section 4).
   static func url(ofIssuer issuer: String) -> String {
     (issuer.hasSuffix("/") ? String(issuer.dropLast()) : issuer)
       + "/.well-known/openid-configuration"
   }
 
+  /// Whether a URL uses TLS.
   private static func isSecret(_ url: String) -> Bool { url.lowercased().hasPrefix("https:") }
 
-  /// - Throws: `badAnswer` naming the member that is missing or wrong. An issuer that names itself
-  ///   otherwise than it is configured is refused (section 4.3). One elsewhere cannot lead the server
-  ///   to a port of its own machine, where it would be without TLS.
+  /// Reads a document.
+  ///
+  /// - Parameter issuer: the issuer's identifier in the configuration. The document must contain
+  ///   the same text (section 4.3).
+  /// - Throws: ``OpenIDError/Code/badAnswer`` with the member that is missing or wrong. A URL
+  ///   without TLS is wrong unless the issuer itself has none. Otherwise a remote issuer could
+  ///   direct this server to a port of its own machine.
   init(_ json: JSONValue, issuer: String) throws(OpenIDError) {
     guard json["issuer"]?.string == issuer else {
       throw OpenIDError(
@@ -38,7 +47,7 @@ struct IssuerMetadata: Sendable, Hashable {
     authorizationEndpoint = try url("authorization_endpoint")
     tokenEndpoint = try url("token_endpoint")
     keysURL = try url("jwks_uri")
-    // Without the member it is the header (section 3).
+    // Without this member, the secret is sent in a header field (section 3).
     takesSecretInForm =
       json["token_endpoint_auth_methods_supported"]?.array?.contains("client_secret_post") ?? false
   }

@@ -1,35 +1,41 @@
 import Foundation
 
-/// How a server is known to an OpenID Connect issuer.
+/// The operator's settings for one OpenID Connect issuer, at which this server is registered as a
+/// client.
 public struct IssuerSettings: Sendable, Hashable {
-  /// How the server shows the issuer's token endpoint that it is the client.
+  /// The proof by which the issuer's token endpoint recognises this server.
   public enum Credential: Sendable, Hashable {
-    /// Not at all: a public client, whom PKCE alone protects.
+    /// No proof. The server is a public client, which only PKCE protects.
     case none
+    /// A secret that the issuer has assigned.
     case secret(String)
-    /// A web token that is signed for each use, as Apple asks for: the team's and the key's ten
-    /// characters, and the key as PEM text.
+    /// A JSON web token that the server signs for each request, as Apple requires. The team ID and
+    /// the key ID have ten characters each. The key is the text of a PEM file.
     case signed(teamID: String, keyID: String, keyPEM: String)
   }
 
-  /// How the issuer hands over the code.
+  /// The way in which the issuer returns the code.
   public enum ResponseMode: String, Sendable, Hashable, CaseIterable {
-    /// In the query of a redirect.
+    /// The issuer puts the code into the query of a redirection.
     case query
-    /// In a form that the browser posts. Apple asks for it when scopes are asked for.
+    /// The browser posts the code in a form. Apple requires this if the request contains scopes.
     case formPost = "form_post"
   }
 
-  /// The issuer's identifier, a URL, exactly as it stands in its ID tokens.
+  /// The issuer's identifier, a URL, exactly as it is written in its ID tokens.
   public var issuer: String
+  /// The identifier of this server at the issuer.
   public var clientID: String
+  /// The proof for the token endpoint.
   public var credential: Credential
-  /// `openid` is asked for always.
+  /// The scopes to request. The server adds `openid` to each request.
   public var scopes: [String]
-  /// What stands on the button.
+  /// The text of the button on the sign-in page.
   public var label: String
+  /// The way in which the issuer returns the code.
   public var responseMode: ResponseMode
 
+  /// Creates settings without checking them.
   public init(
     issuer: String, clientID: String, credential: Credential, label: String,
     scopes: [String] = ["email", "profile"], responseMode: ResponseMode = .query
@@ -42,7 +48,8 @@ public struct IssuerSettings: Sendable, Hashable {
     self.responseMode = responseMode
   }
 
-  /// Whether what is sent to a URL stays secret: with TLS, or within this machine.
+  /// Whether a transfer to a URL stays secret: the URL uses TLS, or its host is this machine. A URL
+  /// with a user name or a fragment is not accepted.
   public static func isSafe(_ url: String) -> Bool {
     guard url.utf8.allSatisfy({ (0x21...0x7E).contains($0) }),
       let components = URLComponents(string: url), let host = components.host,

@@ -2,7 +2,8 @@ import CloudKitModel
 import JSONCoding
 
 extension JSONValue {
-  /// Whether all texts in the value are stream-safe, so that they may be compared and hashed.
+  /// Whether all texts in the value are stream-safe (Unicode Standard Annex #15). The comparison
+  /// and hashing of other texts can take very long.
   var isStreamSafe: Bool {
     switch self {
     case .null, .bool, .int, .double: true

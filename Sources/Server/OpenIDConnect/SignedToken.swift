@@ -2,19 +2,25 @@ import Cryptography
 import Foundation
 import JSONCoding
 
-/// A JSON web token in its compact form, taken apart and not yet believed (RFC 7515, section 7.1).
+/// A JSON web token in its compact form, split into its parts (RFC 7515, section 7.1). Its
+/// signature is not checked yet.
 struct SignedToken: Sendable {
-  /// Bytes; longer ones are refused before anything is read.
+  /// The maximum length of a token in bytes. A longer one is refused before it is parsed.
   static let limit = 16_384
 
+  /// The algorithm that the header names.
   var algorithm: IssuerKey.Algorithm
+  /// The key that the header names; nil for none.
   var keyID: String?
+  /// The claims, a JSON object.
   var claims: JSONValue
   var signature: [UInt8]
-  /// What the signature is over.
+  /// The text that the signature covers: the header and the claims in Base64URL.
   var signedText: Substring
 
-  /// - Throws: `invalidToken` saying which part is wrong.
+  /// Splits a token.
+  ///
+  /// - Throws: ``OpenIDError/Code/invalidToken`` with the part that is wrong.
   init(parsing text: String) throws(OpenIDError) {
     guard text.utf8.count <= Self.limit else {
       throw OpenIDError(.invalidToken, "the ID token has more than \(Self.limit) bytes")
@@ -28,7 +34,8 @@ struct SignedToken: Sendable {
       throw OpenIDError(
         .invalidToken, "the ID token is signed with '\(name.prefix(20))', not RS256 or ES256")
     }
-    // Extensions that must be understood (section 4.1.11): there are none here.
+    // The header may name extensions that a reader must understand (section 4.1.11). This reader
+    // knows none.
     guard header["crit"] == nil else {
       throw OpenIDError(.invalidToken, "the ID token asks for extensions that are not known here")
     }
@@ -42,8 +49,9 @@ struct SignedToken: Sendable {
     signedText = text[..<parts[1].endIndex]
   }
 
+  /// Returns the JSON object in a part of a token; nil for anything else.
   private static func object(_ part: Substring) -> JSONValue? {
-    // The caller gets an error that names the part.
+    // The caller reports the part that is wrong.
     guard let bytes = Base64URL.decode(part), let json = try? JSONValue(parsing: Data(bytes)),
       json.object != nil, json.isStreamSafe
     else { return nil }

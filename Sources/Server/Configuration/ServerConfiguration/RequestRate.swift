@@ -1,26 +1,27 @@
-/// How often someone may make requests: so many a second for ever, and a number at once.
+/// A limit for the rate of requests: a long-term rate and a number of requests at once.
 ///
-/// It is a token bucket: it holds up to `burst` requests, fills with `perSecond`, and a request takes
-/// one out.
+/// The limit works as a token bucket. The bucket holds at most `burst` tokens and gains `perSecond`
+/// tokens a second. Each request takes one token, and a request that finds no token is refused.
 public struct RequestRate: Sendable, Hashable {
-  /// What a rate is counted for.
+  /// The caller whose requests count together.
   public enum Subject: String, Sendable, Hashable, CaseIterable {
-    /// A signed-in user, over all devices and containers.
+    /// A signed-in user, with all devices and containers.
     case user
     /// A server-to-server key.
     case serverKey
-    /// An API token: everyone together whose requests bear it.
+    /// An API token. All requests with the token count together, whoever sends them.
     case apiToken
-    /// The address of a caller who is neither a user nor a key. An IPv6 address counts with the
-    /// others of its /64 network, which one customer has for itself.
+    /// The address of a caller that is neither a user nor a server-to-server key. All addresses of
+    /// an IPv6 /64 network count together, because one customer usually has a whole /64 network.
     case address
   }
 
-  /// More than 0.
+  /// The number of requests in a second, averaged over a long time; more than 0.
   public var perSecond: Double
-  /// At least 1.
+  /// The number of requests at once after a pause; at least 1.
   public var burst: Int
 
+  /// Creates a limit without checking the ranges of its values.
   public init(perSecond: Double, burst: Int) {
     self.perSecond = perSecond
     self.burst = burst

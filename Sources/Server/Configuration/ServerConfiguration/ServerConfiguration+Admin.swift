@@ -3,19 +3,24 @@ import OutboundHTTP
 import Settings
 
 extension ServerConfiguration {
-  /// What those who run the server may do over HTTP.
+  /// The settings of the admin API and the console (`admin`).
   public struct Admin: Sendable, Hashable {
-    /// Whether there is an admin API. Nil: where only this machine can reach it.
+    /// Whether the admin API is on. Nil means that the API is on if only this machine can reach the
+    /// server (``ServerConfiguration/servesAdmin``).
     public var isEnabled: Bool?
+    /// Whether the console is on, where the admin API is on.
     public var hasConsole = true
-    /// The addresses that may use it; any when empty.
+    /// The networks whose addresses may use the admin API; an empty list permits all addresses.
     public var networks: [IPNetwork] = []
 
+    /// Creates the default settings.
     public init() {}
   }
 
-  /// Whether there is an admin API: as `admin.enabled` says, and without it where the server listens
-  /// on a loopback address and is not known by another one.
+  /// Whether the admin API is on.
+  ///
+  /// Without `admin.enabled`, the API is on if the server listens on a loopback address, and its
+  /// public URL, if there is one, names a loopback host.
   public var servesAdmin: Bool {
     admin.isEnabled
       ?? (Self.isLoopback(address)
@@ -24,7 +29,9 @@ extension ServerConfiguration {
         } ?? true))
   }
 
-  /// Whether only this machine can reach what listens at this address.
+  /// Whether only this machine can reach a server at this address. The address is `localhost`, an
+  /// IPv4 address in 127.0.0.0/8, or `::1` with or without brackets. All other names count as
+  /// reachable.
   public static func isLoopback(_ host: String) -> Bool {
     if host.lowercased() == "localhost" { return true }
     let text = host.trimmingCharacters(in: ["[", "]"])
@@ -34,13 +41,15 @@ extension ServerConfiguration {
 }
 
 extension IPAddress {
+  /// Whether the address is in 127.0.0.0/8, or is `::1`.
   var isLoopback: Bool {
     bytes.count == 4 ? bytes[0] == 127 : bytes.dropLast().allSatisfy { $0 == 0 } && bytes[15] == 1
   }
 }
 
 extension ServerConfiguration.Admin {
-  /// Settings of the whole, for whether the API is there depends on the address, too.
+  /// The table of the settings. It works on the whole configuration, because the value of `enabled`
+  /// in listings depends on the server's address.
   static let settings = SettingTable(
     ServerConfiguration(dataDirectory: ""),
     [

@@ -4,13 +4,18 @@ import JSONCoding
 import Settings
 
 extension ServerConfiguration {
-  /// The limits that clients of this server have to keep to, as `server/limits` answers them: those of
-  /// ``ServiceLimits``, and those of the configuration.
+  /// The limits that clients of this server must keep, as `server/limits` answers them. They come
+  /// from ``ServiceLimits`` and from the configuration.
   ///
-  /// A client's pace and its share are there, so that it can keep to them before it is refused. What protects
-  /// the server from those who attack it is not: rates and connections of addresses, the rate of an API token,
-  /// which all clients of an app use up together, waiting pushes, and memory. An honest client cannot keep to them,
-  /// for it does not see what others do; an attacker would learn how much is just enough.
+  /// The list contains the limits that a client can keep by itself: its own rate of requests and
+  /// its own quotas. It does not contain the limits that protect the server from attackers:
+  ///
+  /// - the rates and connections of addresses,
+  /// - the rate of an API token, which all clients of an app use up together,
+  /// - the number of waiting pushes, and the limits of memory.
+  ///
+  /// An honest client cannot keep those limits, because it does not know what other clients do. An
+  /// attacker could use them to stay just below.
   public var clientLimits: [ServiceLimit] {
     let connection = HTTPServer.Configuration()
     return ServiceLimits.all + [
@@ -19,6 +24,7 @@ extension ServerConfiguration {
     ] + rates + Self.limits(ConfigurationKey.all, Self.settings.shown(self))
   }
 
+  /// The limits of the request rates of users and server-to-server keys.
   private var rates: [ServiceLimit] {
     let told: [(RequestRate.Subject, String)] = [
       (.user, "requestsPerUser"), (.serverKey, "requestsPerServerKey"),
@@ -31,7 +37,8 @@ extension ServerConfiguration {
     }
   }
 
-  /// Those of settings that name one. Settings without a value are not limited.
+  /// Returns the limits of the settings that have a client limit's name. A setting without a value
+  /// sets no limit.
   private static func limits(_ keys: [ConfigurationKey], _ inForce: JSONValue) -> [ServiceLimit] {
     keys.flatMap { key -> [ServiceLimit] in
       guard let value = inForce[key.name] else { return [] }
@@ -47,6 +54,7 @@ extension ServerConfiguration {
 }
 
 extension ServiceLimit.Unit {
+  /// The unit of a client limit that corresponds to a setting's unit.
   fileprivate init(_ unit: SettingUnit) {
     switch unit {
     case .bytes: self = .bytes

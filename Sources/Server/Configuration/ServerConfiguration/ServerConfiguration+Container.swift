@@ -2,14 +2,21 @@ import PushChannels
 import Settings
 
 extension ServerConfiguration {
-  /// What is special about one container.
+  /// The settings of one container.
   public struct Container: Sendable, Hashable {
-    /// How its notifications go to devices.
+    /// The settings of the container's push channels, such as the APNs key and topic.
     public var channels: ChannelSettings
+    /// Whether the device that made a change gets no push for that change; true by default, as in
+    /// iCloud.
     public var excludesOriginDevice: Bool
+    /// Whether the server refuses a subscription if the same user has another one with equal
+    /// content.
     public var refusesEqualSubscriptions: Bool
+    /// Whether notifications of deletions contain the record type and the last values of the
+    /// record.
     public var deletionsCarryLastValues: Bool
 
+    /// Creates settings; the arguments' defaults are those of the configuration.
     public init(
       channels: ChannelSettings = ChannelSettings(), excludesOriginDevice: Bool = true,
       refusesEqualSubscriptions: Bool = false, deletionsCarryLastValues: Bool = false
@@ -20,6 +27,7 @@ extension ServerConfiguration {
       self.deletionsCarryLastValues = deletionsCarryLastValues
     }
 
+    /// The table of the settings, with those of all push channels.
     static let settings = SettingTable(
       Container(),
       [

@@ -2,10 +2,11 @@ import PushChannels
 import Settings
 
 extension ServerConfiguration {
-  /// What is wrong with the files that the configuration names, which are read as the server does
-  /// when it starts; in the order of the keys that name them.
+  /// Returns the errors of the files that the configuration names, in the order of the keys. The
+  /// method reads the files as the server does when it starts.
   ///
-  /// - Parameter sources: tell where each is named.
+  /// - Parameter sources: the files, variables and options that the configuration was read from.
+  ///   They give the place of each key for the error.
   public func fileMistakes(from sources: ConfigurationSources) -> [ConfigurationError] {
     let checks = PushChannelRegistry.all.flatMap { $0.fileChecks(of: channelSettings) }
     return checks.sorted { $0.key.lexicographicallyPrecedes($1.key) }.compactMap { file in

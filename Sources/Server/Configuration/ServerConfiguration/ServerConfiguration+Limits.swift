@@ -7,33 +7,60 @@ import Settings
 import StoreModel
 
 extension ServerConfiguration {
-  /// Limits for those who use the server, and of its memory. Without a value there is none.
+  /// The limits for clients and for the server's memory (`limits`). Nil means no limit.
   public struct Limits: Sendable, Hashable {
+    /// The maximum size of a private database's records and assets in bytes.
     public var privateDatabaseBytes: Int64?
+    /// The maximum size of a public database's records and assets in bytes.
     public var publicDatabaseBytes: Int64?
+    /// The maximum number of subscriptions of one user in one database.
     public var subscriptionsPerUser = 500
+    /// The maximum number of zones in one database, including the default zone.
     public var zonesPerDatabase = 10_000
+    /// The maximum number of record types that saved records create in a container. Types of an
+    /// imported schema do not count.
     public var recordTypesPerContainer = 1_000
+    /// The maximum number of fields that saved records create in a record type.
     public var fieldsPerRecordType = 1_000
+    /// The maximum number of APNs tokens of one user.
     public var apnsDevicesPerUser = 50
+    /// The maximum number of unexpired web courier tokens of one user.
     public var courierReadersPerUser = 1_000
+    /// The number of pushes without an outcome in the whole store, above which the server queues no
+    /// more pushes. Notifications remain in the log.
     public var undeliveredPushes = 10_000_000
+    /// The same limit for one user's pushes in one database. The server counts approximately.
     public var undeliveredPushesPerUser = 10_000
+    /// The limits of request rates. A subject without a rate has no limit.
     public var requestRates: [RequestRate.Subject: RequestRate] = [:]
+    /// The header field in which a proxy writes the client's address, such as `X-Forwarded-For`;
+    /// nil without such a proxy.
     public var clientAddressHeader: String?
-    /// Nil: everywhere where a ``clientAddressHeader`` is named, and otherwise on this machine.
+    /// The networks of the proxies in front of the server. Nil means all addresses if
+    /// ``clientAddressHeader`` is set, and this machine's loopback addresses otherwise.
     public var proxies: [IPNetwork]?
+    /// The maximum number of open connections of one IPv4 address or one IPv6 /64 network. Proxies
+    /// are exempt.
     public var connectionsPerAddress = HTTPServer.Configuration().connectionsByAddress
+    /// The maximum number of open connections of one IPv4 /24 or one IPv6 /48 network.
     public var connectionsPerNetwork = HTTPServer.Configuration().connectionsByNetwork
+    /// The maximum time of a request in seconds.
     public var requestSeconds = 60
+    /// The estimated size in bytes up to which the dispatcher keeps subscription indexes in memory.
     public var matchingIndexBytes = 1 << 30
+    /// The maximum size in bytes of the cache that searches keep of a file's value index; 0 turns
+    /// the cache off.
     public var searchCacheBytes = 128 << 20
+    /// The minimum time in seconds between two silent pushes to a device; 0 means no minimum.
     public var silentPushInterval = 0.0
+    /// The number of waiting pushes above which the server merges all silent pushes for a device
+    /// into one, whatever their subscriptions.
     public var waitingPushes = 1_000_000
 
+    /// Creates the default limits.
     public init() {}
 
-    /// Whether connections from an address are those of many clients.
+    /// Whether an address belongs to a proxy, so that connections from it belong to many clients.
     package func isProxy(_ address: String) -> Bool {
       guard let address = IPAddress(address) else { return false }
       guard let proxies else { return clientAddressHeader != nil || address.isLoopback }
@@ -43,6 +70,7 @@ extension ServerConfiguration {
 }
 
 extension ServerConfiguration.Limits {
+  /// The table of the settings.
   static let settings = SettingTable(
     ServerConfiguration.Limits(),
     [
@@ -113,12 +141,15 @@ extension ServerConfiguration.Limits {
         "The waiting pushes beyond which the silent ones for a device become one."),
     ])
 
+  /// Returns the setting of a quota. Its value is from 1 to 1,000,000,000, and `server/limits`
+  /// shows it to clients.
   private static func share(
     _ name: String, _ path: Setting<Self>.Path<Int>, _ meaning: String
   ) -> Setting<Self> {
     .init(name, path, .whole(1...1_000_000_000), clientLimit: name, meaning)
   }
 
+  /// The table of the request rates, with one object for each subject.
   private static let rates = SettingTable<[RequestRate.Subject: RequestRate]>(
     [:],
     RequestRate.Subject.allCases.map { subject in
@@ -129,6 +160,8 @@ extension ServerConfiguration.Limits {
 }
 
 extension RequestRate {
+  /// The table of one request rate. Without `burst`, ten times `perSecond` may come at once, and at
+  /// least 1.
   fileprivate static let settings = SettingTable(
     RequestRate(perSecond: 0, burst: 0),
     [
@@ -146,6 +179,7 @@ extension RequestRate {
 }
 
 extension RequestRate.Subject {
+  /// The description of the setting in the reference page.
   fileprivate var meaning: String {
     switch self {
     case .user: "The rate of a signed-in user."
@@ -158,7 +192,7 @@ extension RequestRate.Subject {
 }
 
 extension ServerConfiguration {
-  /// What the store refuses beyond.
+  /// The quotas that the store enforces. A missing subject has no limit.
   package var quotas: [StoreQuotas.Subject: Int] {
     var quotas: [StoreQuotas.Subject: Int] = [
       .subscriptionsPerUser: limits.subscriptionsPerUser,
@@ -179,7 +213,8 @@ extension ServerConfiguration {
 }
 
 extension ServerConfiguration.Limits {
-  /// Bytes that a database of this scope may have; nil for any number.
+  /// Returns the maximum size in bytes of a database of this scope; nil for no limit. A shared
+  /// database has none, because its records are in their owners' databases.
   package func bytes(of scope: DatabaseScope) -> Int64? {
     switch scope {
     case .private: privateDatabaseBytes

@@ -3,17 +3,22 @@ import OutboundHTTP
 import Settings
 
 extension ServerConfiguration {
-  /// Who may read the server's metrics besides programs on its own machine.
+  /// The settings of `/metrics` (`metrics`). Programs on the server's own machine may always read
+  /// the metrics.
   public struct Metrics: Sendable, Hashable {
+    /// The networks whose addresses may read the metrics.
     public var networks: [IPNetwork] = []
-    /// What the token file has.
+    /// The token for `Authorization: Bearer …`, from the token file; nil if no token gives access.
+    /// A token has at least 16 bytes.
     public var token: String?
 
+    /// Creates the default settings, which admit only programs on this machine.
     public init() {}
   }
 }
 
 extension ServerConfiguration.Metrics {
+  /// The table of the settings.
   static let settings = SettingTable(
     ServerConfiguration.Metrics(),
     [

@@ -1,14 +1,20 @@
 import Settings
 
 extension ServerConfiguration {
-  /// How much is kept of users' notification logs.
+  /// The retention of users' notification logs (`notificationLog`). An entry goes as soon as one of
+  /// the limits is exceeded.
   public struct NotificationLog: Sendable, Hashable {
+    /// The time in days for which an entry is kept; 1–365.
     public var days = 30
+    /// The maximum number of entries of each user; the newest remain.
     public var entries = 10_000
+    /// The maximum size in bytes of the contents of each user's entries; the newest remain.
     public var bytes = 64 << 20
 
+    /// Creates the default limits.
     public init() {}
 
+    /// The table of the settings. Clients see the limits in `server/limits`.
     static let settings = SettingTable(
       NotificationLog(),
       [
@@ -27,13 +33,18 @@ extension ServerConfiguration {
       ])
   }
 
-  /// What is kept for explanations of why a push came or did not.
+  /// The retention of changes for explanations (`explain`). Explanations say why a push came or did
+  /// not come.
   public struct Explain: Sendable, Hashable {
+    /// The maximum number of changes of each database; the newest remain. 0 keeps none.
     public var changes = 10_000
+    /// The time in days for which a change is kept; 1–365.
     public var days = 7
 
+    /// Creates the default limits.
     public init() {}
 
+    /// The table of the settings.
     static let settings = SettingTable(
       Explain(),
       [

@@ -3,14 +3,18 @@ import OpenIDConnect
 import Settings
 
 extension ServerConfiguration {
-  /// How users sign in at the server's own page.
+  /// The settings of the server's own sign-in page (`signIn`).
   public struct SignIn: Sendable, Hashable {
+    /// Whether local accounts may sign in with their passwords.
     public var acceptsPasswords = true
-    /// By the names that their URLs have here.
+    /// The OpenID Connect issuers, by the names that the operator gives them. The names are parts
+    /// of URLs of this server.
     public var issuers: [String: IssuerSettings] = [:]
 
+    /// Creates the default settings: passwords, and no issuers.
     public init() {}
 
+    /// The table of the settings.
     static let settings = SettingTable(
       SignIn(),
       [
@@ -29,6 +33,7 @@ extension ServerConfiguration {
 }
 
 extension IssuerSettings {
+  /// The table of one issuer's settings.
   fileprivate static let settings = SettingTable(
     IssuerSettings(issuer: "", clientID: "", credential: .none, label: ""),
     [
@@ -56,6 +61,10 @@ extension IssuerSettings {
         "How the issuer hands over the code: in the query of a redirect, or in a form."),
     ], rules: check)
 
+  /// Checks an issuer's URL, reads the credential, and sets the defaults that depend on it.
+  ///
+  /// - Throws: ``ConfigurationError`` for a URL without `https://` or with a query, and for an
+  ///   invalid credential.
   private static func check(
     _ reader: ConfigurationReader, _ settings: inout Self
   ) throws(ConfigurationError) {
@@ -64,11 +73,14 @@ extension IssuerSettings {
     }
     settings.credential = try credential(reader)
     guard case .signed = settings.credential else { return }
-    // What Apple has, and how it answers when it is asked for any of it.
+    // Apple knows only these scopes, and answers with a form if a request asks for one of them.
     if !reader.has("scopes") { settings.scopes = ["name", "email"] }
     if !reader.has("responseMode") { settings.responseMode = .formPost }
   }
 
+  /// Returns the credential: a secret, a key that signs secrets, or none for a public client.
+  ///
+  /// - Throws: ``ConfigurationError`` if more than one is given, or if the key file is unusable.
   private static func credential(
     _ reader: ConfigurationReader
   ) throws(ConfigurationError) -> Credential {

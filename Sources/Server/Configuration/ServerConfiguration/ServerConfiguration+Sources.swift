@@ -3,26 +3,27 @@ import OpenIDConnect
 import Settings
 
 extension ConfigurationSources {
-  /// Sets a configuration up.
+  /// Applies the values of the files, variables and options to a configuration. Keys without a
+  /// value keep theirs.
   ///
-  /// - Throws: ``ConfigurationError`` naming the place, the key and what would be right. Unknown keys
-  ///   are errors.
+  /// - Throws: ``ConfigurationError`` with the place, the key and the rule. An unknown key is an
+  ///   error too. The configuration may then be changed in part.
   public func apply(to configuration: inout ServerConfiguration) throws(ConfigurationError) {
     try ConfigurationReader(self, path: []).apply(ServerConfiguration.settings, to: &configuration)
   }
 }
 
 extension ServerConfiguration {
-  /// Reads a configuration file. Relative file names are taken from its directory.
+  /// Applies a configuration file. Relative file names in it start at the file's directory.
   ///
-  /// - Throws: ``ConfigurationError`` naming the file, the key and what would be right.
+  /// - Throws: ``ConfigurationError`` with the file, the key and the rule.
   public mutating func apply(fileAt path: String) throws(ConfigurationError) {
     try ConfigurationSources(fileAt: path).apply(to: &self)
   }
 }
 
 extension ConfigurationKey {
-  /// The keys at the top.
+  /// The keys of the outermost object.
   static var all: [ConfigurationKey] { ServerConfiguration.settings.keys }
 }
 

@@ -8,86 +8,106 @@ import Settings
 import Storage
 import StoreModel
 
-/// How a server is set up. ``settings`` says what the keys of its file are.
+/// The configuration of a server. The keys of the configuration file are declared in ``settings``.
 ///
-/// ```json
-/// { "address": "0.0.0.0", "port": 8080, "publicURL": "https://cloud.example.com",
-///   "containers": { "iCloud.com.example.app": { "excludesOriginDevice": true,
-///     "apns": { "topic": "com.example.app", "teamID": "ABCDE12345", "keyID": "KEY1234567",
-///               "keyFile": "AuthKey_KEY1234567.p8" } } } }
-/// ```
+/// Values come from these sources, and a later source overrides an earlier one: the defaults, the
+/// file, environment variables, and the options of the command.
 public struct ServerConfiguration: Sendable, Hashable {
-  /// The directory of the store; of its assets alone where it is in PostgreSQL.
+  /// The directory of the store. With a store in PostgreSQL, it contains only the assets.
   public var dataDirectory: String
-  /// How long a poll of the web courier is held when nothing comes, in seconds: short enough for
-  /// proxies. It ends up to a second later.
+  /// The time in seconds for which the server holds a poll of the web courier when there is no
+  /// notification. It is short enough for the time limits of proxies. The server may answer up to
+  /// one second later.
   public var courierPollTime = 30.0
 
+  /// The address or host name to listen on; only this machine can reach the default.
   public var address = "127.0.0.1"
+  /// The port to listen on; 0 lets the system choose a free port.
   public var port = 8080
-  /// Nil: the address and port.
+  /// The URL at which clients reach the server; nil if it is the address and port. It differs
+  /// behind a proxy.
   public var publicURL: String?
-  /// Nil for a file in the data directory.
+  /// The address of the store's database; nil for a file in the data directory.
   public var postgreSQL: PostgreSQLAddress?
-  /// Nil for one in the data directory.
+  /// The directory of the assets' bytes for a store in PostgreSQL; nil for `petrel-assets` in the
+  /// data directory.
   public var assetDirectory: String?
-  /// In seconds.
+  /// The time in seconds for which a stopping server still answers requests; 0–300.
   public var drainTime = 0.0
-  /// In seconds; at most ``maximumSignatureWindow``.
+  /// The maximum difference in seconds between the date of a signed request and the server's clock;
+  /// at most ``maximumSignatureWindow``.
   public var signatureWindow = 600.0
+  /// The number of transactions that the server writes to PostgreSQL at the same time; 1–64.
   public var storeWriters = 4
+  /// The size in MiB of the SQLite write-ahead log at which SQLite copies it into the database;
+  /// 1–4,096.
   public var storeLogMegabytes = 78
+  /// The time in days for which the store remembers deletions of records and zones; 1–36,500.
   public var deletionRetentionDays = 90
+  /// The way in which `production` gets its schema.
   public var productionSchema = ProductionSchema.fixed
-  /// By identifier. When empty every container is served, without APNs; otherwise only these.
+  /// The settings of the containers, by identifier. If it is empty, the server serves every
+  /// container without APNs. Otherwise the server serves only these containers.
   public var containers: [String: Container] = [:]
+  /// The settings of the sign-in page.
   public var signIn = SignIn()
-  /// How notifications go to devices, as far as it is not said of each container.
+  /// The settings of the push channels for all containers. A container's own settings override
+  /// them.
   public var channels = ChannelSettings()
+  /// The limits for clients and memory.
   public var limits = Limits()
+  /// The retention of the notification logs.
   public var notificationLog = NotificationLog()
+  /// The retention of changes for explanations.
   public var explain = Explain()
+  /// The lowest level of entries that the log contains.
   public var logLevel = ServerLog.Level.info
+  /// The format of the log's lines.
   public var logFormat = ServerLog.Format.text
+  /// The settings of the metrics page.
   public var metrics = Metrics()
+  /// The settings of the admin API and the console.
   public var admin = Admin()
 
+  /// Creates the default configuration for a data directory.
   public init(dataDirectory: String) {
     self.dataDirectory = dataDirectory
   }
 
-  /// How `production` gets its record types and fields.
+  /// The way in which the `production` environment gets its record types and fields.
   public enum ProductionSchema: String, Sendable, CaseIterable {
-    /// By `petrel schema deploy` alone.
+    /// `petrel schema deploy` copies them from `development`. Records with unknown types or fields
+    /// are refused.
     case fixed
-    /// When they are first saved, as in `development`.
+    /// A record that is saved creates missing types and fields, as in `development`.
     case open
   }
 
-  /// An hour, in seconds. Signatures of requests that change something are remembered as long.
+  /// The upper limit of ``signatureWindow`` in seconds: one hour. The server remembers the
+  /// signatures of requests that change something for this time.
   package static let maximumSignatureWindow = 3600.0
 
-  /// The store's file in the data directory, unless it is in PostgreSQL.
+  /// The path of the store's file; unused with a store in PostgreSQL.
   public var storePath: String { dataDirectory + "/petrel.sqlite" }
 
-  /// Where the server listens for commands of this machine.
+  /// The socket file through which commands on this machine reach the server.
   public var socketFile: SocketFile {
     let directory = URL(fileURLWithPath: dataDirectory).standardizedFileURL.path
     return SocketFile(path: directory + "/\(Self.socketName)")
   }
 
-  /// All settings of the channels to devices.
+  /// The settings of the push channels, for the server and for each container.
   package var channelSettings: PushChannelSettings {
     PushChannelSettings(server: channels, containers: containers.mapValues(\.channels))
   }
 
-  /// The name of the socket in each data directory.
+  /// The name of the socket file in a data directory.
   public static let socketName = "petrel.socket"
 
-  /// Where assets lie whose store is in PostgreSQL.
+  /// The path of the assets' directory for a store in PostgreSQL.
   public var assetsPath: String { assetDirectory ?? dataDirectory + "/petrel-assets" }
 
-  /// Where the store is.
+  /// The location of the store: a file, or a PostgreSQL database with a directory for assets.
   public var storeLocation: StoreLocation {
     if let postgreSQL {
       .postgreSQL(postgreSQL, assets: assetsPath)
@@ -98,6 +118,8 @@ public struct ServerConfiguration: Sendable, Hashable {
 }
 
 extension ServerConfiguration {
+  /// The table of all settings: names, ranges, defaults and descriptions. The parser, the reference
+  /// page, `petrel doctor` and the command's options use it.
   static let settings = SettingTable(
     ServerConfiguration(dataDirectory: ""),
     [
