@@ -81,8 +81,8 @@ struct RecordFeed {
   /// Reads the page.
   ///
   /// The page ends at the query's limit of changes, at its limit of bytes, or after ``scanLimit``
-  /// examined rows. Changes that the reader may not see affect neither the end of the page nor
-  /// `hasMore`.
+  /// rows of types that the reader may see. Changes that the reader may not see affect neither the
+  /// end of the page nor `hasMore`.
   ///
   /// - Complexity: O(*k* log *n*) for *k* examined rows and *n* records of the zone. If nothing is
   ///   visible, *k* is all rows after the position.

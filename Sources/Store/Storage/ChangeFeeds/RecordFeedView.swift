@@ -19,8 +19,8 @@ struct RecordFeedView {
     case none
   }
 
-  /// Whether everything is visible, whatever the types and grants. It is true for an administrator
-  /// and for the owner of a private database.
+  /// Whether everything is visible, whatever the types and grants. It is true for an administrator,
+  /// and for every reader of a private or shared database: only public databases have grants.
   let showsEverything: Bool
   private let database: DatabaseID
   private let address: DatabaseAddress

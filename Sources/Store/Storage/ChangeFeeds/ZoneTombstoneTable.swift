@@ -5,7 +5,8 @@ import StoreModel
 /// The tombstones of zones, for the change feeds of databases.
 ///
 /// A tombstone stays for ``StoreConfiguration/deletionRetention``, or until a zone of its name is
-/// created again. While it stays, requests for the zone get the error that the user deleted it.
+/// created again. While it stays, a request for the zone's change feed fails with
+/// ``ItemFailure/Code/zoneDeleted``.
 struct ZoneTombstoneTable {
   let transaction: StoreTransaction
   private var connection: any SQLConnection { transaction.connection }

@@ -7,16 +7,26 @@ import Synchronization
 ///
 /// The service has its own thread and connection, because a registration that waited behind many
 /// saves would expire. Each statement is correct by itself and a transaction by itself.
+///
+/// One thread runs the jobs of ``queue`` in their order. Methods may be called from any task.
+/// Servers call them every few seconds, and after commits that concern other servers.
 final class ClusterService: ClusterStore {
+  /// The ID of this server, which the writers use when they commit.
   let identity: ServerIdentity
+  /// The offset of the store's clock from this machine's; renewals update it.
   let clock = StoreClock()
+  /// The sender and receiver of notifications between servers.
   let channel: ServerChannel
+  /// The jobs of the service's thread, at most 1,000. Further ones fail with
+  /// ``StoreError/Code/overloaded``.
   let queue: JobQueue
   private let threads: ThreadGroup
-  /// The number of the last announcement that this process made.
+  /// The number of the last announcement that this process made. Together with the server's ID it
+  /// names an announcement.
   private let announcementNumber = Atomic<Int64>(0)
 
   /// - Parameter connection: a connection to the store, of which only the address is used.
+  /// - Parameter identity: the object that the writers' transactions share with the service.
   init(
     at address: PostgreSQLAddress, over connection: any SQLConnection, identity: ServerIdentity,
     threads: ThreadGroup
@@ -28,12 +38,15 @@ final class ClusterService: ClusterStore {
       at: address, over: connection, queue: queue, identity: identity)
   }
 
+  /// Refuses further jobs, and ends the threads after the waiting jobs.
   func close() {
     queue.close()
     channel.close()
   }
 
-  /// Runs jobs until the queue is closed and empty.
+  /// Runs jobs until the queue is closed and empty. It is the body of the service's thread.
+  ///
+  /// A job whose connection was lost runs once more on a new connection.
   func work(over connection: StoreConnection) {
     while let jobs = queue.take(most: 1) {
       for job in jobs {
@@ -52,11 +65,16 @@ final class ClusterService: ClusterStore {
     }
   }
 
+  /// Runs a job, whose statements are transactions by themselves.
   private func run(_ job: any StoreJob, over connection: StoreConnection) throws {
     try connection.engine.getReady()
     try job.run(in: StoreTransaction(over: connection))
   }
 
+  /// Runs `body` on the service's thread, and returns its result.
+  ///
+  /// - Throws: the error of `body`; ``StoreError/Code/overloaded`` or ``StoreError/Code/closed`` if
+  ///   the queue is full or closed.
   @discardableResult
   func perform<Value: Sendable>(
     _ body: @escaping @Sendable (StoreTransaction) throws -> Value
@@ -68,6 +86,11 @@ final class ClusterService: ClusterStore {
 
   // MARK: Membership
 
+  /// Registers this server under a new ID, and uses the ID for all later commits.
+  ///
+  /// - Parameters:
+  ///   - description: a text for people that says where the server runs.
+  ///   - leaseTime: the seconds for which the registration is valid without a renewal.
   func registerServer(
     _ description: String, for leaseTime: Double
   ) async throws -> ServerID {
@@ -79,6 +102,10 @@ final class ClusterService: ClusterStore {
     return server
   }
 
+  /// Renews a registration, and removes other servers whose registrations have expired.
+  ///
+  /// - Returns: nil if this server's own registration had been removed. The process then commits as
+  ///   an unregistered one until it registers again.
   func renewServer(
     _ server: ServerID, for leaseTime: Double
   ) async throws -> ServerRenewal? {
@@ -101,29 +128,39 @@ final class ClusterService: ClusterStore {
     return renewal
   }
 
+  /// Removes a registration. The server's leases become free, because their holder is not
+  /// registered.
   func unregisterServer(_ server: ServerID) async throws {
     if identity.current == server { identity.current = nil }
     try await perform { try ServerTable(transaction: $0).unregister(server) }
   }
 
+  /// Returns the registered servers, in the order of their IDs. A server whose registration has
+  /// expired stays until another one removes it.
   func servers() async throws -> [RegisteredServer] {
     try await perform { try ServerTable(transaction: $0).servers() }
   }
 
+  /// Returns the registered servers with their remaining time and the numbers of their leases, for
+  /// administrators.
   func listedServers() async throws -> [ListedServer] {
     try await perform { try ServerTable(transaction: $0).listed() }
   }
 
+  /// Sets the handler of notifications; see ``ServerChannel/setHandler(_:in:)``.
   func setNotificationHandler(_ handler: (@Sendable (ServerNotification) -> Void)?) {
     channel.setHandler(handler, in: threads)
   }
 
+  /// Notifies all servers that a server has joined. The sender gets the notification too, if it can
+  /// receive any.
   func announceMembership(of server: ServerID) async throws {
     try await perform { [channel] in try channel.send(.joined(server), in: $0) }
   }
 
   // MARK: Announcements
 
+  /// Stores an announcement, then sends it as a notification.
   func announce(_ announcement: Announcement, from server: ServerID) async throws {
     let names = announcement.subscribers.map { Announcement.text(of: $0) } ?? ""
     let number = announcementNumber.add(1, ordering: .relaxed).newValue
@@ -135,6 +172,8 @@ final class ClusterService: ClusterStore {
     }
   }
 
+  /// Returns the other servers' announcements since a position; see
+  /// ``AnnouncementTable/announcements(after:for:)``.
   func announcements(
     after position: AnnouncementPosition, for server: ServerID
   ) async throws -> (announcements: [Announcement], position: AnnouncementPosition) {
@@ -143,6 +182,7 @@ final class ClusterService: ClusterStore {
     }
   }
 
+  /// Deletes the server's own announcements that are older than a minute.
   func trimAnnouncements(of server: ServerID) async throws {
     try await perform { try AnnouncementTable(transaction: $0).trim(of: server) }
   }

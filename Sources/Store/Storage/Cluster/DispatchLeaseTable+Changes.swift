@@ -12,6 +12,10 @@ extension DispatchLeaseTable {
   ///
   /// The transaction has locked the databases' rows, as every transaction that grants a lease does,
   /// so no lease changes its holder meanwhile.
+  ///
+  /// The writer calls it before each commit. It does nothing on a store for one server. Most
+  /// transactions concern a database that this server has leased: they read its lease and write
+  /// nothing.
   func pointToChanges() throws {
     guard let identity = transaction.context.identity, !transaction.outbox.isEmpty else { return }
     var parts: [DatabaseID: [DatabasePart]] = [:]
@@ -33,6 +37,9 @@ extension DispatchLeaseTable {
 
   /// The parts of a database whose changes this process dispatches. The holders of the other parts
   /// are woken up.
+  ///
+  /// - Returns: all of the database if this process dispatches its changes; none if another process
+  ///   does.
   private func leasedParts(
     of database: DatabaseID, wakingUpFrom server: ServerID?
   ) throws -> [DatabasePart] {
@@ -65,6 +72,8 @@ extension DispatchLeaseTable {
   }
 
   /// Wakes up the other holders of a database's parts that have no pending wake-up.
+  ///
+  /// - Parameter leases: all leases of the database, as read by this transaction.
   private func wakeUp(othersOf leases: [DispatchLease], from server: ServerID?) throws {
     let others = leases.filter { $0.holder != server?.rawValue }
     guard let database = others.first?.part.database else { return }
@@ -89,8 +98,8 @@ extension DispatchLeaseTable {
       unaware.map { ServerID(rawValue: $0.holder) }.filter { $0.rawValue != 0 })
   }
 
-  /// Leases a database to a server if its holder is gone. The dispatch of this transaction's
-  /// changes then finds what the holder left undone.
+  /// Leases a database to a server if its holder is gone; false if the holder is registered. The
+  /// dispatch of this transaction's changes then finds what the holder left undone.
   private func takeOver(_ database: DatabaseID, for server: ServerID) throws -> Bool {
     try connection.run(
       """
@@ -102,6 +111,9 @@ extension DispatchLeaseTable {
   // MARK: Wake-ups
 
   /// Takes a server's wake-ups and clears them.
+  ///
+  /// - Returns: the parts with wake-ups, and whether the list is complete: a wake-up that a commit
+  ///   has locked stays for the next call.
   func takeWakeUps(of server: ServerID) throws -> WakeUps {
     try transaction.context.isDistributed ? takeEach(of: server) : takeAll(of: server)
   }

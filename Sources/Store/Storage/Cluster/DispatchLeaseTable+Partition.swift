@@ -4,14 +4,18 @@ import StoreModel
 // MARK: Divided databases
 
 extension DispatchLeaseTable {
-  /// The number of parts of a database.
+  /// The number of parts of a database, and the pending number if it is to be divided differently.
   func partition(of database: DatabaseID) throws -> Partition {
     guard let lease = try leases(of: database).first else { return Partition(parts: 1) }
     return Partition(parts: lease.part.count, nextParts: lease.repartition?.nextParts)
   }
 
   /// Divides a database into parts without holders. They start from the common position of the
-  /// former parts. The caller has locked the database's row.
+  /// former parts. The caller has locked the database's row. All parts begin with a pending
+  /// wake-up.
+  ///
+  /// - Parameters:
+  ///   - parts: the new number of parts; 1 makes the database whole again.
   func divide(_ database: DatabaseID, into parts: Int) throws {
     let id = SQLValue.integer(database.rawValue)
     let position =
@@ -34,6 +38,12 @@ extension DispatchLeaseTable {
 
   /// Divides a database as soon as its present changes are dispatched, which may be at once. The
   /// caller has locked the database's row.
+  ///
+  /// While changes wait, the lease rows note the last of them and the new number. The transaction
+  /// that dispatches that change then divides the database (``DispatchProgress``). A second call
+  /// before that changes the number, not the change.
+  ///
+  /// - Returns: the present and the pending number of parts.
   func divideLater(_ database: DatabaseID, into parts: Int) throws -> Partition {
     let leases = try leases(of: database)
     let present = leases.first?.part.count ?? 1

@@ -18,6 +18,9 @@ struct DispatchLeaseTable {
 
   var connection: any SQLConnection { transaction.connection }
 
+  /// `part` counts from 0, and `parts` is the number of parts of the database. `holder` is a
+  /// server's ID, or 0 for none. `last_change` and `next_parts` are null unless a division is
+  /// pending.
   static let definition = [
     """
     CREATE TABLE dispatch_leases (
@@ -32,6 +35,8 @@ struct DispatchLeaseTable {
   // MARK: Reading
 
   /// The leases of a database, one for each part; none for a database without changes.
+  ///
+  /// - Complexity: O(log *n*) for *n* leases of the store; a database has at most 64.
   func leases(of database: DatabaseID) throws -> [DispatchLease] {
     try connection.rows(
       """
@@ -39,7 +44,7 @@ struct DispatchLeaseTable {
       """, [.integer(database.rawValue)], DispatchLease.init(row:))
   }
 
-  /// The lease of a part.
+  /// The lease of a part; nil for a whole database without changes.
   ///
   /// - Throws: ``StoreError/Code/leaseLost`` if the database is divided differently.
   private func lease(of part: DatabasePart) throws -> DispatchLease? {
@@ -60,6 +65,9 @@ struct DispatchLeaseTable {
 
   /// Checks that this process may dispatch a part, and returns the pending division.
   ///
+  /// The dispatcher's transaction calls it first, under the database's lock. A process that is not
+  /// a registered server may dispatch any database.
+  ///
   /// - Throws: ``StoreError/Code/leaseLost`` if this process is a server without a lease of the
   ///   part, or if the database is divided differently.
   func checkLease(of part: DatabasePart) throws -> Repartition? {
@@ -79,6 +87,7 @@ struct DispatchLeaseTable {
     return try leases(of: part.database).first { $0.part == part }?.repartition
   }
 
+  /// Whether a server holds the lease of a part, in the division that the part names.
   func isLeased(_ part: DatabasePart, to server: ServerID) throws -> Bool {
     try connection.first(
       """
@@ -88,6 +97,7 @@ struct DispatchLeaseTable {
     ) { _ in true } ?? false
   }
 
+  /// The databases and parts whose leases a server holds, in no order.
   func parts(of server: ServerID) throws -> [DatabasePart] {
     try connection.rows(
       "SELECT \(DatabasePart.columns) FROM dispatch_leases WHERE holder = $1",
@@ -117,6 +127,8 @@ struct DispatchLeaseTable {
 
   /// A page of the databases whose holder is not a registered server, in the order of their
   /// numbers.
+  ///
+  /// Divided databases are not among them: ``leasesOfParts()`` has their parts.
   func freeDatabases(after database: DatabaseID, limit: Int) throws -> [FreePart] {
     try connection.rows(
       """
@@ -135,6 +147,11 @@ struct DispatchLeaseTable {
 
   /// Leases a free part; false if another server was faster. The caller has locked the database's
   /// row.
+  ///
+  /// Taking the lease clears its wake-up: the new holder reads the outbox anyway.
+  ///
+  /// - Parameter part: the part, and the holder that it had when it was found. The statement
+  ///   changes nothing if it has another holder by now.
   func lease(_ part: FreePart, to server: ServerID) throws -> Bool {
     let count = try connection.run(
       """
@@ -147,14 +164,16 @@ struct DispatchLeaseTable {
     return try isLeased(part.part, to: server)
   }
 
-  /// Ends the lease of an undivided database.
+  /// Ends the lease of an undivided database. The row is deleted: a database without changes needs
+  /// none. A lease of another server stays.
   func endLease(of database: DatabaseID, by server: ServerID) throws {
     try connection.run(
       "DELETE FROM dispatch_leases WHERE database_id = $1 AND holder = $2 AND parts = 1",
       [.integer(database.rawValue), .integer(server.rawValue)])
   }
 
-  /// Releases a part to other servers.
+  /// Releases a part to other servers. The part keeps a pending wake-up, so that its next holder
+  /// reads the outbox.
   func release(_ part: DatabasePart, by server: ServerID) throws {
     try connection.run(
       """
@@ -164,13 +183,17 @@ struct DispatchLeaseTable {
   }
 }
 
-/// A row of the table of leases.
+/// A row of the table of leases: the lease of a database or of one part.
 struct DispatchLease {
+  /// The columns that ``init(row:)`` reads.
   static let columns = "\(DatabasePart.columns), holder, wake_up, last_change, next_parts"
 
   var part: DatabasePart
+  /// The ID of the server that holds the lease; 0 for none. The server may be gone.
   var holder: Int64
+  /// Whether another server has committed changes since the holder last took its wake-ups.
   var hasPendingWakeUp: Bool
+  /// The pending division; nil if there is none.
   var repartition: Repartition?
 
   fileprivate init(row: any SQLRow) {
@@ -183,9 +206,11 @@ struct DispatchLease {
   }
 }
 
-/// A pending division of a database.
+/// A pending division of a database. It takes effect when all present parts have dispatched
+/// ``lastChange``.
 struct Repartition: Hashable {
-  /// The last change that the present parts dispatch.
+  /// The sequence of the last change that the present parts dispatch.
   var lastChange: Int64
+  /// The number of parts after that; 1 for a whole database.
   var nextParts: Int
 }

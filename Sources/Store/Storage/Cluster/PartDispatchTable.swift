@@ -2,11 +2,18 @@ import SQLEngine
 import StoreModel
 
 /// The dispatch positions of the parts of divided databases. Empty on an engine for one server.
+///
+/// A part goes through all changes of its database and fires its own subscribers' subscriptions. So
+/// the parts of a database have different positions. The lowest is the position of the database in
+/// ``DispatchTable``.
 struct PartDispatchTable {
   let transaction: StoreTransaction
 
   private var connection: any SQLConnection { transaction.connection }
 
+  /// `through` is the last change that the part has dispatched, fully or partly. `changes` counts
+  /// the database's changes up to it. The `settled_` columns are null unless the last change is
+  /// dispatched partly; see ``DispatchPosition/settled``.
   static let definition = [
     """
     CREATE TABLE part_dispatches (
@@ -16,7 +23,7 @@ struct PartDispatchTable {
     """
   ]
 
-  /// The dispatch position of a part.
+  /// The dispatch position of a part. It is nil if the database has no such part.
   func position(of part: DatabasePart) throws -> DispatchPosition? {
     try connection.first(
       """
@@ -27,6 +34,9 @@ struct PartDispatchTable {
   }
 
   /// The position up to which all parts of a divided database have dispatched its changes.
+  ///
+  /// A part that has dispatched a change partly counts as one change behind. So the result is
+  /// always the position of a fully dispatched change.
   func commonPosition(of database: DatabaseID) throws -> DispatchPosition? {
     try connection.first(
       """
@@ -37,7 +47,7 @@ struct PartDispatchTable {
     ) { DispatchPosition(through: $0.integer(0), changes: $0.integer(1)) }
   }
 
-  /// Stores the position of a part.
+  /// Stores the position of a part. The part exists: ``add(_:ofPart:of:)`` created its row.
   func write(_ position: DispatchPosition, of part: DatabasePart) throws {
     try connection.run(
       """
@@ -64,6 +74,7 @@ struct PartDispatchTable {
       ])
   }
 
+  /// Deletes the positions of a database's parts, before it is divided differently.
   func remove(of database: DatabaseID) throws {
     try connection.run(
       "DELETE FROM part_dispatches WHERE database_id = $1", [.integer(database.rawValue)])

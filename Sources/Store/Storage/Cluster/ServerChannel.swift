@@ -3,17 +3,24 @@ import SQLEngine
 import StoreModel
 import Synchronization
 
-/// Exchanges notifications with the other servers of a store by PostgreSQL's `NOTIFY`.
+/// The sender and receiver of notifications between the servers of a store, by PostgreSQL's
+/// `NOTIFY`.
 ///
 /// A notification is sent after its commit, in a transaction of its own on the connection of the
 /// ``ClusterService``, because PostgreSQL serializes the commits of transactions with
 /// notifications.
+///
+/// Notifications only save time. A server that gets none finds the same facts when it reads the
+/// tables. A mutex guards the state, so all methods may be called from any thread.
 final class ServerChannel: Sendable {
+  /// A function that gets each notification. It runs on the listener's thread and must not block.
   typealias Handler = @Sendable (ServerNotification) -> Void
 
+  /// The state that threads share.
   private struct State {
     /// Servers that wait for a wake-up notification.
     var sleeping: Set<ServerID> = []
+    /// The connection that receives; nil without a handler, and after ``ServerChannel/close()``.
     var listener: ServerNotificationListener?
     var isClosed = false
   }
@@ -21,8 +28,8 @@ final class ServerChannel: Sendable {
   private let address: PostgreSQLAddress
   private let queue: JobQueue
   private let identity: ServerIdentity
-  /// The channel that all servers of the store listen to. Each server also has a channel of its
-  /// own.
+  /// The channel that all servers of the store listen to: `petrel_` and the number of the store's
+  /// PostgreSQL schema. Each server also has a channel of its own, with its ID at the end.
   private let channel: String
   private let state = Mutex(State())
 
@@ -46,6 +53,9 @@ final class ServerChannel: Sendable {
 
   /// Sets the handler of notifications, which are received on a thread of their own; nil ends the
   /// thread.
+  ///
+  /// A new handler gets a new listener with its own connection and thread. The former listener is
+  /// closed; its handler may still get notifications for a moment.
   func setHandler(_ handler: Handler?, in threads: ThreadGroup) {
     let former = state.withLock { state in
       let former = state.listener
@@ -64,9 +74,10 @@ final class ServerChannel: Sendable {
     former?.close()
   }
 
-  /// The server has a new ID, and therefore a new channel of its own.
+  /// Makes the listener listen to the channel of this server's new ID.
   func identityChanged() { state.withLock { $0.listener }?.wake() }
 
+  /// Ends the listener's thread. Later calls of ``setHandler(_:in:)`` start none.
   func close() {
     let listener = state.withLock { state in
       state.isClosed = true
@@ -79,6 +90,8 @@ final class ServerChannel: Sendable {
   // MARK: Sending
 
   /// Wakes up servers. Never blocks; wake-ups requested meanwhile are sent together.
+  ///
+  /// The writers call it after their commits.
   func wakeUp(_ servers: Set<ServerID>) {
     let isFirst = state.withLock { state in
       defer { state.sleeping.formUnion(servers) }
@@ -87,6 +100,7 @@ final class ServerChannel: Sendable {
     if isFirst { queue.add(WakingUp(self)) }
   }
 
+  /// Returns the servers that wait for a wake-up notification, and empties the set.
   fileprivate func takeSleeping() -> Set<ServerID> {
     state.withLock { state in
       defer { state.sleeping = [] }
@@ -94,6 +108,7 @@ final class ServerChannel: Sendable {
     }
   }
 
+  /// Sends a wake-up to the own channel of each server, by one statement.
   fileprivate func wakeUp(_ servers: Set<ServerID>, in transaction: StoreTransaction) throws {
     let channels = servers.map { "\(channel)_\($0.rawValue)" }.sorted()
     try transaction.connection.run(
@@ -102,22 +117,26 @@ final class ServerChannel: Sendable {
   }
 
   /// Sends a notification to all servers.
+  ///
+  /// This server gets it too. A transaction of its own sends it at once.
   func send(_ notification: ServerNotification, in transaction: StoreTransaction) throws {
     try transaction.connection.run(
       "SELECT pg_notify($1, $2)", [.text(channel), .text(notification.payload)])
   }
 }
 
-/// Wakes up all servers in `sleeping` at the time it runs.
+/// A job that wakes up all servers in `sleeping` at the time it runs.
 private final class WakingUp: StoreJob {
   let gathersWrites = false
   private let channel: ServerChannel
+  /// The servers that a first run took; a repeated run wakes them too.
   private let taken = Mutex<Set<ServerID>>([])
 
   init(_ channel: ServerChannel) {
     self.channel = channel
   }
 
+  /// Sends the wake-ups. It may run twice, if the connection was lost.
   func run(in transaction: StoreTransaction) throws {
     let servers = taken.withLock { taken in
       taken.formUnion(channel.takeSleeping())
@@ -126,7 +145,8 @@ private final class WakingUp: StoreJob {
     if !servers.isEmpty { try channel.wakeUp(servers, in: transaction) }
   }
 
-  /// Servers that get no notification find the changes when they read the tables.
+  /// Ends the job. If it failed, the servers that wait meanwhile are dropped: servers that get no
+  /// notification find the changes when they read the tables.
   func finish(_ failure: (any Error)?) {
     if failure != nil { _ = channel.takeSleeping() }
   }

@@ -1,10 +1,20 @@
 import StoreModel
 
 extension ServerNotification {
-  /// PostgreSQL's limit is below 8,000 bytes.
+  /// The most bytes of a payload. PostgreSQL's limit is below 8,000 bytes.
   private static let lengthLimit = 7_500
 
-  /// The payload of PostgreSQL's notification.
+  /// The payload of PostgreSQL's notification, as text:
+  ///
+  /// ```
+  /// joined 7                        server 7 has joined
+  /// wake                            a wake-up
+  /// announced 7 12 all              announcement 12 of server 7, for all users
+  /// announced 7 12 some             for the users that follow, one record name a line
+  /// announced 7 12 omitted          for users who are in the table alone: the text was too long
+  /// ```
+  ///
+  /// ``ServerNotification/interrupted`` has an empty payload, because no server sends it.
   var payload: String {
     switch self {
     case .joined(let server): return "joined \(server.rawValue)"
@@ -20,6 +30,8 @@ extension ServerNotification {
   }
 
   /// Reads a payload; nil for an unknown one, such as a later version's.
+  ///
+  /// The text after `some` may have any characters except a line end.
   init?(payload: String) {
     let lines = payload.utf8.split(separator: UInt8(ascii: "\n"), maxSplits: 1)
       .map { Substring($0) }
@@ -47,10 +59,14 @@ extension ServerNotification {
 
 extension Announcement {
   /// The subscribers' names, one a line.
+  ///
+  /// They are sorted, so that equal sets give equal texts.
   static func text(of subscribers: Set<String>) -> String {
     subscribers.sorted().joined(separator: "\n")
   }
 
+  /// Reads the names of ``text(of:)``.
+  ///
   /// - Parameter text: names, one a line; empty for all users.
   init(text: String) {
     // Split by bytes: a name's last character and the line end may form one `Character`.

@@ -10,16 +10,25 @@ import StoreModel
 final class ServerNotificationListener: @unchecked Sendable {
   private let address: PostgreSQLAddress
   private let channel: String
+  /// The source of this server's ID, which decides on the second channel.
   private let identity: ServerIdentity
+  /// Called on the thread of ``work()`` for each notification, and with
+  /// ``ServerNotification/interrupted`` when the connection is lost.
   private let handler: ServerChannel.Handler
   private let lock = NSLock()
   private var isClosed = false
-  /// Ends the thread's waiting.
+  /// The descriptor of an `eventfd` that ends the thread's waiting; -1 if the system has none left.
   private let alarm: Int32
 
-  /// Seconds before a lost connection is replaced: the first delay and the longest.
+  /// Seconds before a lost connection is replaced: the first delay and the longest. Each failure
+  /// doubles the delay.
   private static let delays = (first: 0.2, last: 5.0)
 
+  /// Creates a listener. It connects when ``work()`` begins.
+  ///
+  /// - Parameters:
+  ///   - channel: the channel of all servers. A `_` and the server's ID are added for the server's
+  ///     own.
   init(
     to address: PostgreSQLAddress, channel: String, identity: ServerIdentity,
     handler: @escaping ServerChannel.Handler
@@ -50,7 +59,10 @@ final class ServerNotificationListener: @unchecked Sendable {
 
   private var isEnded: Bool { lock.withLock { isClosed } }
 
-  /// Receives notifications until the listener is closed.
+  /// Receives notifications until the listener is closed. It is the body of the listener's thread.
+  ///
+  /// The handler gets ``ServerNotification/interrupted`` after each lost connection and at the end,
+  /// so that the server reads the tables instead.
   func work() {
     var delay = Self.delays.first
     while !isEnded {
@@ -69,6 +81,8 @@ final class ServerNotificationListener: @unchecked Sendable {
     }
   }
 
+  /// Listens on both channels, and passes notifications to the handler, until the listener is
+  /// closed or the connection fails. A new ID of the server changes the second channel.
   private func listen(on connection: PostgreSQLConnection) throws {
     try connection.execute("LISTEN \(channel)")
     var own: ServerID?
@@ -92,6 +106,11 @@ final class ServerNotificationListener: @unchecked Sendable {
   }
 
   /// Waits until data arrives on a socket or ``wake()`` is called.
+  ///
+  /// - Parameters:
+  ///   - socket: the descriptor of the connection; -1 waits for ``wake()`` or the time alone.
+  ///   - seconds: the longest time to wait; nil for no limit. Without an `eventfd`, a wait without
+  ///     limit ends after 0.2 seconds.
   private func wait(on socket: Int32, atMost seconds: Double? = nil) {
     var waited = [
       pollfd(fd: alarm, events: Int16(POLLIN), revents: 0),

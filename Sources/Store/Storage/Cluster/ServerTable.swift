@@ -2,12 +2,17 @@ import CloudKitModel
 import SQLEngine
 import StoreModel
 
-/// The servers that have the store open. Empty on an engine for one server.
+/// The servers that have the store open. The table is empty on an engine for one server.
+///
+/// A server renews its row every few seconds (its heartbeat). Any server deletes a row that has
+/// expired. A lease in ``DispatchLeaseTable`` is valid as long as its holder has a row here.
 struct ServerTable {
   let transaction: StoreTransaction
 
   private var connection: any SQLConnection { transaction.connection }
 
+  /// `server_id` is never reused. `alive_until` is the end of the registration by the store's
+  /// clock, in milliseconds since 1970.
   static let definition = [
     """
     CREATE TABLE servers (
@@ -16,13 +21,15 @@ struct ServerTable {
   ]
 
   /// The description of a server that has the store open, whatever its schema version; nil if there
-  /// is none.
+  /// is none. It reads by the connection alone, because a migration calls it before there are
+  /// transactions.
   static func anyAlive(over connection: any SQLConnection) throws -> String? {
     try connection.first(
       "SELECT description FROM servers WHERE alive_until > \(StoreClock.expression) LIMIT 1", []
     ) { $0.text(0) }
   }
 
+  /// All registered servers, in the order of their IDs. Some may have expired.
   func servers() throws -> [RegisteredServer] {
     try connection.rows(
       "SELECT server_id, description, alive_until FROM servers ORDER BY server_id", []
@@ -34,6 +41,8 @@ struct ServerTable {
   }
 
   /// The servers with the remaining seconds of their registrations and the numbers of their leases.
+  /// They are in the order of their IDs. The remaining seconds are negative for an expired
+  /// registration.
   func listed() throws -> [ListedServer] {
     let leases = try DispatchLeaseTable(transaction: transaction).counts()
     return try connection.rows(
@@ -50,6 +59,11 @@ struct ServerTable {
     }
   }
 
+  /// Registers a server under a new ID.
+  ///
+  /// - Parameters:
+  ///   - description: a text for people that says where the server runs.
+  ///   - leaseTime: the validity of the registration in seconds.
   func register(_ description: String, for leaseTime: Double) throws -> ServerID {
     let server = ServerID(rawValue: try CounterTable(transaction: transaction).next("server"))
     try connection.run(
@@ -61,19 +75,22 @@ struct ServerTable {
     return server
   }
 
-  /// False if the server is not registered any more.
+  /// Extends a registration to `leaseTime` seconds from now; false if the server is not registered
+  /// any more.
   func renew(_ server: ServerID, for leaseTime: Double) throws -> Bool {
     try connection.run(
       "UPDATE servers SET alive_until = \(StoreClock.expression) + $2 WHERE server_id = $1",
       [.integer(server.rawValue), .integer(Int64(leaseTime * 1_000))]) == 1
   }
 
+  /// Deletes a registration. The server's leases become free.
   func unregister(_ server: ServerID) throws {
     try connection.run(
       "DELETE FROM servers WHERE server_id = $1", [.integer(server.rawValue)])
   }
 
-  /// Removes an expired server; returns whether it did.
+  /// Removes a server if its registration has expired, with its announcements; returns whether it
+  /// did.
   func removeExpired(_ server: ServerID) throws -> Bool {
     let isGone =
       try connection.run(

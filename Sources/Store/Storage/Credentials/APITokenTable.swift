@@ -9,6 +9,9 @@ struct APITokenTable {
 
   private var connection: any SQLConnection { transaction.connection }
 
+  /// `hash` is the SHA-256 of the token's text, which the store does not have. `redirect_url` is
+  /// null for a callback by `postMessage`. `allowed_origins` are separated by spaces; empty for any
+  /// origin. The times are in milliseconds since 1970. `revoked` is null for a valid token.
   static let definition = [
     """
     CREATE TABLE api_tokens (
@@ -19,18 +22,22 @@ struct APITokenTable {
     "CREATE INDEX api_tokens_by_container ON api_tokens (container, environment)",
   ]
 
+  /// The tokens of a container's environment, revoked ones included, in the order of their
+  /// creation.
   func tokens(container: String, environment: ContainerEnvironment) throws -> [APIToken] {
     try connection.rows(
       APIToken.selection + " WHERE container = $1 AND environment = $2 ORDER BY created, hash",
       [.text(container), .text(environment.rawValue)], APIToken.init(row:))
   }
 
+  /// All tokens, revoked ones included, in the order of containers, environments and creation.
   func tokens() throws -> [APIToken] {
     try connection.rows(
       APIToken.selection + " ORDER BY container, environment, created, hash", [],
       APIToken.init(row:))
   }
 
+  /// Stores a token. A second token with the same hash is an error of the statement.
   func add(_ token: APIToken) throws {
     var redirectURL: String?
     if case .redirect(let url) = token.signInCallback { redirectURL = url }
@@ -48,7 +55,7 @@ struct APITokenTable {
       ])
   }
 
-  /// False if there is no valid token with this hash.
+  /// Revokes a token from `timestamp` on; false if there is no valid token with this hash.
   func revoke(tokenWithHash hash: [UInt8], at timestamp: Timestamp) throws -> Bool {
     try connection.run(
       "UPDATE api_tokens SET revoked = $2 WHERE hash = $1 AND revoked IS NULL",
@@ -63,6 +70,7 @@ extension APIToken {
     FROM api_tokens
     """
 
+  /// Reads a row of ``selection``.
   fileprivate init(row: any SQLRow) throws {
     self.init(
       hash: row.bytes(0), name: row.text(3), container: row.text(1),

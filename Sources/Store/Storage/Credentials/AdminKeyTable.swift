@@ -2,12 +2,15 @@ import CloudKitModel
 import SQLEngine
 import StoreModel
 
-/// The keys of administrators: a small table, replicated to every node.
+/// The keys of administrators: a small table, replicated to every node. Revoked keys stay in the
+/// list.
 struct AdminKeyTable {
   let transaction: StoreTransaction
 
   private var connection: any SQLConnection { transaction.connection }
 
+  /// `hash` is the SHA-256 of the key's text. `label` is a name for people. The times are in
+  /// milliseconds since 1970. `revoked` is null for a valid key.
   static let definition = [
     """
     CREATE TABLE admin_keys (
@@ -15,12 +18,14 @@ struct AdminKeyTable {
     """
   ]
 
+  /// All keys, revoked ones included, in the order of their creation.
   func keys() throws -> [AdminKey] {
     try connection.rows(
       "SELECT hash, label, created, revoked FROM admin_keys ORDER BY created, hash", [],
       AdminKey.init(row:))
   }
 
+  /// Stores a key. A second key with the same hash is an error of the statement.
   func add(_ key: AdminKey) throws {
     try connection.run(
       "INSERT INTO admin_keys (hash, label, created, revoked) VALUES ($1, $2, $3, $4)",
@@ -30,7 +35,7 @@ struct AdminKeyTable {
       ])
   }
 
-  /// False if there is no valid key with this hash.
+  /// Revokes a key from `timestamp` on; false if there is no valid key with this hash.
   func revoke(keyWithHash hash: [UInt8], at timestamp: Timestamp) throws -> Bool {
     try connection.run(
       "UPDATE admin_keys SET revoked = $2 WHERE hash = $1 AND revoked IS NULL",

@@ -2,12 +2,14 @@ import CloudKitModel
 import SQLEngine
 import StoreModel
 
-/// The console's sessions: a small table, replicated to every node.
+/// The browser sessions of administrators in the console: a small table, replicated to every node.
 struct ConsoleSessionTable {
   let transaction: StoreTransaction
 
   private var connection: any SQLConnection { transaction.connection }
 
+  /// `hash` is the SHA-256 of the text in the browser's cookie, `key_hash` that of the admin key.
+  /// The times are in milliseconds since 1970.
   static let definition = [
     """
     CREATE TABLE console_sessions (
@@ -17,7 +19,7 @@ struct ConsoleSessionTable {
     "CREATE INDEX console_sessions_by_key ON console_sessions (key_hash, expires)",
   ]
 
-  /// An unexpired session with its key, which is not revoked.
+  /// An unexpired session with its key, which is not revoked. It is nil otherwise.
   func consoleSession(
     withHash hash: [UInt8], at timestamp: Timestamp
   ) throws -> (session: ConsoleSession, key: AdminKey)? {
@@ -39,7 +41,7 @@ struct ConsoleSessionTable {
   }
 
   /// Adds a session; false if its key is revoked. If a key has too many sessions, those that expire
-  /// first are removed.
+  /// first are removed. The limit is ``ConsoleSession/limit``.
   func add(_ console: ConsoleSession) throws -> Bool {
     let added = try connection.run(
       """
@@ -59,14 +61,19 @@ struct ConsoleSessionTable {
     return added == 1
   }
 
+  /// Deletes a session. An unknown hash is no error.
   func end(sessionWithHash hash: [UInt8]) throws {
     try connection.run("DELETE FROM console_sessions WHERE hash = $1", [.bytes(hash)])
   }
 
+  /// Deletes all sessions of a key, because the key was revoked.
   func endAll(ofKeyWithHash hash: [UInt8]) throws {
     try connection.run("DELETE FROM console_sessions WHERE key_hash = $1", [.bytes(hash)])
   }
 
+  /// Deletes the sessions that have expired.
+  ///
+  /// - Parameter now: milliseconds since 1970.
   func dropExpired(at now: Int64) throws {
     try connection.run("DELETE FROM console_sessions WHERE expires <= $1", [.integer(now)])
   }

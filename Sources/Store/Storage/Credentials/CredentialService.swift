@@ -2,22 +2,29 @@ import CloudKitModel
 import SQLEngine
 import StoreModel
 
-/// API tokens, server-to-server keys, and the used signatures of these keys.
+/// The credentials of programs: API tokens, server-to-server keys, and the used signatures of these
+/// keys.
 struct CredentialService: CredentialStore, SignatureStore {
   let transactions: Transactions
 
+  /// Stores an API token. Its container's environment requires a token from then on.
   func addAPIToken(_ token: APIToken) async throws {
     try await transactions.write(locking: .reference) {
       try APITokenTable(transaction: $0).add(token)
     }
   }
 
+  /// Stores a server-to-server key.
+  ///
+  /// - Throws: ``StoreError/Code/exists`` if the container's environment has the public key
+  ///   already, revoked or not.
   func addServerKey(_ key: ServerKey) async throws {
     try await transactions.write(locking: .reference) {
       try ServerKeyTable(transaction: $0).add(key)
     }
   }
 
+  /// Returns the tokens and keys of a container's environment, revoked ones included.
   func programCredentials(
     container: String, environment: ContainerEnvironment
   ) async throws -> ProgramCredentials {
@@ -30,6 +37,7 @@ struct CredentialService: CredentialStore, SignatureStore {
     }
   }
 
+  /// Returns all tokens and keys, revoked ones included.
   func programCredentials() async throws -> ProgramCredentials {
     try await transactions.read {
       ProgramCredentials(
@@ -38,6 +46,7 @@ struct CredentialService: CredentialStore, SignatureStore {
     }
   }
 
+  /// Revokes an API token; false if there is no valid token with this hash.
   func revokeAPIToken(
     withHash hash: [UInt8], at timestamp: Timestamp
   ) async throws -> Bool {
@@ -46,6 +55,10 @@ struct CredentialService: CredentialStore, SignatureStore {
     }
   }
 
+  /// Revokes a server-to-server key, removes its user's webhooks, and abandons their waiting
+  /// deliveries.
+  ///
+  /// - Returns: false if there is no valid key with this ID. Nothing is changed then.
   func revokeServerKey(_ keyID: String, at timestamp: Timestamp) async throws -> Bool {
     try await transactions.writeDevices { transaction, orders in
       let user = try ServerKeyTable(transaction: transaction).revoke(keyID, at: timestamp)
@@ -56,6 +69,12 @@ struct CredentialService: CredentialStore, SignatureStore {
     }
   }
 
+  /// Marks a signature as used; false if it was used before.
+  ///
+  /// The write takes no lock: the primary key lets one of two simultaneous requests through.
+  ///
+  /// - Parameter expires: the time after which the signature is refused by its date, so that the
+  ///   row can be deleted.
   func takeSignature(
     _ signature: [UInt8], ofKey keyID: String, until expires: Timestamp
   ) async throws -> Bool {

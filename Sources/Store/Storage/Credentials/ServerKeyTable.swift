@@ -2,12 +2,17 @@ import CloudKitModel
 import SQLEngine
 import StoreModel
 
-/// Server-to-server keys: a small table, replicated to every node. Revoked keys stay.
+/// The server-to-server keys: a small table, replicated to every node.
+///
+/// A key has a user of its own, who owns the key's records and subscriptions. Revoked keys stay, so
+/// a public key can never be registered a second time in a container's environment.
 struct ServerKeyTable {
   let transaction: StoreTransaction
 
   private var connection: any SQLConnection { transaction.connection }
 
+  /// `key_id` has 64 hexadecimal digits. `public_key` is PEM text. The times are in milliseconds
+  /// since 1970. `revoked` is null for a valid key.
   static let definition = [
     """
     CREATE TABLE server_keys (
@@ -17,6 +22,7 @@ struct ServerKeyTable {
     """
   ]
 
+  /// The keys of a container's environment, revoked ones included, in the order of their creation.
   func keys(container: String, environment: ContainerEnvironment) throws -> [ServerKey] {
     try connection.rows(
       ServerKey.selection
@@ -24,13 +30,17 @@ struct ServerKeyTable {
       [.text(container), .text(environment.rawValue)], ServerKey.init(row:))
   }
 
+  /// All keys, revoked ones included, in the order of containers, environments and creation.
   func keys() throws -> [ServerKey] {
     try connection.rows(
       ServerKey.selection + " ORDER BY container, environment, created, key_id", [],
       ServerKey.init(row:))
   }
 
-  /// - Throws: ``StoreError/Code/exists`` if the container already has the public key.
+  /// Stores a key.
+  ///
+  /// - Throws: ``StoreError/Code/exists`` if the container's environment already has the public
+  ///   key.
   func add(_ key: ServerKey) throws {
     let added = try connection.run(
       """
@@ -69,6 +79,7 @@ extension ServerKey {
     FROM server_keys
     """
 
+  /// Reads a row of ``selection``.
   fileprivate init(row: any SQLRow) throws {
     self.init(
       keyID: row.text(0), name: row.text(3), container: row.text(1),

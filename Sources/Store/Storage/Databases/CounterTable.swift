@@ -3,10 +3,25 @@ import SQLEngine
 import StoreModel
 
 /// The last numbers of store-wide sequences, and the version of the schemas.
+///
+/// Numbers inside a database do not come from here, but from the database's own sequence
+/// (``NumberSupply``).
 struct CounterTable {
   let transaction: StoreTransaction
   private var connection: any SQLConnection { transaction.connection }
 
+  /// The counters; each row has the last number that was given:
+  ///
+  /// ```
+  /// database                     databases; the row is also the reference lock
+  /// record_type, record_field    record types and their fields
+  /// schema                       the catalog version
+  /// push_route                   delivery routes
+  /// device                       tokens of devices
+  /// server                       server IDs
+  /// ```
+  ///
+  /// ``Migration`` adds `least_version`.
   static let definition = [
     "CREATE TABLE counters (name TEXT PRIMARY KEY, value BIGINT NOT NULL)",
     """
@@ -18,7 +33,10 @@ struct CounterTable {
 
   /// The next number of one of the store-wide counters.
   ///
+  /// A rolled-back transaction gives its numbers back.
+  ///
   /// - Throws: ``LocksNeeded``: numbers rise from commit to commit.
+  /// - Returns: the number, from 1 on.
   func next(_ name: String) throws -> Int64 {
     try transaction.require(.reference)
     let value = try connection.first(
@@ -28,19 +46,22 @@ struct CounterTable {
     return value
   }
 
-  /// The catalog version, which covers types, roles and users under deletion.
+  /// The catalog version, which covers types, roles and users under deletion. It is nil in a store
+  /// without that counter.
   func catalogVersion() throws -> Int64? {
     try Self.value(of: "schema", over: connection)
   }
 
   // MARK: Before the store has transactions
 
+  /// The value of a counter; nil if there is none of this name.
   static func value(of name: String, over connection: any SQLConnection) throws -> Int64? {
     try connection.first("SELECT value FROM counters WHERE name = $1", [.text(name)]) {
       $0.integer(0)
     }
   }
 
+  /// Sets a counter, and creates it if it is missing.
   static func set(_ name: String, to value: Int64, over connection: any SQLConnection) throws {
     try connection.run(
       """
@@ -58,6 +79,8 @@ extension CounterTable {
   /// Drops the cached schemas if the catalog version has changed. Call it at the start of a
   /// transaction.
   ///
+  /// Addresses, zones and routes stay cached, because they never change.
+  ///
   /// - Parameter known: the catalog version, if it has been read already.
   func followSchema(foundAs known: Int64? = nil) throws {
     let version =
@@ -71,6 +94,8 @@ extension CounterTable {
   }
 
   /// Makes all processes read the schemas again. Call it in the transaction that changes one.
+  ///
+  /// - Throws: ``LocksNeeded`` if the transaction does not have the reference lock.
   func raiseCatalogVersion() throws {
     _ = try next("schema")
     try followSchema()
@@ -78,10 +103,12 @@ extension CounterTable {
 
   // MARK: At the beginning of a transaction on a shared store
 
-  /// Locks the row that stands for all data outside of databases.
+  /// Locks the row that stands for all data outside of databases. Transactions that change users,
+  /// devices, keys or schemas take it first.
   static let referenceLock =
     "SELECT 1 FROM counters WHERE name = 'database' FOR NO KEY UPDATE"
 
-  /// Reads the catalog version.
+  /// Reads the catalog version. The transaction's first statements include it, so that it costs no
+  /// round trip of its own.
   static let catalogVersion = "SELECT value FROM counters WHERE name = 'schema'"
 }

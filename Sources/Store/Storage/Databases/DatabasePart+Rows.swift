@@ -2,8 +2,10 @@ import SQLEngine
 import StoreModel
 
 extension DatabasePart {
+  /// The columns that ``init(row:)`` reads.
   static let columns = "database_id, part, parts"
 
+  /// Reads the row's first columns, which are ``columns``.
   init(row: any SQLRow) {
     self.init(
       database: DatabaseID(rawValue: row.integer(0)), number: Int(row.integer(1)),
@@ -19,6 +21,9 @@ extension DatabasePart {
   ///
   /// Only PostgreSQL's functions compute a subscriber's part. They are the same in all versions,
   /// since servers with different versions must agree.
+  ///
+  /// The part of a subscriber is the first byte of the SHA-256 of the user record name, modulo the
+  /// number of parts.
   var subscriberCondition: String {
     if isWhole { return "" }
     // One byte is even enough for at most 64 parts, and costs one hash a row instead of two.

@@ -6,10 +6,17 @@ import StoreModel
 struct DatabaseService: DatabaseStore {
   let transactions: Transactions
 
+  /// Returns the database at an address; nil if there is none. It creates none.
   func existingDatabase(at address: DatabaseAddress) async throws -> DatabaseID? {
     try await transactions.read { try DatabaseTable(transaction: $0).database(at: address) }
   }
 
+  /// Returns the database at an address, and creates it with its default zone at the first use.
+  ///
+  /// A known database costs one read. The write that creates one looks again, because two requests
+  /// can come at the same moment.
+  ///
+  /// - Throws: ``StoreError/Code/userDeleted`` if the owner is being deleted.
   func database(at address: DatabaseAddress) async throws -> DatabaseID {
     if let known = try await transactions.read({
       try DatabaseTable(transaction: $0).database(at: address)
@@ -22,17 +29,24 @@ struct DatabaseService: DatabaseStore {
     }
   }
 
+  /// Returns a database's address.
+  ///
+  /// - Throws: ``StoreError/Code/notFound`` if there is no such database.
   func address(of database: DatabaseID) async throws -> DatabaseAddress {
     try await transactions.read { try DatabaseTable(transaction: $0).address(of: database) }
   }
 
+  /// Returns the storage that a database uses; nil for a shared database.
+  ///
+  /// - Throws: ``StoreError/Code/notFound`` if there is no such database.
   func usage(of database: DatabaseID) async throws -> DatabaseUsage? {
     try await transactions.read { try DatabaseUsage(of: database, in: $0) }
   }
 }
 
 extension DatabaseUsage {
-  /// The storage that a private or a public database uses; nil for others.
+  /// The storage that a private or a public database uses; nil for others. The bytes are those of
+  /// the last commit.
   init?(of database: DatabaseID, in transaction: StoreTransaction) throws {
     let databases = DatabaseTable(transaction: transaction)
     guard try databases.address(of: database).scope != .shared else { return nil }

@@ -5,14 +5,19 @@ import StoreModel
 // MARK: Lists of databases
 
 extension DatabaseTable {
-  /// The container's environment of the next databases, in the order of containers and
-  /// environments.
+  /// The next container and environment with a database, in the order of containers and
+  /// environments; nil at the end.
+  ///
+  /// - Parameter last: the pair before; nil for the first one.
   func place(after last: ContainerPlace?) throws -> ContainerPlace? {
     try transaction.place(after: last, in: "database_addresses")
   }
 
   /// A page of the databases of a container's environment with their owners' names, in the order of
   /// scopes and owners.
+  ///
+  /// - Parameter last: the scope and owner of the last database of the page before; nil for the
+  ///   first page.
   func databases(
     in place: ContainerPlace, after last: DatabaseSummary.Name?, limit: Int
   ) throws -> [DatabaseSummary] {
@@ -40,15 +45,24 @@ extension DatabaseTable {
   }
 
   /// The next public database of any container, in the order of numbers.
+  ///
+  /// - Parameter database: the one before.
+  /// - Returns: nil at the end.
   func nextPublic(after database: DatabaseID) throws -> DatabaseID? {
     try next(after: database, where: "scope = $2")
   }
 
-  /// The next database of any container that a user owns, in the order of numbers.
+  /// The next database of any container that a user owns, in the order of numbers. These are the
+  /// user's private and shared databases. The result is nil at the end.
   func next(after database: DatabaseID, of owner: String) throws -> DatabaseID? {
     try next(after: database, where: "scope <> $2 AND owner = $3", [.text(owner)])
   }
 
+  /// The next database that fulfils a condition.
+  ///
+  /// - Parameters:
+  ///   - condition: SQL in which `$2` is the number of the public scope, and `$3` and later ones
+  ///     are `arguments`.
   private func next(
     after database: DatabaseID, where condition: String, _ arguments: [SQLValue] = []
   ) throws -> DatabaseID? {
@@ -61,7 +75,7 @@ extension DatabaseTable {
     ) { DatabaseID(rawValue: $0.integer(0)) }
   }
 
-  /// Removes an empty database.
+  /// Removes an empty database. The caller has deleted its contents. The number is never reused.
   func remove(_ database: DatabaseID) throws {
     let arguments = [SQLValue.integer(database.rawValue)]
     try transaction.connection.run("DELETE FROM databases WHERE database_id = $1", arguments)

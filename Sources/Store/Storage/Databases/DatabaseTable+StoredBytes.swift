@@ -3,17 +3,20 @@ import StoreModel
 
 extension DatabaseTable {
   /// Adds bytes that a record or an asset of the database gained, or lost if negative.
+  ///
+  /// The transaction sums the changes and writes them once for each database, before its commit.
   func countBytes(_ change: Int, in database: DatabaseID) throws {
     guard change != 0 else { return }
     transaction.storedBytes.add(Int64(change), to: database)
   }
 
-  /// The bytes of a database in this transaction.
+  /// The bytes of a database in this transaction. Changes that are not yet written are included.
+  /// The row is read once in a transaction.
   func totalBytes(of database: DatabaseID) throws -> Int64 {
     try transaction.storedBytes.total(of: database) { try bytesInRow(of: database) }
   }
 
-  /// The bytes of a database at the last commit.
+  /// The bytes of a database at the last commit. It is 0 if there is no such database.
   func bytesInRow(of database: DatabaseID) throws -> Int64 {
     try transaction.connection.first(
       "SELECT stored_bytes FROM databases WHERE database_id = $1",

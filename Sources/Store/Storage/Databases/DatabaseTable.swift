@@ -12,7 +12,10 @@ struct DatabaseTable {
   private var connection: any SQLConnection { transaction.connection }
 
   /// `stored_bytes` is the size of a database's records and assets. `trimmed_version` is the
-  /// version of the newest deletion of a zone that was forgotten.
+  /// version of the newest deletion of a zone that was forgotten. `owner` is empty for a public
+  /// database. `last_number` is the last number drawn (``NumberSupply``). `subscription_version`
+  /// rises with each change of subscriptions. `forgotten_version` is the one up to which deletions
+  /// of subscriptions were forgotten.
   static let definition = [
     """
     CREATE TABLE databases (
@@ -32,10 +35,11 @@ struct DatabaseTable {
 
   // MARK: Locks
 
-  /// Locks all databases.
+  /// Locks all databases. It is PostgreSQL's `EXCLUSIVE` mode: other transactions can read the
+  /// table, but not write or lock its rows.
   static let lock = "LOCK TABLE databases IN EXCLUSIVE MODE"
 
-  /// Locks the rows of databases, in order.
+  /// Locks the rows of databases, in order. The order prevents deadlocks.
   static func lock(of databases: [DatabaseID]) -> String {
     let numbers = databases.map { "\($0.rawValue)" }.joined(separator: ",")
     return "SELECT 1 FROM databases WHERE database_id IN (\(numbers))"
@@ -44,6 +48,13 @@ struct DatabaseTable {
 
   // MARK: Addresses
 
+  /// A database's address.
+  ///
+  /// The connection's ``Catalog`` caches up to 50,000 addresses; a full cache is emptied. An
+  /// address never changes.
+  ///
+  /// - Throws: ``StoreError/Code/notFound`` if there is no such database,
+  ///   ``StoreError/Code/corrupt`` if its environment or scope is unknown.
   func address(of database: DatabaseID) throws -> DatabaseAddress {
     if let known = transaction.catalog.addresses[database] { return known }
     let address = try connection.first(
@@ -79,6 +90,9 @@ struct DatabaseTable {
   }
 
   /// The next database of a container, in the order of their numbers.
+  ///
+  /// - Parameter database: the number of the one before.
+  /// - Returns: nil at the end.
   func next(
     after database: Int64, of container: String, in environment: ContainerEnvironment
   ) throws -> Int64? {
@@ -98,6 +112,12 @@ struct DatabaseTable {
   }
 
   /// Creates a database with its default zone.
+  ///
+  /// The transaction gets the new database's lock without a statement: no other transaction can see
+  /// the row.
+  ///
+  /// - Throws: ``LocksNeeded`` without the reference lock, ``StoreError/Code/userDeleted`` if the
+  ///   owner is being deleted.
   func add(at address: DatabaseAddress) throws -> DatabaseID {
     if let owner = address.owner {
       try UserDeletionTable(transaction: transaction).refuseDeleted(owner)
@@ -121,6 +141,7 @@ struct DatabaseTable {
     return database
   }
 
+  /// The four columns of an address, in their order in both tables.
   private func arguments(for address: DatabaseAddress) -> [SQLValue] {
     [
       .text(address.container), .text(address.environment.rawValue),
@@ -132,7 +153,11 @@ struct DatabaseTable {
 
   /// Draws numbers of a database.
   ///
+  /// The row's lock is held until the commit, so numbers rise from commit to commit.
+  ///
   /// - Returns: the last number, and the database's subscription version.
+  /// - Throws: ``StoreError/Code/statementFailed`` if the transaction has no lock of the database,
+  ///   ``StoreError/Code/notFound`` if there is no such database.
   func draw(
     _ count: Int, from database: DatabaseID
   ) throws -> (last: Int64, subscriptionVersion: Int64) {
@@ -151,6 +176,8 @@ struct DatabaseTable {
   }
 
   /// The greatest number given to a record, a version or a zone of the database.
+  ///
+  /// Some of the last numbers may be unused: they are drawn in advance.
   func lastNumber(drawnIn database: DatabaseID) throws -> Int64? {
     try connection.first(
       "SELECT last_number FROM databases WHERE database_id = $1", [.integer(database.rawValue)]
@@ -172,6 +199,8 @@ struct DatabaseTable {
   }
 
   /// A database's subscription version, and the version up to which deletions were forgotten.
+  ///
+  /// A reader that knows an older version than the forgotten one must read all subscriptions again.
   func subscriptionVersion(
     of database: DatabaseID
   ) throws -> (current: Int64, forgotten: Int64) {
@@ -187,6 +216,9 @@ struct DatabaseTable {
   }
 
   /// Raises a database's subscription version by one and returns it.
+  ///
+  /// - Throws: ``StoreError/Code/statementFailed`` if the transaction has no lock of the database,
+  ///   ``StoreError/Code/notFound`` if there is no such database.
   func raiseSubscriptionVersion(of database: DatabaseID) throws -> Int64 {
     try transaction.checkLock(of: database)
     let version = try connection.first(
@@ -203,6 +235,8 @@ struct DatabaseTable {
 
   /// The version of the feed of a database's zones, and that of the newest deletion forgotten
   /// there.
+  ///
+  /// - Throws: ``StoreError/Code/notFound`` if there is no such database.
   func feedState(of database: DatabaseID) throws -> (version: Int64, trimmedVersion: Int64) {
     let state = try connection.first(
       "SELECT last_number, trimmed_version FROM databases WHERE database_id = $1",
@@ -214,7 +248,7 @@ struct DatabaseTable {
     return state
   }
 
-  /// Records that the deletions of zones up to a version are forgotten.
+  /// Records that the deletions of zones up to a version are forgotten. The version never falls.
   func note(trimmedZones version: ForgottenVersion) throws {
     try connection.run(
       """
@@ -223,7 +257,8 @@ struct DatabaseTable {
       """, version.arguments)
   }
 
-  /// Records that the deletions of subscriptions up to a version are forgotten.
+  /// Records that the deletions of subscriptions up to a version are forgotten. The version never
+  /// falls.
   func note(forgottenSubscriptions version: ForgottenVersion) throws {
     try connection.run(
       "UPDATE databases SET forgotten_version = $2 WHERE database_id = $1 AND forgotten_version < $2",

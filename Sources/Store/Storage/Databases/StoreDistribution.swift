@@ -23,6 +23,7 @@ public enum StoreDistribution {
 
   /// The present distribution of a store.
   public struct Spread: Sendable, Hashable {
+    /// The number of shards that the distribution began with.
     public var shardCount: Int
     /// The number of nodes that have shards; 0 if the extension is gone.
     public var nodeCount: Int
@@ -96,6 +97,8 @@ public enum StoreDistribution {
   }
 
   /// Nil if the store is not distributed.
+  ///
+  /// - Returns: the number of shards, and of the active nodes that may have some.
   package static func spread(over connection: any SQLConnection) throws -> Spread? {
     guard let shardCount = try shardCount(of: connection) else { return nil }
     guard try hasExtension(connection) else {
@@ -107,10 +110,12 @@ public enum StoreDistribution {
     return Spread(shardCount: shardCount, nodeCount: nodeCount ?? 0)
   }
 
+  /// Whether the store is distributed.
   private static func isMarked(_ connection: any SQLConnection) throws -> Bool {
     try shardCount(of: connection) != nil
   }
 
+  /// The number of shards; nil if the store is not distributed, or has no tables yet.
   private static func shardCount(of connection: any SQLConnection) throws -> Int? {
     let isThere =
       try connection.first("SELECT to_regclass('store_shards') IS NOT NULL", []) {
@@ -122,11 +127,15 @@ public enum StoreDistribution {
     }
   }
 
+  /// Whether the database has the extension Citus.
   private static func hasExtension(_ connection: any SQLConnection) throws -> Bool {
     try connection.first("SELECT 1 FROM pg_extension WHERE extname = 'citus'", []) { _ in true }
       ?? false
   }
 
+  /// Checks that the database has the extension Citus.
+  ///
+  /// - Throws: ``StoreError/Code/cannotOpen`` otherwise.
   private static func checkExtension(of connection: any SQLConnection) throws {
     if try hasExtension(connection) { return }
     throw StoreError(
@@ -135,6 +144,8 @@ public enum StoreDistribution {
         + "CREATE EXTENSION citus makes it where the server has it installed and preloaded")
   }
 
+  /// Runs `body` in a transaction that excludes migrations and writers, and rolls it back after an
+  /// error.
   private static func inOneTransaction(
     over connection: any SQLConnection, _ body: () throws -> Void
   ) throws {
@@ -150,7 +161,7 @@ public enum StoreDistribution {
     }
   }
 
-  /// Harmless if it was done before.
+  /// Distributes the tables that are not distributed yet. A repeated call changes nothing.
   private static func distributeTables(
     of connection: any SQLConnection, shardCount: Int
   ) throws {
@@ -177,6 +188,7 @@ public enum StoreDistribution {
     }
   }
 
+  /// The names of the store's tables that Citus does not know yet, in no order.
   private static func undistributedTables(of connection: any SQLConnection) throws -> [String] {
     try connection.rows(
       """

@@ -4,6 +4,9 @@ import StoreModel
 
 /// The databases in which users have ever had subscriptions. The table is used before the database
 /// is known, so it is replicated to every node of a distributed store.
+///
+/// A row stays when the user deletes the last subscription, because the log may still have
+/// notifications for the user.
 struct SubscriberDatabaseTable {
   let transaction: StoreTransaction
   private var connection: any SQLConnection { transaction.connection }
@@ -16,7 +19,8 @@ struct SubscriberDatabaseTable {
     """
   ]
 
-  /// Adds a database to those of a user, if it is missing.
+  /// Adds a database to those of a user, if it is missing. The first statement reads, since the row
+  /// is there in most cases.
   func enter(_ database: DatabaseID, of subscriber: String) throws {
     let key: [SQLValue] = [.text(subscriber), .integer(database.rawValue)]
     let known = try connection.first(
@@ -36,7 +40,8 @@ struct SubscriberDatabaseTable {
     ) { DatabaseID(rawValue: $0.integer(0)) }
   }
 
-  /// The next database in which a user has ever had subscriptions.
+  /// The next database in which a user has ever had subscriptions. The order is that of the
+  /// numbers. The result is nil at the end.
   func next(after database: DatabaseID, of subscriber: String) throws -> DatabaseID? {
     try connection.first(
       """
@@ -46,10 +51,12 @@ struct SubscriberDatabaseTable {
     ) { DatabaseID(rawValue: $0.integer(0)) }
   }
 
-  /// The databases of the recipient's container in which the user has ever had subscriptions, and so
-  /// may have been notified.
+  /// The databases of the recipient's container in which the user has ever had subscriptions, and
+  /// so may have been notified.
   ///
   /// - Complexity: O(*d* log *n*) for *d* databases of all containers.
+  /// - Returns: each database with its last number, and the position up to which its log was
+  ///   trimmed for the user.
   func notifiedDatabases(of recipient: Recipient) throws -> [NotifiedDatabase] {
     try databases(of: recipient.userRecordName).compactMap { database in
       let lastNumber = try DatabaseTable(transaction: transaction).lastNumber(

@@ -1,8 +1,10 @@
 import CloudKitModel
 import StoreModel
 
-/// A value that belongs to a database, for writes by database.
+/// A value that belongs to a database, so that writes about many such values can be divided by
+/// database.
 protocol InDatabase: Sendable {
+  /// The database whose lock the write needs.
   var database: DatabaseID { get }
 }
 
@@ -13,14 +15,16 @@ extension DeliveryUpdate: InDatabase {
 }
 
 extension Transactions {
-  /// Writes about rows of any databases: in one transaction with the locks of all of them or, in a
-  /// distributed store, in one transaction for each database, one after the other. A database's
-  /// writes may stay although a later one's fail, so they must be useful alone.
+  /// Writes about rows of any databases.
+  ///
+  /// It runs one transaction with the locks of all the databases. In a distributed store it runs
+  /// one transaction for each database, one after the other. A database's writes may stay although
+  /// a later one's fail, so they must be useful alone.
   ///
   /// - Parameters:
   ///   - rows: the rows, which were read before. Another server may have handled them since.
   ///   - settlesDeliveries: whether the write concerns deliveries only, and locks no database.
-  /// - Returns: the result of `body` for each transaction.
+  /// - Returns: the result of `body` for each transaction; empty without rows.
   @discardableResult
   func inEachDatabase<Row: InDatabase, Value: Sendable>(
     of rows: [Row], settlesDeliveries: Bool = false,
@@ -41,6 +45,8 @@ extension Transactions {
   }
 
   /// Deletes found rows in batches until there are no more.
+  ///
+  /// Each batch is a read, then a write. A batch that is not full is the last one.
   ///
   /// - Parameters:
   ///   - find: returns up to ``Retention/batch`` rows.
