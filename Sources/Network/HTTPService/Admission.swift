@@ -1,45 +1,53 @@
-/// Whether a request may go to its handler, or is to come back later, as a value.
+/// The decision whether a request goes to its handler or gets 503 because the server is overloaded.
+/// It is a value without a clock.
 ///
-/// It looks at those that were let in and have no answer yet. When a crowd of them has waited for too long
-/// the server does not keep up: who comes then would wait longer still, so he is refused at once, which
-/// costs next to nothing. How much a server can do need not be known; a single slow request, or many that
-/// come at once, stop nobody. (Of what comes faster than it is done a queue only delays all: K. Nichols,
-/// V. Jacobson: Controlling Queue Delay, 2012.)
+/// The value watches the admitted requests without an answer. When at least `crowd` of them have
+/// waited longer than `patience`, the server does not keep up. A new request would wait even
+/// longer, so the server refuses it at once, which costs almost nothing.
+///
+/// The rule needs no estimate of the server's capacity. One slow request, or a burst, refuses
+/// nobody. It follows K. Nichols and V. Jacobson, Controlling Queue Delay (2012): under lasting
+/// overload, a queue only delays all requests.
 ///
 /// - Complexity: O(1) for each call, amortized.
 struct Admission {
+  /// An admitted request: its start, and whether it has its answer.
   private struct Entry {
     var began: ContinuousClock.Instant
     var isDone = false
   }
 
-  /// Requests that are remembered at most. One that came before all of them, and has no answer yet, is
-  /// no sign of load, and counts no more.
+  /// The number of entries that the value keeps. A request older than all of them counts no more,
+  /// because a single long request is no sign of load.
   private static let memory = 100_000
 
   private let patience: Duration
   private let crowd: Int
-  /// Those that were let in, from the oldest without an answer on.
+  /// The admitted requests in their order; those before `start` are done.
   private var entries: [Entry] = []
-  /// How many entries were forgotten, and where the first that counts stands.
+  /// The number of entries removed from the front. An entry's number minus this is its index.
   private var forgotten = 0
+  /// The index of the first entry without an answer.
   private var start = 0
-  /// Where those begin that have not waited for too long.
+  /// The index of the first entry that has not waited longer than `patience`.
   private var end = 0
-  /// How many before that have no answer.
+  /// The number of entries before `end` without an answer.
   private(set) var overdue = 0
 
+  /// Creates the decision without any requests.
+  ///
   /// - Parameters:
-  ///   - patience: how long requests may wait.
-  ///   - crowd: how many must have waited for longer.
+  ///   - patience: the time that a request may wait for its handler.
+  ///   - crowd: the number of requests over that time at which the server refuses new ones.
   init(patience: Duration, crowd: Int) {
     self.patience = patience
     self.crowd = crowd
   }
 
-  /// Lets a request in.
+  /// Admits a request, unless the server is overloaded.
   ///
-  /// - Returns: what to give to ``leave(_:)`` when it has its answer; nil when it is refused.
+  /// - Returns: the number to pass to ``leave(_:)`` with the answer; `nil` when the request is
+  ///   refused.
   mutating func enter(at now: ContinuousClock.Instant) -> Int? {
     let limit = now - patience
     while end < entries.count, entries[end].began < limit {
@@ -52,12 +60,13 @@ struct Admission {
     return forgotten + entries.count - 1
   }
 
-  /// A request has its answer.
+  /// Records that a request has its answer.
   mutating func leave(_ number: Int) {
     let place = number - forgotten
     if place >= start { finish(place) }
   }
 
+  /// Marks an entry as done and removes done entries at the front, in large steps.
   private mutating func finish(_ place: Int) {
     entries[place].isDone = true
     if place < end { overdue -= 1 }

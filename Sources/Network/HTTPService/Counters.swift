@@ -1,6 +1,6 @@
 import Synchronization
 
-/// What is counted while the server runs.
+/// The counters of a running server, usable from any thread. ``HTTPServer/Metrics`` explains them.
 final class Counters: Sendable {
   let openConnections = Atomic(0)
   let connectionsEvicted = Atomic(0)
@@ -9,14 +9,18 @@ final class Counters: Sendable {
   let spooledBytes = Atomic(0)
   let requestsServed = Atomic(0)
   let requestsBroken = Atomic(0)
-  /// Requests whose headers were read and which have not ended, refused ones included.
+  /// The requests whose head was read and that have not ended, including refused ones. A server
+  /// that stops waits until it is zero.
   let exchanges = Atomic(0)
+  /// The number of refusals by reason.
   private let refused = Mutex<[HTTPRefusal.Reason: Int]>([:])
 
+  /// Counts a refused request or connection.
   func countRefusal(_ reason: HTTPRefusal.Reason) {
     refused.withLock { $0[reason, default: 0] += 1 }
   }
 
+  /// Returns the present values. They are read one after the other.
   func snapshot() -> HTTPServer.Metrics {
     let refused = refused.withLock { $0 }
     return HTTPServer.Metrics(
@@ -33,14 +37,19 @@ final class Counters: Sendable {
 }
 
 extension Atomic where Value == Int {
+  /// Adds `amount` and returns the new value.
   func add(_ amount: Int) -> Int {
     wrappingAdd(amount, ordering: .sequentiallyConsistent).newValue
   }
 
+  /// Adds one.
   func increment() { _ = add(1) }
+  /// Subtracts one.
   func decrement() { _ = add(-1) }
 
-  /// Adds, unless the sum would be above `limit`; tells whether it did.
+  /// Adds `amount`, unless the sum would be above `limit`.
+  ///
+  /// - Returns: whether it did.
   func reserve(_ amount: Int, limit: Int) -> Bool {
     if add(amount) <= limit { return true }
     _ = add(-amount)

@@ -1,8 +1,9 @@
 import Dispatch
 import Synchronization
 
-/// The wait of a server that stops for what is under way.
+/// The wait of a stopping server until its requests have ended.
 final class Drain: Sendable {
+  /// The present wait: its condition and the task to continue.
   private struct Waiter {
     var isIdle: @Sendable () -> Bool
     var continuation: CheckedContinuation<Void, Never>
@@ -12,11 +13,14 @@ final class Drain: Sendable {
   private let waiter = Mutex<Waiter?>(nil)
   private let queue = DispatchQueue(label: "petrel-drain")
 
+  /// Whether the server is stopping.
   var isBegun: Bool { begun.load(ordering: .sequentiallyConsistent) }
 
+  /// Marks the server as stopping.
   func begin() { begun.store(true, ordering: .sequentiallyConsistent) }
 
-  /// Waits until `isIdle`, which is asked whenever ``checkIdle()`` is called. One wait at a time.
+  /// Waits until `isIdle` returns `true` or `limit` has passed. ``checkIdle()`` evaluates the
+  /// condition. There can be one wait at a time.
   func waitUntilIdle(
     within limit: Duration, isIdle: @escaping @Sendable () -> Bool
   ) async {
@@ -41,7 +45,7 @@ final class Drain: Sendable {
     timer.cancel()
   }
 
-  /// To be called when something has ended after ``begin()``.
+  /// Ends the wait if its condition holds. Call it when something has ended after ``begin()``.
   func checkIdle() {
     guard isBegun else { return }
     let idle = waiter.withLock { waiter -> Waiter? in

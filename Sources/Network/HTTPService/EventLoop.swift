@@ -1,13 +1,17 @@
 import CMicroHTTPD
 import Glibc
 
-/// One thread of the library that moves the bytes of many connections.
+/// A thread of libmicrohttpd that reads and writes many connections.
 struct EventLoop: @unchecked Sendable {
   // Unchecked: the library's own locks guard what the pointer leads to.
   private let daemon: OpaquePointer
-  /// The callbacks' own reference to it does not keep it.
+  /// The object that the callbacks use. The library has an unretained pointer to it, so this
+  /// property keeps it alive.
   private let context: LoopContext
 
+  /// Starts a thread.
+  ///
+  /// - Throws: ``HTTPServerError/Code/cannotStart`` if the system has no threads or descriptors.
   init(server: HTTPServer) throws(HTTPServerError) {
     let configuration = server.configuration
     context = LoopContext(server: server)
@@ -61,7 +65,9 @@ struct EventLoop: @unchecked Sendable {
     self.daemon = daemon
   }
 
-  /// Takes a connection over. False, and the descriptor is closed, when there is no memory for it.
+  /// Takes over an accepted connection.
+  ///
+  /// - Returns: `false` when there is no memory for it; the library has then closed the descriptor.
   func add(_ descriptor: Int32, address: inout sockaddr_storage, size: socklen_t) -> Bool {
     withUnsafePointer(to: &address) { address in
       address.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
@@ -70,11 +76,13 @@ struct EventLoop: @unchecked Sendable {
     }
   }
 
-  /// Closes all connections and waits for the thread to end. No connection may be suspended.
+  /// Closes all connections and waits for the end of the thread. No connection may be suspended.
   func stop() { MHD_stop_daemon(daemon) }
 }
 
 extension Connection {
+  /// Returns the connection that the library's connection has as its context; `nil` before its
+  /// start and after its end.
   fileprivate static func of(_ native: OpaquePointer?) -> Connection? {
     guard let native, let context = microhttpd_context(native) else { return nil }
     return Unmanaged<Connection>.fromOpaque(context).takeUnretainedValue()

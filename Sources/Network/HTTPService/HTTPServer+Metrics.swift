@@ -1,25 +1,27 @@
 extension HTTPServer {
-  /// What the server is doing and has done, at one moment. The numbers are read one after the
-  /// other, so they need not add up while requests come and go.
+  /// The counters of a server at one moment.
+  ///
+  /// The server reads the numbers one after the other, so they need not add up during requests.
   public struct Metrics: Sendable, Hashable {
+    /// The connections that are open.
     public var openConnections: Int
-    /// Idle connections that were closed to make room for others, since the start.
+    /// The idle connections that were closed to make room for others, since the start.
     public var connectionsEvicted: Int
-    /// Requests that were accepted and whose answer is not sent yet, long polls and streams
-    /// included.
+    /// The accepted requests whose answer is not sent yet, including long polls and streams.
     public var requestsUnderWay: Int
-    /// Bytes of the bodies of these requests in memory.
+    /// The bytes in memory of the bodies of requests, and of the answers that are being sent.
     public var bufferedBytes: Int
-    /// Bytes of the bodies of these requests in files.
+    /// The bytes of request bodies in files.
     public var spooledBytes: Int
-    /// Answers of handlers that were sent whole, since the start.
+    /// The handlers' answers that were sent completely, since the start.
     public var requestsServed: Int
-    /// Accepted requests that ended without their whole answer being sent: the client went, or
-    /// the server stopped.
+    /// The accepted requests that ended without a complete answer, since the start: the client
+    /// left, or the server stopped.
     public var requestsBroken: Int
-    /// Requests and connections that were refused, since the start. All reasons are there.
+    /// The refused requests and connections by reason, since the start. Every reason has an entry.
     public var refused: [HTTPRefusal.Reason: Int]
   }
 
+  /// The present values of the counters.
   public var metrics: Metrics { counters.snapshot() }
 }

@@ -2,18 +2,18 @@ import Dispatch
 import Foundation
 
 extension HTTPServer {
-  /// Stops gracefully.
+  /// Stops the server gracefully.
   ///
-  /// 1. The address is given up at once; who connects is refused by the system.
-  /// 2. ``Configuration/onStop`` is called, so that long polls and streams end.
-  /// 3. Requests under way are finished and their answers sent, with `Connection: close`; requests
-  ///    that arrive on open connections get 503.
-  /// 4. When all are done, or `limit` has passed, the connections are closed. What is still under
-  ///    way then is cancelled: handlers' requests get 503, streams are cut.
+  /// 1. The server stops listening; the system refuses new connections.
+  /// 2. It calls ``Configuration/onStop``, so that long polls and streams end.
+  /// 3. Requests under way are finished and their answers sent, with `Connection: close`. Requests
+  ///   that arrive on open connections get 503.
+  /// 4. When all are done, or `limit` has passed, the server cancels the remaining handlers, whose
+  ///   requests get 503, and cuts the streams.
+  /// 5. It closes the connections and ends the threads; then the call returns.
   ///
-  /// Returns when all connections are closed and the threads have ended. A handler that ignores
-  /// its cancellation may still run. Further calls wait for the first; before the start there is
-  /// nothing to stop.
+  /// A handler that ignores its cancellation may still run. Further calls wait for the first one.
+  /// Before the start the call does nothing.
   public func stop(within limit: Duration) async {
     let task = phase.withLock { phase -> Task<Void, Never>? in
       switch phase {
@@ -29,17 +29,19 @@ extension HTTPServer {
     await task?.value
   }
 
+  /// Whether ``stop(within:)`` has begun.
   var isStopping: Bool { drain.isBegun }
 
-  /// The last exchange under way has ended.
+  /// Ends the wait of ``stop(within:)``; called after the last exchange.
   func exchangesEnded() { drain.checkIdle() }
 
+  /// Does the steps of ``stop(within:)``.
   private func stop(_ running: Running, within limit: Duration) async {
     await Self.blocking { for acceptor in running.acceptors { acceptor.stop() } }
     configuration.onStop()
     await waitForExchanges(within: limit)
     registry.abandonAll()
-    // Time for the refusals to go out; they are a packet each.
+    // Time to send the refusals, which are one packet each.
     await waitForExchanges(within: .milliseconds(250))
     running.watch.stop()
     running.slowClients.stop()
@@ -49,15 +51,17 @@ extension HTTPServer {
     Unmanaged.passUnretained(self).release()
   }
 
+  /// Waits until no exchange is under way, at most for `limit`.
   private func waitForExchanges(within limit: Duration) async {
     await drain.waitUntilIdle(within: limit) { [counters] in
       counters.exchanges.load(ordering: .sequentiallyConsistent) == 0
     }
   }
 
+  /// Runs blocking work on a thread of its own.
   private static func blocking(_ work: @escaping @Sendable () -> Void) async {
     await withCheckedContinuation { continuation in
-      // Not a global queue: what blocks there would hold up the rest of the process.
+      // A global queue would block other work of the process.
       DispatchQueue(label: "petrel-stop").async {
         work()
         continuation.resume()

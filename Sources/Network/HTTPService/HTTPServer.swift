@@ -1,8 +1,8 @@
 import Foundation
 import Synchronization
 
-/// An HTTP/1.1 server (RFC 9110, RFC 9112) on GNU libmicrohttpd, without TLS: put a proxy before
-/// it where that is needed.
+/// An HTTP/1.1 server (RFC 9110, RFC 9112) on GNU libmicrohttpd, without TLS. Put a proxy in front
+/// of it where TLS is needed.
 ///
 /// ```swift
 /// let server = HTTPServer(configuration: .init()) { request in
@@ -14,14 +14,15 @@ import Synchronization
 /// await server.stop(within: .seconds(10))
 /// ```
 ///
-/// - The handler is called for every well-formed request, whatever its method, when the body is
-///   there whole. It runs in a task of its own; connections wait for it without a thread, so a
-///   long poll is a handler that takes its time.
-/// - When the client closes the connection, the handler's task is cancelled within about two
+/// - The server calls the handler for every well-formed request, with any method, when the body is
+///   complete. Each call runs in a task of its own.
+/// - A waiting connection needs no thread, so a long poll is a handler that takes its time.
+/// - When the client closes the connection, the server cancels the handler's task within about two
 ///   seconds. A client that closes only its sending side counts as gone.
 /// - Requests of one connection are handled one after the other.
 /// - Between ``start()`` and the end of ``stop(within:)`` the server keeps itself alive.
 public final class HTTPServer: Sendable {
+  /// The parts of a running server.
   struct Running {
     var loops: [EventLoop]
     var acceptors: [Acceptor]
@@ -32,12 +33,14 @@ public final class HTTPServer: Sendable {
     var port: Int
   }
 
+  /// The phases of a server's life. A server does not start again after a stop.
   enum Phase {
     case created
     case running(Running)
     case stopping(Task<Void, Never>, port: Int)
   }
 
+  /// The address and the limits, fixed at creation.
   public let configuration: Configuration
   let handler: @Sendable (HTTPRequest) async -> HTTPResponse
   let counters = Counters()
@@ -45,8 +48,12 @@ public final class HTTPServer: Sendable {
   private let currentPlaces = Mutex<ConnectionPlaces?>(nil)
   let phase = Mutex(Phase.created)
   let drain = Drain()
+  /// The decision whether the server is overloaded, shared by all event loops.
   let admission: Mutex<Admission>
 
+  /// Creates a server that does not listen yet.
+  ///
+  /// - Parameter handler: answers each request. It runs in a task of its own, many at a time.
   public init(
     configuration: Configuration,
     handler: @escaping @Sendable (HTTPRequest) async -> HTTPResponse
@@ -68,11 +75,12 @@ public final class HTTPServer: Sendable {
     }
   }
 
-  /// Binds the address and serves. Returns when connections are accepted.
+  /// Listens at the address and serves. When the call returns, clients can connect.
   ///
-  /// The process's soft limit of open files is raised where the configuration needs it.
+  /// The process's soft limit of open files is raised if the configuration needs it.
   ///
-  /// - Throws: ``HTTPServerError``; the server may then be started again.
+  /// - Throws: ``HTTPServerError``. Unless the code is `alreadyStarted`, the server may be started
+  ///   again.
   public func start() throws(HTTPServerError) {
     let result = phase.withLock { phase -> Result<Void, HTTPServerError> in
       guard case .created = phase else {
@@ -84,11 +92,15 @@ public final class HTTPServer: Sendable {
     try result.get()
   }
 
-  /// Serves programs of this machine as well that connect to a file, which its owner alone can open. Their requests say so
-  /// (``HTTPRequest/isFromSocketFile``). The file goes when the server stops.
+  /// Serves programs of this machine too, through a file that only its owner can open.
+  /// ``HTTPRequest/isFromSocketFile`` marks their requests. The server removes the file when it
+  /// stops.
   ///
-  /// - Precondition: the server runs.
-  /// - Throws: ``HTTPServerError`` where the file cannot be listened at; the server runs on without.
+  /// Call it while the server runs. Before the start and after the stop, it removes the file again
+  /// and returns without an error.
+  ///
+  /// - Throws: ``HTTPServerError`` if the server cannot listen at the file; it continues without
+  ///   it.
   public func listen(at file: SocketFile) throws(HTTPServerError) {
     let socket = try ListeningSocket(file)
     phase.withLock { phase in
@@ -105,9 +117,10 @@ public final class HTTPServer: Sendable {
     }
   }
 
-  /// The places of connections; nil before the start, when how many there are is not known.
+  /// The places of connections; `nil` before the start, because their number is not known yet.
   var places: ConnectionPlaces? { currentPlaces.withLock { $0 } }
 
+  /// Starts the event loops, the acceptor and the watches.
   private func launch() throws(HTTPServerError) -> Running {
     try configuration.validated()
     let socket = try ListeningSocket(address: configuration.address, port: configuration.port)

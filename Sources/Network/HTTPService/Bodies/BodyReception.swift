@@ -1,28 +1,40 @@
-/// Decides what becomes of a request's body while it arrives.
+/// The decision what to do with the body of a request while it arrives. It is a value without I/O.
+///
+/// A body over the limit is not kept, but the server reads on up to twice the limit. A client that
+/// sends its whole body before it reads then sees the refusal.
 struct BodyReception {
+  /// A step in the arrival of a request.
   enum Event {
-    /// The headers are there. The refusal is what speaks against the request for other reasons
-    /// than its body's length.
+    /// The header fields are complete. `refusal` is a reason against the request other than the
+    /// length of its body; `nil` if there is none.
     case head(RequestHead, refusal: HTTPRefusal?)
-    /// So many bytes of the body arrived.
+    /// This number of bytes of the body arrived.
     case bytes(Int)
-    /// There is no room for the bytes that just arrived.
+    /// The bytes that just arrived cannot be stored.
     case bytesRefused(HTTPRefusal)
     /// The request is complete.
     case end
   }
 
+  /// The work that the connection has to do after an event.
   enum Action: Equatable {
+    /// Wait for the body.
     case receive
+    /// Keep the bytes.
     case append
-    /// Read on, but keep nothing: the refusal comes at the end.
+    /// Read the bytes and drop them. The refusal follows at the end of the body.
     case discard
+    /// Answer with the refusal now.
     case refuse(HTTPRefusal)
+    /// Close the connection without an answer.
     case close
+    /// Call the handler.
     case handle
   }
 
+  /// The largest body that the request may have, in bytes.
   let limit: Int
+  /// The refusal that the request gets at its end; `nil` if there is none so far.
   private var refusal: HTTPRefusal?
   private var count = 0
 
@@ -30,9 +42,11 @@ struct BodyReception {
     self.limit = limit
   }
 
-  /// Bytes of body that are read at all; what is beyond the limit is thrown away.
+  /// The number of bytes after which the server closes the connection: twice the limit.
   private var readLimit: Int { limit > Int.max / 2 ? Int.max : limit * 2 }
 
+  /// Processes an event and returns the work to do. A value serves one request;
+  /// ``Event/head(_:refusal:)`` comes first.
   mutating func handle(_ event: Event) -> Action {
     switch event {
     case .head(let head, let refusal):
@@ -44,7 +58,7 @@ struct BodyReception {
       let length = head.contentLength ?? 0
       if refusal == nil, length > limit { self.refusal = tooLarge }
       guard let refusal = self.refusal else { return .receive }
-      // A client that waits for leave to send, or means to send too much, is answered at once.
+      // A client that waits for `100 Continue`, or announces too much, gets the refusal at once.
       return head.expectsContinue || length > readLimit ? .refuse(refusal) : .discard
     case .bytes(let more):
       count += more

@@ -1,14 +1,16 @@
-/// Where a connection stands between a request and its answer, and who has to act next: the event
-/// loop, which must not wait, or the handler's task, which may answer at any moment.
+/// The state of a connection between a request and its answer, and who acts next. The event loop
+/// must never wait, and the handler's task may answer at any moment.
 ///
-/// Every ``Action/suspend`` is followed by exactly one ``Action/resume``.
+/// While the handler works, libmicrohttpd suspends the connection. Every ``Action/suspend`` is
+/// followed by exactly one ``Action/resume``.
 struct ExchangeState {
+  /// A step in the exchange.
   enum Event {
     /// A new request begins.
     case began
-    /// The request is whole.
+    /// The request is complete.
     case received
-    /// The handler's task was started; it may have answered already.
+    /// The handler's task was started. The handler may have answered already.
     case handlerStarted
     /// The handler answered the request with this number.
     case handlerReturned(UInt64)
@@ -16,20 +18,27 @@ struct ExchangeState {
     case answerWanted
     /// The answer was sent, or the connection broke.
     case ended
-    /// The server stops and waits no longer.
+    /// The server stops and does not wait for handlers any more.
     case abandoned
   }
 
+  /// The work that the connection has to do after an event.
   enum Action: Equatable {
+    /// There is nothing to do.
     case nothing
+    /// Start the handler's task.
     case startHandler
+    /// Suspend the connection in the library.
     case suspend
+    /// Resume the connection in the library.
     case resume
+    /// Send the handler's answer.
     case sendAnswer
-    /// Refuse the request: the server is stopping.
+    /// Refuse the request, because the server is stopping.
     case refuse
   }
 
+  /// The phases of an exchange. `suspended` says whether the library's connection is suspended.
   enum Phase: Equatable {
     case idle
     case receiving
@@ -40,10 +49,14 @@ struct ExchangeState {
   }
 
   private(set) var phase = Phase.idle
-  /// The number of the request, so that a late answer to an earlier one is recognised.
+  /// The number of the present request, which rises by one. It identifies a late answer to an
+  /// earlier request.
   private(set) var number: UInt64 = 0
+  /// Whether the server stopped waiting. The connection then starts no handler again.
   private(set) var isAbandoned = false
 
+  /// Processes an event and returns the work to do. Events that do not fit the phase, such as a
+  /// late answer, do nothing.
   mutating func handle(_ event: Event) -> Action {
     switch (event, phase) {
     case (.began, _):

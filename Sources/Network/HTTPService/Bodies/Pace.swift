@@ -1,34 +1,41 @@
-/// How a connection's client keeps up: since when the server waits for it, and for how much.
+/// The speed of a connection's client: how long the server has waited for it, and for how many
+/// bytes.
 ///
-/// The library ends a connection on which nothing moves; a client that sends or takes a byte now
-/// and then would keep it for ever. This says when such a client is too slow.
+/// libmicrohttpd ends a connection on which nothing moves. A client that sends or takes one byte
+/// now and then would keep its connection for ever; this value says when such a client is too slow.
 struct Pace {
-  /// How much time a client gets.
+  /// The time limits for a client.
   struct Limits: Sendable, Hashable {
-    /// From a request's line to the end of its header fields.
+    /// The time from the request line to the end of the header fields.
     var head: Duration
-    /// Between requests, until the next request's line is there. The library ends connections that
-    /// are quiet for less, so whoever takes as long has sent a part of a line.
+    /// The time between requests, until the next request line is complete. The library ends silent
+    /// connections earlier, so a client that takes this long has sent a part of the line.
     var line: Duration
-    /// Before the rate counts.
+    /// The time before `rate` counts.
     var grace: Duration
-    /// Bytes a second of a body or an answer, on average.
+    /// The average bytes a second of a body or an answer, after `grace`.
     var rate: Int
   }
 
+  /// A step of a connection.
   enum Event {
-    /// The request line is there.
+    /// The request line is complete.
     case lineReceived
-    /// The header fields are there.
+    /// The header fields are complete.
     case headReceived
+    /// This number of bytes of the body arrived.
     case bodyReceived(Int)
-    /// The request is whole: the client waits for the server now.
+    /// The request is complete. The client now waits for the server.
     case requestReceived
-    /// An answer of so many bytes is sent; nil when it ends when it ends.
+    /// The server begins to send an answer of this size in bytes; `nil` for a stream of unknown
+    /// length.
     case answerBegan(size: Int?)
+    /// The answer is sent, or the exchange broke.
     case exchangeEnded
   }
 
+  /// The thing that one side waits for. In `server` the client waits; in all others the server
+  /// does.
   private enum Phase {
     case line
     case head
@@ -38,19 +45,22 @@ struct Pace {
   }
 
   private var phase = Phase.line
+  /// The start of the present phase.
   private var began: ContinuousClock.Instant
 
+  /// Starts with the wait for a request line.
   init(at now: ContinuousClock.Instant) {
     began = now
   }
 
+  /// Processes an event. `now` is evaluated only if the event starts a phase with a time limit.
   mutating func handle(_ event: Event, at now: @autoclosure () -> ContinuousClock.Instant) {
     switch event {
     case .exchangeEnded: phase = .line
     case .lineReceived: phase = .head
     case .headReceived: phase = .body(received: 0)
     case .bodyReceived(let count):
-      // The time runs from the end of the head, whatever comes.
+      // The time of a body runs from the end of the head and does not start again.
       if case .body(let received) = phase { phase = .body(received: received + count) }
       return
     case .requestReceived:
@@ -62,7 +72,7 @@ struct Pace {
     began = now()
   }
 
-  /// Since when the client has not sent the head of a request; nil while there is one.
+  /// The time since which the client has not sent the head of a request; `nil` while there is one.
   var idleSince: ContinuousClock.Instant? {
     switch phase {
     case .line, .head: began
@@ -70,7 +80,7 @@ struct Pace {
     }
   }
 
-  /// Whether the client had more time than it may take.
+  /// Whether the client took more time than it may.
   func isTooSlow(at now: ContinuousClock.Instant, _ limits: Limits) -> Bool {
     let elapsed = now - began
     switch phase {
@@ -78,7 +88,7 @@ struct Pace {
     case .line: return elapsed > limits.line
     case .head: return elapsed > limits.head
     case .body(let received):
-      // So many bytes must be there by now.
+      // The bytes that must have come by now.
       return elapsed > limits.grace
         && Double(received) < (elapsed - limits.grace) / .seconds(1) * Double(limits.rate)
     case .answer(let size):

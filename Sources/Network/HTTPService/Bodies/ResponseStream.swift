@@ -2,13 +2,19 @@ import CMicroHTTPD
 import Foundation
 import Synchronization
 
-/// A streamed body on its way: the producer's task writes, the event loop reads.
+/// A streamed body during its sending: the producer's task writes chunks, and the event loop reads
+/// bytes.
+///
+/// ``StreamState`` decides which side waits. The producer's task starts with the first read.
 final class ResponseStream: Sendable {
+  /// The state that both sides use, behind the lock.
   private struct Shared {
     var state: StreamState
+    /// The writers that wait for room, by ticket.
     var waiting: [UInt64: CheckedContinuation<Void, Never>] = [:]
     var nextTicket: UInt64 = 0
     var task: Task<Void, Never>?
+    /// Whether the event loop has read once, which starts the producer.
     var isStarted = false
   }
 
@@ -16,6 +22,12 @@ final class ResponseStream: Sendable {
   private let producer: @Sendable (HTTPStreamWriter) async throws -> Void
   private let shared: Mutex<Shared>
 
+  /// Creates a stream whose producer does not run yet.
+  ///
+  /// - Parameters:
+  ///   - connection: the connection that the library suspends while the stream has no bytes.
+  ///   - capacity: the number of unsent bytes at which a writer has to wait.
+  ///   - producer: writes the body. The stream ends when it returns.
   init(
     connection: NativeConnection, capacity: Int,
     producer: @escaping @Sendable (HTTPStreamWriter) async throws -> Void
@@ -25,11 +37,15 @@ final class ResponseStream: Sendable {
     shared = Mutex(Shared(state: StreamState(capacity: capacity)))
   }
 
-  /// Whether the reader has everything and the producer has nothing new.
+  /// Whether all bytes are sent and the connection is suspended until the producer writes more.
   var isWaitingForProducer: Bool { shared.withLock { $0.state.isSuspended } }
 
   // MARK: The producer's side
 
+  /// Adds a chunk, and waits first while there is no room.
+  ///
+  /// - Throws: ``HTTPServerError/Code/connectionClosed`` after the end of the stream,
+  ///   `CancellationError` when the task is cancelled.
   func write(_ chunk: Data) async throws {
     while true {
       try Task.checkCancellation()
@@ -48,6 +64,7 @@ final class ResponseStream: Sendable {
     }
   }
 
+  /// Returns when there may be room, or the stream is closed, or the task is cancelled.
   private func waitForRoom() async {
     let ticket = shared.withLock { shared in
       shared.nextTicket += 1
@@ -67,6 +84,7 @@ final class ResponseStream: Sendable {
     }
   }
 
+  /// The body of the producer's task.
   private func produce() async {
     let ended: Bool
     do {
@@ -83,7 +101,10 @@ final class ResponseStream: Sendable {
 
   // MARK: The event loop's side
 
-  /// Puts what there is at `target`; returns the count, or the library's mark for the end.
+  /// Copies the next bytes to `target`, on the event loop's thread. Without bytes it suspends the
+  /// connection.
+  ///
+  /// - Returns: the number of bytes, or the library's mark for the end or for a broken stream.
   func read(into target: UnsafeMutableRawBufferPointer) -> Int {
     let (action, isFirstWait, released) = shared.withLock { shared in
       let isFirst = !shared.isStarted
@@ -114,7 +135,7 @@ final class ResponseStream: Sendable {
     }
   }
 
-  /// Cuts the stream and cancels its producer: the peer is gone, or the server stops.
+  /// Breaks the stream and cancels its producer, because the client is gone or the server stops.
   func cut() {
     let (waiting, task) = shared.withLock { shared in
       if shared.state.fail() { connection.resume() }

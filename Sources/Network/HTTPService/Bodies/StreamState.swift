@@ -1,42 +1,59 @@
 import Foundation
 
-/// The bytes between the producer of a stream and its reader, and which of the two has to wait.
+/// The unsent bytes of a stream, and the decision which side waits: the producer or the reader.
 ///
-/// At most `capacity` bytes and one chunk are held. Every ``ReadAction/suspend`` is followed by
-/// exactly one action that says `resume`.
+/// It holds at most `capacity` bytes and one more chunk. Every ``ReadAction/suspend`` is followed
+/// by exactly one result that says to resume.
 struct StreamState {
+  /// The result of a write.
   enum WriteAction: Equatable {
+    /// The chunk is in the buffer. `resume` says whether the caller must resume the connection.
     case accepted(resume: Bool)
+    /// The buffer is full: write again when ``hasRoom`` is true.
     case wait
+    /// The stream has ended.
     case closed
   }
 
+  /// The result of a read.
   enum ReadAction: Equatable {
+    /// Bytes to send.
     case bytes([UInt8])
+    /// There are no bytes: the caller suspends the connection.
     case suspend
+    /// The stream is complete.
     case end
+    /// The stream is broken: the caller cuts the connection.
     case fail
   }
 
+  /// The way in which the stream ended.
   private enum Ending {
     case complete
     case broken
   }
 
+  /// The number of bytes at which writers wait.
   let capacity: Int
   private var buffer: [UInt8] = []
+  /// The index of the first unsent byte in `buffer`.
   private var head = 0
   private var ending: Ending?
+  /// Whether the reader waits for bytes.
   private(set) var isSuspended = false
 
   init(capacity: Int) {
     self.capacity = capacity
   }
 
+  /// The number of unsent bytes.
   var count: Int { buffer.count - head }
+  /// Whether a writer may add a chunk.
   var hasRoom: Bool { count < capacity }
+  /// Whether the stream has ended, complete or broken.
   var isClosed: Bool { ending != nil }
 
+  /// Adds a chunk if there is room. An empty chunk changes nothing.
   mutating func write(_ chunk: Data) -> WriteAction {
     guard ending == nil else { return .closed }
     guard hasRoom else { return .wait }
@@ -49,18 +66,23 @@ struct StreamState {
     return .accepted(resume: takeSuspension())
   }
 
-  /// The producer is done; what is buffered is still sent. Tells whether to resume.
+  /// Ends the stream; buffered bytes are still sent.
+  ///
+  /// - Returns: whether the caller must resume the connection.
   mutating func finish() -> Bool {
     if ending == nil { ending = .complete }
     return takeSuspension()
   }
 
-  /// The stream is cut where it is. Tells whether to resume.
+  /// Breaks the stream; buffered bytes are not sent.
+  ///
+  /// - Returns: whether the caller must resume the connection.
   mutating func fail() -> Bool {
     ending = .broken
     return takeSuspension()
   }
 
+  /// Returns the next bytes, at most `limit`.
   mutating func read(upTo limit: Int) -> ReadAction {
     if ending == .broken { return .fail }
     if count > 0 {
@@ -68,7 +90,7 @@ struct StreamState {
       let bytes = Array(buffer[head..<end])
       head = end
       if head == buffer.count {
-        // Without its memory: most of a stream's time nothing waits here.
+        // The buffer gives its memory back, because most of the time a stream has nothing to send.
         buffer = []
         head = 0
       }
@@ -79,6 +101,9 @@ struct StreamState {
     return .suspend
   }
 
+  /// Ends the reader's wait.
+  ///
+  /// - Returns: whether the reader was waiting.
   private mutating func takeSuspension() -> Bool {
     defer { isSuspended = false }
     return isSuspended

@@ -3,14 +3,23 @@ import Dispatch
 import Foundation
 import Glibc
 
-/// Accepts connections on a thread of its own and hands them to the event loops in turn.
+/// A thread that accepts connections and hands them to the event loops in turn.
 ///
-/// The library can do that itself, but then it can neither refuse a connection with an answer nor
-/// stop listening while requests are under way without a race between its threads.
+/// libmicrohttpd could accept by itself. It could then not refuse a connection with an answer, and
+/// could not stop listening during requests without a race between its threads.
 final class Acceptor: Sendable {
   private let socket: ListeningSocket
+  /// Signalled when the thread has ended.
   private let ended = DispatchSemaphore(value: 0)
 
+  /// Starts the thread.
+  ///
+  /// - Parameters:
+  ///   - socket: the listening socket, which the acceptor closes in ``stop()``.
+  ///   - loops: the event loops that get the connections, one after the other.
+  ///   - places: the places that limit the connections.
+  ///   - limits: the limits named in the answers to refused clients.
+  ///   - server: the source of the configuration, the counters and the registry.
   init(
     socket: ListeningSocket, loops: [EventLoop], places: ConnectionPlaces,
     limits: ConnectionAdmission.Limits, server: HTTPServer
@@ -56,15 +65,15 @@ final class Acceptor: Sendable {
     thread.start()
   }
 
-  /// Stops listening at once: whoever connects from now on is refused by the system. Blocks until
-  /// the thread has ended; to be called once.
+  /// Stops listening: the system then refuses new connections. Blocks until the thread has ended;
+  /// call it once.
   func stop() {
     socket.shutDown()
     ended.wait()
     socket.close()
   }
 
-  /// The next connection; nil when the socket listens no more.
+  /// Waits for the next connection; `nil` when the socket is shut down.
   private static func accept(_ listener: Int32) -> (Int32, sockaddr_storage, socklen_t)? {
     while true {
       var address = sockaddr_storage()
@@ -79,7 +88,8 @@ final class Acceptor: Sendable {
       if descriptor >= 0 { return (descriptor, address, size) }
       switch errno {
       case EINVAL, EBADF, ENOTSOCK: return nil
-      // Out of descriptors or memory: the connection waits in the system's queue meanwhile.
+      // Without descriptors or memory the connection waits in the system's queue. The thread tries
+      // again every 20 ms.
       case EMFILE, ENFILE, ENOBUFS, ENOMEM: usleep(20_000)
       default: continue
       }
@@ -88,7 +98,7 @@ final class Acceptor: Sendable {
 }
 
 extension ConnectionAdmission.Limits {
-  /// The answer to a client whose connection is refused.
+  /// The message for a client whose connection is refused.
   func message(of reason: HTTPRefusal.Reason) -> String {
     switch reason {
     case .tooManyConnectionsOfAddress:

@@ -2,7 +2,10 @@ import CMicroHTTPD
 import Foundation
 
 extension Connection {
-  /// Starts the handler's task for the request that has arrived; the connection sleeps meanwhile.
+  /// Starts the handler's task for the complete request and suspends the connection. An overloaded
+  /// server refuses the request instead.
+  ///
+  /// - Returns: `false` to close the connection.
   func startHandler(number: UInt64) -> Bool {
     guard let head = incoming.head else { return false }
     var ticket: Int?
@@ -23,6 +26,8 @@ extension Connection {
     return answer(to: .handlerStarted)
   }
 
+  /// Stores the handler's answer and resumes the connection. Runs in the handler's task; an answer
+  /// to an earlier request is dropped.
   private func handlerReturned(_ response: HTTPResponse, number: UInt64) {
     shared.withLock { shared in
       guard shared.exchange.number == number, case .handling = shared.exchange.phase else {
@@ -38,9 +43,11 @@ extension Connection {
     }
   }
 
-  /// Sends the answer if it is there, or goes to sleep until it is. False closes the connection.
+  /// Sends the answer if there is one, or suspends the connection until there is.
+  ///
+  /// - Returns: `false` to close the connection.
   func answer(to event: ExchangeState.Event) -> Bool {
-    // The lock is held while the library suspends, so that nobody resumes before that.
+    // The lock is held while the library suspends, so that no other thread resumes before that.
     let (action, response, stream) = shared.withLock { shared in
       let action = shared.exchange.handle(event)
       if action == .suspend { native.suspend() }
@@ -59,7 +66,9 @@ extension Connection {
     }
   }
 
-  /// Answers for the server itself.
+  /// Sends an answer of the server itself, without the handler.
+  ///
+  /// - Returns: `false` to close the connection.
   func refuse(_ refusal: HTTPRefusal, closing: Bool = false) -> Bool {
     incoming.refusal = refusal
     server.counters.countRefusal(refusal.reason)
@@ -69,9 +78,12 @@ extension Connection {
     return queue(response, stream: nil, closing: closing || server.isStopping)
   }
 
+  /// Gives an answer to the library. An answer that cannot be sent becomes a 500.
+  ///
+  /// - Returns: `false` to close the connection.
   private func queue(_ response: HTTPResponse, stream: ResponseStream?, closing: Bool) -> Bool {
     let method = incoming.head?.method ?? ""
-    // A stream may last for hours, and nothing asks for these any more.
+    // A stream may last for hours, and nothing needs these values any more.
     incoming.head?.target = ""
     incoming.head?.headers = []
     beginAnswer(response.body)
@@ -95,7 +107,8 @@ extension Connection {
 }
 
 extension Connection {
-  /// The answer's bytes are counted until it is sent, and the time to take them runs.
+  /// Counts the bytes of the answer as buffered until it is sent, and starts the time limit of the
+  /// client.
   fileprivate func beginAnswer(_ body: HTTPBody) {
     if case .data(let data) = body {
       incoming.answerSize = data.count
@@ -106,7 +119,7 @@ extension Connection {
 }
 
 extension HTTPBody {
-  /// Bytes, where they are known before they are there.
+  /// The size of the body in bytes; `nil` for a stream of unknown length.
   fileprivate var knownSize: Int? {
     switch self {
     case .data(let data): data.count
@@ -115,6 +128,7 @@ extension HTTPBody {
     }
   }
 
+  /// The writer of a stream; `nil` for a body in memory.
   fileprivate var producer: (@Sendable (HTTPStreamWriter) async throws -> Void)? {
     switch self {
     case .data: nil
@@ -124,6 +138,7 @@ extension HTTPBody {
 }
 
 extension HTTPRefusal {
+  /// Returns the answer for a refusal, with `Retry-After` where it has one.
   func response(body: Data) -> HTTPResponse {
     var headers = [("Content-Type", "application/json")]
     if let retryAfter { headers.append(("Retry-After", String(retryAfter))) }

@@ -1,8 +1,8 @@
 extension Connection {
-  /// The number of the request, if its handler or its stream's producer is being waited for and
-  /// was already when this was asked last. Quick requests are never asked for.
+  /// Returns the number of the request if the connection waits for its handler or stream, and did
+  /// so at the last call too. So quick requests cost no poll.
   ///
-  /// A handler that was waited for longer than `handlingTime` is cancelled; its answer says why.
+  /// Cancels a handler that has taken longer than `handlingTime`; its answer is still sent.
   func numberIfStillWaiting(
     at now: ContinuousClock.Instant, handlingTime: Duration
   ) -> UInt64? {
@@ -27,7 +27,7 @@ extension Connection {
     return number
   }
 
-  /// The client of this request closed the connection: nobody waits for the answer any more.
+  /// Cancels the handler and the stream of this request, because its client closed the connection.
   func clientLeft(number: UInt64) {
     let (task, stream) = shared.withLock { shared in
       shared.exchange.number == number ? (shared.task, shared.stream) : (nil, nil)
@@ -36,9 +36,10 @@ extension Connection {
     stream?.cut()
   }
 
-  /// Ends the connection when its client had more time than it may take; tells whether it did.
+  /// Shuts the socket down if the client is too slow. The library notices and releases everything
+  /// as when a client leaves.
   ///
-  /// The library notices that the socket is shut, and lets go of everything as when a client leaves.
+  /// - Returns: whether it did.
   func endIfTooSlow(at now: ContinuousClock.Instant, _ limits: Pace.Limits) -> Bool {
     shared.withLock { shared in
       guard shared.isOpen, shared.pace.isTooSlow(at: now, limits) else { return false }
@@ -48,7 +49,8 @@ extension Connection {
     }
   }
 
-  /// Since when the server waits for a request; nil while it has one, is closed, or has another place.
+  /// Returns the time since which the server waits for a request. `nil` while there is a request,
+  /// after the close, or if the connection has a place of the other kind.
   func idleSince(_ kind: ConnectionAdmission.Places) -> ContinuousClock.Instant? {
     shared.withLock { shared in
       guard shared.isOpen, let ticket = shared.ticket, ticket.isReserved == (kind == .reserved)
@@ -57,12 +59,14 @@ extension Connection {
     }
   }
 
-  /// Ends the connection to make room, unless a request has come meanwhile; tells whether it did.
+  /// Shuts the socket down to make room, unless a request has come meanwhile.
+  ///
+  /// - Returns: whether it did.
   func endIfIdle(_ places: ConnectionPlaces) -> Bool {
     shared.withLock { shared in
       guard shared.isOpen, shared.pace.idleSince != nil, shared.ticket != nil else { return false }
       shared.isOpen = false
-      // Given up with the lock held, so that the place is given back once.
+      // The place is given up while the lock is held, so that it is given back once.
       if var ticket = shared.ticket {
         places.evict(&ticket)
         shared.ticket = ticket
@@ -72,8 +76,8 @@ extension Connection {
     }
   }
 
-  /// Whether a request may be served on this connection: one of the reserve takes others only where there is
-  /// an ordinary place by now.
+  /// Whether this connection may serve the request. A connection with a reserved place serves other
+  /// requests only if it gets an ordinary place now.
   func hasPlace(mayUseReserve: Bool) -> Bool {
     shared.withLock { shared in
       guard !mayUseReserve, var ticket = shared.ticket, ticket.isReserved else { return true }
@@ -82,7 +86,7 @@ extension Connection {
     }
   }
 
-  /// The library is about to close the descriptor.
+  /// Gives the place back. The library calls this just before it closes the descriptor.
   func closes() {
     if loop.begun === self { loop.begun = nil }
     let ticket = shared.withLock { shared in
@@ -93,8 +97,8 @@ extension Connection {
     if let ticket { server.places?.giveBack(ticket) }
   }
 
-  /// The server waits no longer: the handler is cancelled, a stream is cut, a request that has no
-  /// answer is refused, and the connection never sleeps again.
+  /// Stops waiting, because the server stops: cancels the handler, cuts a stream and refuses a
+  /// request without an answer. The connection is never suspended again.
   func abandon() {
     let (task, stream) = shared.withLock { shared in
       if shared.exchange.handle(.abandoned) == .resume { native.resume() }

@@ -3,8 +3,12 @@ import Foundation
 import Synchronization
 
 extension Connection {
-  /// The library's one question: it asks once when the headers are there, once for each piece of
-  /// the body, and at the end until there is an answer. False closes the connection.
+  /// Processes a call of libmicrohttpd for a request. The library calls once for the head, once for
+  /// each piece of the body, and after that until there is an answer.
+  ///
+  /// - Parameter count: the number of bytes at `bytes`. The method sets it to zero, which says that
+  ///   it took them.
+  /// - Returns: `false` to close the connection.
   func access(
     method: UnsafePointer<CChar>, version: UnsafePointer<CChar>, bytes: UnsafePointer<CChar>?,
     count: UnsafeMutablePointer<Int>
@@ -27,6 +31,7 @@ extension Connection {
     }
   }
 
+  /// Checks the head of a request and reserves a place for it.
   private func receiveHead(method: String, version: String) -> Bool {
     let head = RequestHead(
       method: method, target: incoming.target, version: version, headers: readHeaders())
@@ -37,8 +42,8 @@ extension Connection {
     incoming.isReceived = false
     incoming.isAnswered = false
     incoming.refusal = nil
-    // Counted before the question whether the server stops: either this request sees that it
-    // does, or the stop sees the request.
+    // Counted before the check whether the server stops. So either this request sees the stop, or
+    // the stop sees this request.
     server.counters.exchanges.increment()
     let path = RequestTarget(head.target).path
     let isUrgent = server.configuration.mayUseReserve(path)
@@ -61,12 +66,13 @@ extension Connection {
     }
   }
 
-  /// Whether the head of the request is there and the library has not asked about it.
+  /// Whether the head is complete and the library has not called
+  /// ``access(method:version:bytes:count:)`` for it.
   var hasUnaskedHead: Bool {
     incoming.isUnasked && !incoming.isRefusedUnasked && microhttpd_has_head(native.pointer)
   }
 
-  /// Answers past the library a request that it refuses by itself.
+  /// Sends a refusal directly to the socket, for a request that the library refuses by itself.
   func refuseUnasked(_ refusal: HTTPRefusal) {
     incoming.isRefusedUnasked = true
     server.counters.countRefusal(refusal.reason)
@@ -76,6 +82,7 @@ extension Connection {
       headers: configuration.refusalHeaders(readHeaders()))
   }
 
+  /// Returns the refusal for a target or header fields over their limit; `nil` if both fit.
   private func headTooLarge(_ head: RequestHead) -> HTTPRefusal? {
     let targetLimit = server.configuration.maximumTargetSize
     if head.target.utf8.count > targetLimit {
@@ -92,10 +99,13 @@ extension Connection {
       limit: limit)
   }
 
-  /// - Parameter isUrgent: whether the reserve is for this request.
+  /// Reserves one of the places for requests.
+  ///
+  /// - Parameter isUrgent: whether the request may use the reserve.
+  /// - Returns: the refusal; `nil` when the request has a place.
   private func takePlace(_ isUrgent: Bool) -> HTTPRefusal? {
     let bytes = server.configuration.maximumBufferedBytes
-    // Answers that are not taken count too, and no request with a body asks for them.
+    // Answers that clients have not read count too, and a request without a body can ask for those.
     if !isUrgent, server.counters.bufferedBytes.load(ordering: .relaxed) >= bytes {
       return .tooManyBytes(bytes)
     }
@@ -108,13 +118,16 @@ extension Connection {
       : HTTPRefusal(.tooManyRequests, "\(limit) requests are under way; try again in a moment")
   }
 
-  /// How the request's body goes to a file, if it does.
+  /// Returns the rule for a body that goes to a file; `nil` if it stays in memory.
   private func spooling(for method: String, _ path: String) -> HTTPServer.Spooling? {
     guard let spooling = server.configuration.spooling, spooling.applies(method, path)
     else { return nil }
     return spooling
   }
 
+  /// Processes a piece of the body.
+  ///
+  /// - Returns: `false` to close the connection.
   private func receive(_ bytes: UnsafeRawBufferPointer) -> Bool {
     shared.withLock { $0.pace.handle(.bodyReceived(bytes.count), at: .now) }
     var action = incoming.reception.handle(.bytes(bytes.count))
@@ -126,7 +139,9 @@ extension Connection {
     return action != .close
   }
 
-  /// Puts bytes behind those of the body that are there; answers what prevents it.
+  /// Adds bytes to the body, in memory or in its file.
+  ///
+  /// - Returns: the refusal; `nil` when the bytes are stored.
   private func keep(_ bytes: UnsafeRawBufferPointer) -> HTTPRefusal? {
     let configuration = server.configuration
     guard let file = incoming.bodyFile, let spooling = configuration.spooling else {
@@ -148,6 +163,7 @@ extension Connection {
     return .bodyNotStored
   }
 
+  /// Returns the header fields in the order of the request.
   private func readHeaders() -> [(name: String, value: String)] {
     var headers: [(name: String, value: String)] = []
     withUnsafeMutablePointer(to: &headers) { headers in
@@ -164,22 +180,27 @@ extension Connection {
 }
 
 extension HTTPServer.Configuration {
-  /// Bytes of a body that leaves room for others.
+  /// The size in bytes above which a body may use only half of ``maximumBufferedBytes``.
   static let largeBodySize = 64 << 10
 }
 
 extension HTTPRefusal {
-  /// A new one each time, for each names its own time to come back.
+  /// The refusal of an overloaded server. Each call creates a new one, with its own random time to
+  /// retry.
   static var overloaded: HTTPRefusal {
     HTTPRefusal(.overloaded, "the server has more to do than it can; try again in a moment")
   }
 
+  /// The refusal of an ordinary request on a connection with a reserved place.
   static let noPlace = HTTPRefusal(
     .tooManyConnections, "all connections are taken; try again in a moment")
+  /// The refusal of a server that stops.
   static let stopping = HTTPRefusal(.stopping, "the server is stopping; connect again")
+  /// The refusal of a body whose file cannot be written.
   static let bodyNotStored = HTTPRefusal(
     .bodyNotStored, "the server has no room for the body; try again in a moment")
 
+  /// The refusal when the bodies in memory or in files reach their limit.
   static func tooManyBytes(_ limit: Int) -> HTTPRefusal {
     HTTPRefusal(
       .tooManyBytes, "\(limit) bytes of requests are under way; try again in a moment")
@@ -187,7 +208,8 @@ extension HTTPRefusal {
 }
 
 extension String {
-  /// The library leaves the white space that may follow a value (RFC 9112, section 5).
+  /// Creates a name or value without the white space at its end, which the library leaves there
+  /// (RFC 9112 section 5).
   fileprivate init(bytes: UnsafePointer<CChar>?, count: Int) {
     var bytes = UnsafeRawBufferPointer(start: bytes, count: bytes == nil ? 0 : count)[...]
     while let last = bytes.last, last == UInt8(ascii: " ") || last == UInt8(ascii: "\t") {

@@ -2,56 +2,63 @@ import CMicroHTTPD
 import Foundation
 import Synchronization
 
-/// An open connection and the request that it is about.
+/// An open connection with the request that it is serving.
+///
+/// libmicrohttpd calls it on the thread of its event loop. The handler's task and the watches use
+/// it from other threads.
 final class Connection: @unchecked Sendable {
   // Unchecked: `incoming` is touched by the connection's event loop alone, all else is constant
   // or behind the lock.
 
-  /// What the event loop knows of the request while it arrives.
+  /// The request during its arrival, used by the event loop only.
   struct Incoming {
     var target = ""
-    /// Whether the request line was read, and the library has not asked about the head yet.
+    /// Whether the request line is read and the library has not called for the head yet.
     var isUnasked = false
-    /// Whether a request was refused that the library never asked about.
+    /// Whether the server refused a request for which the library never called.
     var isRefusedUnasked = false
     var head: RequestHead?
     var reception: BodyReception
     var body = Data()
-    /// Where the body goes instead, if it does.
+    /// The file that gets the body; `nil` if the body stays in memory.
     var bodyFile: HTTPBodyFile?
-    /// Whether the body is there whole.
+    /// Whether the body is complete.
     var isReceived = false
-    /// Whether the request holds one of the places of requests under way.
+    /// Whether the request has one of the places for requests.
     var hasPlace = false
-    /// Whether the handler's own answer is what is sent.
+    /// Whether the answer that is being sent comes from the handler.
     var isAnswered = false
     var refusal: HTTPRefusal?
-    /// Bytes of the answer that are counted as buffered.
+    /// The bytes of the answer that are counted as buffered.
     var answerSize = 0
   }
 
+  /// The state that several threads use, behind the lock.
   struct Shared {
     var exchange = ExchangeState()
     var response: HTTPResponse?
     var task: Task<Void, Never>?
     var stream: ResponseStream?
-    /// The request that waited when the disconnect watch last came by, and when that first saw it wait.
+    /// The request that ``DisconnectWatch`` last saw waiting, and the time when it first did.
     var waiting: (number: UInt64, since: ContinuousClock.Instant)?
     var pace = Pace(at: .now)
-    /// Its place among all connections.
+    /// The connection's place among all connections; `nil` after the close.
     var ticket: ConnectionAdmission.Ticket?
-    /// Whether the descriptor is this connection's still.
+    /// Whether the descriptor still belongs to this connection.
     var isOpen = true
   }
 
   let server: HTTPServer
   let native: NativeConnection
   let loop: LoopContext
+  /// The numeric address of the client; empty for a socket file.
   let remoteAddress: String
+  /// Whether the client connected to the server's ``SocketFile``.
   let isOfSocketFile: Bool
   var incoming: Incoming
   let shared = Mutex(Shared())
 
+  /// Takes over a connection of the library, with the place that the acceptor took for it.
   init(server: HTTPServer, native: NativeConnection, loop: LoopContext) {
     self.server = server
     self.native = native
@@ -63,9 +70,9 @@ final class Connection: @unchecked Sendable {
     shared.withLock { $0.ticket = ticket }
   }
 
-  // MARK: The life of a request, as the event loop tells it
+  // MARK: The life of a request, on the event loop
 
-  /// The request line is read.
+  /// Starts a request when its line is read.
   func begin(target: String) {
     incoming.target = target
     incoming.head = nil
@@ -78,7 +85,9 @@ final class Connection: @unchecked Sendable {
     }
   }
 
-  /// The answer is sent, or the connection broke.
+  /// Ends the exchange: the answer is sent, or the connection broke.
+  ///
+  /// - Parameter isComplete: whether the whole answer was sent.
   func end(isComplete: Bool) {
     let counters = server.counters
     let stream = shared.withLock { shared in
@@ -95,7 +104,7 @@ final class Connection: @unchecked Sendable {
     incoming.isUnasked = false
     guard incoming.head != nil else {
       if incoming.isRefusedUnasked { return }
-      // The library answered by itself, or the client left amid its headers.
+      // The library answered by itself, or the client left before the end of its header fields.
       if isComplete { counters.countRefusal(.malformed) }
       return
     }
@@ -113,6 +122,7 @@ final class Connection: @unchecked Sendable {
     if counters.exchanges.add(-1) == 0 { server.exchangesEnded() }
   }
 
+  /// Releases the body and its bytes in the counters.
   func releaseBody() {
     _ = server.counters.bufferedBytes.add(-incoming.body.count)
     incoming.body = Data()

@@ -1,44 +1,58 @@
-/// Decides which connections are let in, so that whoever opens many keeps nobody else out.
+/// The decision which connections the server accepts, so that one client with many connections does
+/// not keep others out. It is a value without I/O.
 ///
-/// - A host, and a network, has so many at most.
-/// - When all places are taken, connections that are idle make room, those first that have been idle for
-///   longest.
-/// - Where none is idle, some places are left for requests that must get through (``Limits/reserved``), of
-///   which no host has more than a quarter.
+/// 1. A host and a network have a maximum of connections each.
+/// 2. When all ordinary places are taken, idle connections make room. Those that have been idle
+///   longest go first.
+/// 3. If none is idle, the reserve remains, for requests that must get through
+///   (``Limits/reserved``). No host gets more than a quarter of it.
 struct ConnectionAdmission: Sendable {
+  /// The numbers of places.
   struct Limits: Sendable, Hashable {
-    /// Places in all, those of the reserve included.
+    /// All places, including the reserve.
     var all: Int
+    /// The places of the reserve.
     var reserved: Int
+    /// The places that one host may take.
     var byHost: Int
+    /// The places that one network may take.
     var byNetwork: Int
 
+    /// The places that are not of the reserve.
     var ordinary: Int { all - reserved }
+    /// The places of the reserve that one host may take: a quarter, at least one.
     var reservedByHost: Int { max(1, reserved / 4) }
-    /// How many make room at once: to look for the idle ones costs as much as there are connections.
+    /// The number of connections that make room at once. The search for idle connections costs
+    /// O(*n*) in all connections, so one search frees several places.
     var evictedAtOnce: Int { max(1, all / 128) }
   }
 
-  /// A connection's place.
+  /// The place of a connection.
   struct Ticket: Sendable, Hashable {
+    /// The client's host and network.
     var peer: PeerAddress
-    /// Whether it counts for its host and its network: one of a proxy does not.
+    /// Whether the connection counts for its host and network. Connections of a proxy or a socket
+    /// file do not.
     var isCapped: Bool
-    /// Whether it is of the reserve, for some requests only.
+    /// Whether the place is of the reserve.
     var isReserved: Bool
-    /// Whether it was told to go, so that its place counts as free.
+    /// Whether the server shut the connection down to make room, so its place counts as free.
     var isLeaving = false
   }
 
+  /// The two kinds of places.
   enum Places: Sendable, Hashable {
     case ordinary
     case reserved
   }
 
+  /// The result of a new connection's check.
   enum Verdict: Equatable {
+    /// The connection has this place.
     case admitted(Ticket)
-    /// Idle connections of these places have to make room first; then to be asked again.
+    /// The caller must close idle connections with places of this kind, then ask again.
     case makeRoom(Places)
+    /// The connection gets no place, for this reason.
     case refused(HTTPRefusal.Reason)
   }
 
@@ -48,15 +62,22 @@ struct ConnectionAdmission: Sendable {
   private var byHost: [PeerAddress.Prefix: Int] = [:]
   private var byNetwork: [PeerAddress.Prefix: Int] = [:]
   private var reservedByHost: [PeerAddress.Prefix: Int] = [:]
-  /// Places that are free as far as this knows, while their descriptors are still open.
+  /// The number of places that count as free while their descriptors are still open.
   private(set) var leaving = 0
 
-  /// Descriptors that may be open beyond the places.
+  /// The number of descriptors that may be open beyond the places.
   private static let leavingLimit = 128
 
+  /// Creates the decision without any connections.
   init(_ limits: Limits) { self.limits = limits }
 
-  /// - Parameter cleared: the places whose idle connections were told to go for this one.
+  /// Gives a new connection a place, if it can have one.
+  ///
+  /// - Parameters:
+  ///   - peer: the client's host and network.
+  ///   - isCapped: whether the connection counts for them.
+  ///   - cleared: the kinds of places whose idle connections the caller has closed for this
+  ///     connection.
   mutating func enter(
     _ peer: PeerAddress, isCapped: Bool, cleared: Set<Places> = []
   ) -> Verdict {
@@ -88,7 +109,9 @@ struct ConnectionAdmission: Sendable {
     return .admitted(ticket)
   }
 
-  /// A connection of the reserve gets an ordinary place, where there is one by now.
+  /// Moves a connection from the reserve to an ordinary place, if one is free.
+  ///
+  /// - Returns: whether the connection has an ordinary place now.
   mutating func promote(_ ticket: inout Ticket) -> Bool {
     guard ticket.isReserved, ordinary < limits.ordinary else { return !ticket.isReserved }
     count(ticket, -1)
@@ -97,7 +120,8 @@ struct ConnectionAdmission: Sendable {
     return true
   }
 
-  /// A connection was told to go; its place is free.
+  /// Records that the server shut a connection down to make room; its place is free. A second call
+  /// does nothing.
   mutating func evict(_ ticket: inout Ticket) {
     guard !ticket.isLeaving else { return }
     count(ticket, -1)
@@ -105,11 +129,12 @@ struct ConnectionAdmission: Sendable {
     leaving += 1
   }
 
-  /// A connection is closed.
+  /// Records that a connection is closed.
   mutating func leave(_ ticket: Ticket) {
     if ticket.isLeaving { leaving -= 1 } else { count(ticket, -1) }
   }
 
+  /// Adds `change` to all counts of a place.
   private mutating func count(_ ticket: Ticket, _ change: Int) {
     if ticket.isReserved { reserved += change } else { ordinary += change }
     guard ticket.isCapped else { return }
@@ -125,8 +150,8 @@ struct ConnectionAdmission: Sendable {
     counts[key] = count == 0 ? nil : count
   }
 
-  /// How many connections have a place, for tests.
+  /// The number of taken places, for tests.
   var placesTaken: Int { ordinary + reserved }
-  /// How many hosts and networks are remembered, for tests.
+  /// The number of hosts and networks with a count, for tests.
   var remembered: Int { byHost.count + byNetwork.count + reservedByHost.count }
 }

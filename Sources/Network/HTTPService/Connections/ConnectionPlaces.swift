@@ -1,10 +1,12 @@
 import Synchronization
 
-/// The places of all connections. The acceptor takes them, event loops give them back.
+/// The places of all connections: ``ConnectionAdmission`` behind a lock. Acceptors take places, and
+/// event loops give them back.
 final class ConnectionPlaces: Sendable {
+  /// The state behind the lock.
   private struct State {
     var admission: ConnectionAdmission
-    /// Those of connections that no event loop has taken over yet, by their descriptors.
+    /// The places of connections that no event loop has taken over yet, by descriptor.
     var handedOver: [Int32: ConnectionAdmission.Ticket] = [:]
   }
 
@@ -14,9 +16,11 @@ final class ConnectionPlaces: Sendable {
     state = Mutex(State(admission: ConnectionAdmission(limits)))
   }
 
-  /// A place for a connection that was accepted; nil, with the reason, where it has to go.
+  /// Takes a place for a new connection.
   ///
-  /// - Parameter makeRoom: is asked to end so many idle connections that have such places.
+  /// - Parameter makeRoom: closes up to `count` idle connections with places of the given kind. It
+  ///   runs without the lock.
+  /// - Returns: the reason of a refusal; `nil` when the connection has a place.
   func take(
     for peer: PeerAddress, isCapped: Bool, descriptor: Int32,
     makeRoom: (_ places: ConnectionAdmission.Places, _ count: Int) -> Void
@@ -38,19 +42,23 @@ final class ConnectionPlaces: Sendable {
     }
   }
 
-  /// The place of a connection that an event loop takes over, or that none will.
+  /// Removes and returns the place of a connection that an event loop takes over, or that no loop
+  /// can take; `nil` if there is none.
   func ticket(ofDescriptor descriptor: Int32) -> ConnectionAdmission.Ticket? {
     state.withLock { $0.handedOver.removeValue(forKey: descriptor) }
   }
 
+  /// See ``ConnectionAdmission/promote(_:)``.
   func promote(_ ticket: inout ConnectionAdmission.Ticket) -> Bool {
     state.withLock { $0.admission.promote(&ticket) }
   }
 
+  /// See ``ConnectionAdmission/evict(_:)``.
   func evict(_ ticket: inout ConnectionAdmission.Ticket) {
     state.withLock { $0.admission.evict(&ticket) }
   }
 
+  /// Gives the place of a closed connection back.
   func giveBack(_ ticket: ConnectionAdmission.Ticket) {
     state.withLock { $0.admission.leave(ticket) }
   }

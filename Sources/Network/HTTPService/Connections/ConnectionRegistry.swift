@@ -1,16 +1,20 @@
 import Synchronization
 
-/// The open connections.
+/// The set of open connections, usable from any thread.
 final class ConnectionRegistry: Sendable {
+  /// The state behind the lock.
   private struct State {
     var connections: [ObjectIdentifier: Connection] = [:]
+    /// Whether ``abandonAll()`` was called.
     var isAbandoned = false
   }
 
   private let state = Mutex(State())
 
+  /// The connections that are open at this moment, in no order.
   var all: [Connection] { state.withLock { Array($0.connections.values) } }
 
+  /// Adds a connection. After ``abandonAll()`` it also abandons it.
   func insert(_ connection: Connection) {
     let isAbandoned = state.withLock { state in
       state.connections[ObjectIdentifier(connection)] = connection
@@ -19,13 +23,15 @@ final class ConnectionRegistry: Sendable {
     if isAbandoned { connection.abandon() }
   }
 
+  /// Removes a closed connection.
   func remove(_ connection: Connection) {
     _ = state.withLock { $0.connections.removeValue(forKey: ObjectIdentifier(connection)) }
   }
 
-  /// Ends so many connections with such places as have been idle for longest; tells how many it ended.
+  /// Closes up to `count` connections with places of this kind: those that have been idle longest.
   ///
-  /// - Complexity: O(*n*) for the connections that are open, and O(*m* log *m*) for the idle ones.
+  /// - Returns: the number of connections that it closed.
+  /// - Complexity: O(*n*) in the open connections, and O(*m* log *m*) in the idle ones.
   func evictIdle(
     _ count: Int, of kind: ConnectionAdmission.Places, _ places: ConnectionPlaces
   ) -> Int {
@@ -38,7 +44,7 @@ final class ConnectionRegistry: Sendable {
     return evicted
   }
 
-  /// Abandons all connections, and each that is opened later.
+  /// Abandons all open connections and each that opens later.
   func abandonAll() {
     let connections = state.withLock { state in
       state.isAbandoned = true

@@ -1,12 +1,16 @@
 import Glibc
 
-/// How many files and sockets the process may have open.
+/// The limit of files and sockets that the process may have open (RLIMIT_NOFILE).
 enum DescriptorLimit {
-  /// What a server has open besides connections: the store's files, and its own to others.
+  /// The descriptors that a server needs beside its clients' connections: the store's files and its
+  /// own outgoing connections.
   static let others = 256
 
-  /// Raises the soft limit so that `connections` fit beside the process's other files, as far as
-  /// the hard limit allows; returns how many do fit.
+  /// Raises the soft limit so that `connections` fit beside the other descriptors, as far as the
+  /// hard limit allows.
+  ///
+  /// - Returns: the number of connections that fit, at least 16; `connections` if the limit is
+  ///   unknown.
   static func raise(forConnections connections: Int) -> Int {
     var limit = rlimit()
     let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
@@ -23,7 +27,8 @@ enum DescriptorLimit {
 }
 
 extension HTTPServer {
-  /// How many connections a process may take that may have so many files open.
+  /// Returns the number of connections that a process with this limit of descriptors accepts by
+  /// default, at least 16.
   public static func connections(withDescriptors descriptors: Int) -> Int {
     min(Configuration().maximumConnections, max(16, descriptors - DescriptorLimit.others))
   }

@@ -2,15 +2,21 @@ import CMicroHTTPD
 import Dispatch
 import Glibc
 
-/// Notices clients that close their connection while a handler or a stream's producer is waited
-/// for, and handlers that take too long. The library does not look at a connection that is suspended.
+/// A timer that finds clients that closed their connection during a handler or stream, and handlers
+/// that take too long. libmicrohttpd does not look at a suspended connection.
 ///
-/// Once a second all connections that have been waiting since the last look are polled together;
-/// quick requests cost nothing.
+/// At each interval, one `poll` checks all connections that were waiting at the previous interval
+/// too. So quick requests cost nothing.
 final class DisconnectWatch: @unchecked Sendable {
   // Unchecked: dispatch sources may be used from any thread.
   private let timer: any DispatchSourceTimer
 
+  /// Starts the timer.
+  ///
+  /// - Parameters:
+  ///   - registry: the connections to check.
+  ///   - interval: the time between two checks.
+  ///   - handlingTime: the time after which the watch cancels a handler.
   init(registry: ConnectionRegistry, interval: DispatchTimeInterval, handlingTime: Duration) {
     let queue = DispatchQueue(label: "petrel-disconnects", qos: .utility)
     let source = DispatchSource.makeTimerSource(queue: queue)
@@ -20,8 +26,10 @@ final class DisconnectWatch: @unchecked Sendable {
     timer = source
   }
 
+  /// Ends the checks.
   func stop() { timer.cancel() }
 
+  /// Checks the connections once.
   private static func look(at connections: [Connection], _ handlingTime: Duration) {
     let now = ContinuousClock.now
     let waiting = connections.compactMap { connection in
@@ -33,7 +41,7 @@ final class DisconnectWatch: @unchecked Sendable {
     }
     guard poll(&polls, nfds_t(polls.count), 0) > 0 else { return }
     for (index, (connection, number)) in waiting.enumerated() where polls[index].revents != 0 {
-      // If the request still waits now, the descriptor was its own all the time.
+      // If the same request still waits now, the descriptor belonged to it during the poll.
       connection.clientLeft(number: number)
     }
   }

@@ -1,14 +1,17 @@
 import CMicroHTTPD
 import Glibc
 
-/// A socket that listens.
+/// A socket that listens, on a TCP port or at a file.
 struct ListeningSocket: Sendable {
   let descriptor: Int32
-  /// The port it really listens at; 0 for a file.
+  /// The port that the socket listens at; 0 for a file.
   let port: Int
-  /// The file that it listens at, where it is of this machine alone.
+  /// The file that the socket listens at; `nil` for a TCP port.
   private let file: SocketFile?
 
+  /// Listens on a TCP port. `::` accepts IPv4 connections too.
+  ///
+  /// - Throws: ``HTTPServerError`` with the code `invalidAddress`, `addressInUse` or `cannotBind`.
   init(address: String, port: Int) throws(HTTPServerError) {
     guard (0...65535).contains(port) else {
       throw HTTPServerError(.invalidAddress, "the port is \(port); it must be 0 to 65535")
@@ -48,27 +51,33 @@ struct ListeningSocket: Sendable {
     file = nil
   }
 
+  /// Listens at a file.
+  ///
+  /// - Throws: the errors of ``SocketFile/listen()``.
   init(_ file: SocketFile) throws(HTTPServerError) {
     descriptor = try file.listen()
     port = 0
     self.file = file
   }
 
-  /// Listens no more. The file goes first: as long as this socket listens, no other takes its place.
+  /// Stops listening, which ends a waiting `accept`. The file is removed first: while this socket
+  /// still listens, no other program replaces the file.
   func shutDown() {
     if let file { unlink(file.path) }
     shutdown(descriptor, Int32(SHUT_RDWR))
   }
 
+  /// Closes the descriptor.
   func close() { Glibc.close(descriptor) }
 
+  /// Returns the port that a socket is bound to.
   private static func port(of descriptor: Int32) -> Int? {
     var address = sockaddr_storage()
     var size = socklen_t(MemoryLayout<sockaddr_storage>.size)
     return withUnsafeMutablePointer(to: &address) { address in
       address.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
         guard getsockname(descriptor, address, &size) == 0 else { return nil }
-        // Both families have the port at the same place.
+        // The port is at the same offset for both families.
         return address.withMemoryRebound(to: sockaddr_in.self, capacity: 1) {
           Int(UInt16(bigEndian: $0.pointee.sin_port))
         }
@@ -76,6 +85,7 @@ struct ListeningSocket: Sendable {
     }
   }
 
+  /// Creates the error for a failed system call, with advice for the frequent causes.
   private static func error(
     _ code: Int32, doing: String, address: String, port: Int
   ) -> HTTPServerError {

@@ -1,12 +1,12 @@
 import Glibc
 
-/// Where a connection comes from, as connections are counted.
+/// The origin of a connection, as the limits of connections count it.
 ///
-/// A host with IPv6 has a network of 2^64 addresses to itself, so the first 64 bits stand for a host there
-/// as all 32 do of IPv4; a provider's customer has up to 2^16 such networks (RFC 6177), as an IPv4 /24 has
-/// 256 addresses.
+/// An IPv6 host has a network of 2^64 addresses to itself. So its first 64 bits count as one host,
+/// like the 32 bits of an IPv4 address. A provider's customer has up to 2^16 such networks (RFC
+/// 6177), so the first 48 bits count as one network, like an IPv4 /24.
 struct PeerAddress: Sendable, Hashable {
-  /// Some leading bits of an address.
+  /// The leading bits of an address, as a number.
   struct Prefix: Sendable, Hashable {
     var isIPv6: Bool
     var bits: UInt64
@@ -17,8 +17,10 @@ struct PeerAddress: Sendable, Hashable {
   /// The first 24 bits of an IPv4 address, or the first 48 of an IPv6 one.
   var network: Prefix
 
-  /// - Parameter bytes: 4 or 16. An IPv4 address that a socket for both families shows as an IPv6 one
-  ///   (RFC 4291, section 2.5.5.2) counts as itself.
+  /// Creates the origin from an address in network byte order.
+  ///
+  /// - Parameter bytes: 4 or 16 bytes; none for a socket file. An IPv4-mapped IPv6 address (RFC
+  ///   4291 section 2.5.5.2) counts as the IPv4 address.
   init(_ bytes: some Collection<UInt8>) {
     let bytes = Array(bytes)
     let isMapped =
@@ -31,6 +33,7 @@ struct PeerAddress: Sendable, Hashable {
     network = Prefix(isIPv6: isIPv6, bits: bits >> (isIPv6 ? 16 : 8))
   }
 
+  /// Creates the origin from a socket's address.
   init(_ address: UnsafePointer<sockaddr>) {
     switch Int32(address.pointee.sa_family) {
     case AF_INET6:
@@ -42,12 +45,13 @@ struct PeerAddress: Sendable, Hashable {
         withUnsafeBytes(of: $0.pointee.sin_addr) { PeerAddress($0) }
       }
     default:
-      // A socket of this machine has no address.
+      // A socket file has no address.
       self.init([])
     }
   }
 
-  /// The numeric form of a socket's address; empty where it has none.
+  /// Returns the numeric form of a socket's address; empty if it has none. An IPv4-mapped address
+  /// is written as IPv4.
   static func text(of address: UnsafePointer<sockaddr>) -> String {
     if Int32(address.pointee.sa_family) == AF_UNIX { return "" }
     let size =

@@ -1,12 +1,12 @@
 import Dispatch
 
-/// Ends the connections of clients that are too slow.
-///
-/// Once a second all connections are asked; see ``Pace``.
+/// A timer that ends the connections of clients that are too slow. It checks all connections once a
+/// second (``Pace``).
 final class SlowClientWatch: @unchecked Sendable {
   // Unchecked: dispatch sources may be used from any thread.
   private let timer: any DispatchSourceTimer
 
+  /// Starts the timer. Each connection that it ends counts as refused with `tooSlow`.
   init(registry: ConnectionRegistry, limits: Pace.Limits, counters: Counters) {
     let queue = DispatchQueue(label: "petrel-slow-clients", qos: .utility)
     let source = DispatchSource.makeTimerSource(queue: queue)
@@ -22,5 +22,6 @@ final class SlowClientWatch: @unchecked Sendable {
     timer = source
   }
 
+  /// Ends the checks.
   func stop() { timer.cancel() }
 }

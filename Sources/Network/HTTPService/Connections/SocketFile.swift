@@ -2,23 +2,26 @@ import CMicroHTTPD
 import Foundation
 import Glibc
 
-/// The file of a socket of this machine (unix(7)), which its owner alone can open.
+/// The file of a local socket (unix(7)), which only its owner can open.
 public struct SocketFile: Sendable, Hashable {
-  /// Bytes that a path may have, without the zero at its end.
+  /// The longest path in bytes, without the zero at its end.
   public static let longestPath = 107
 
+  /// The path of the file.
   public let path: String
 
+  /// Creates a value for a path, without access to the file.
   public init(path: String) {
     self.path = path
   }
 
-  /// The folder of the file.
+  /// The folder of the file; empty if the path has no slash.
   public var directory: String { String(path[..<(path.lastIndex(of: "/") ?? path.startIndex)]) }
 
-  /// The files of this name at which programs of this machine listen, those included that this one may not open.
+  /// Returns the files with this name at which programs of this machine listen, sorted by path.
+  /// Files that this process may not open are included.
   public static func listening(named name: String) -> [SocketFile] {
-    // Without /proc nothing is found, as where nothing listens.
+    // Without /proc the result is empty, as if nothing listened.
     let table = (try? String(contentsOfFile: "/proc/net/unix", encoding: .utf8)) ?? ""
     let paths = table.split(separator: "\n").compactMap { line -> Substring? in
       guard line.hasSuffix("/" + name), let start = line.firstIndex(of: "/") else { return nil }
@@ -27,25 +30,27 @@ public struct SocketFile: Sendable, Hashable {
     return Set(paths).sorted().map { SocketFile(path: String($0)) }
   }
 
-  /// Whether a program listens at the file, and this one may connect to it.
+  /// Whether a program listens at the file and this process may connect to it.
   public var isListenedAt: Bool {
     guard let descriptor = try? Self.socket() else {
-      // Without a descriptor nobody can be asked.
+      // Without a descriptor no connection can be tried.
       return false
     }
     defer { close(descriptor) }
-    // Nobody can listen at a path that no socket may have.
+    // The address fails only for a path that no socket can have, and nothing can listen there.
     return (try? withAddress { connect(descriptor, $0, $1) == 0 }) ?? false
   }
 
-  /// A socket that listens at the file, which gets the mode 0600. A file that nobody listens at any more is replaced.
+  /// Returns a socket that listens at the file. The file gets the mode 0600. A file at which
+  /// nothing listens any more is replaced.
   ///
-  /// - Throws: ``HTTPServerError/Code/addressInUse`` where another program listens there,
-  ///   ``HTTPServerError/Code/invalidAddress`` for a path that is too long, ``HTTPServerError/Code/cannotBind``.
+  /// - Throws: ``HTTPServerError/Code/addressInUse`` if another program listens there,
+  ///   ``HTTPServerError/Code/invalidAddress`` for a path that is empty or too long,
+  ///   ``HTTPServerError/Code/cannotBind`` for other failures.
   func listen() throws(HTTPServerError) -> Int32 {
     let descriptor = try Self.socket()
     do throws(HTTPServerError) {
-      // Linux gives the file the mode of the socket, so that it never has another.
+      // Linux gives the file the mode of the socket, so the file never has another mode.
       var isBound = try withAddress {
         fchmod(descriptor, 0o600) == 0 && bind(descriptor, $0, $1) == 0
       }
@@ -77,6 +82,9 @@ public struct SocketFile: Sendable, Hashable {
     return descriptor
   }
 
+  /// Calls `body` with the address as the system calls want it.
+  ///
+  /// - Throws: ``HTTPServerError/Code/invalidAddress`` for a path that no socket can have.
   private func withAddress<Result>(
     _ body: (UnsafePointer<sockaddr>, socklen_t) -> Result
   ) throws(HTTPServerError) -> Result {

@@ -1,24 +1,26 @@
 import Foundation
 import Glibc
 
-/// The body of a request in a file of its own.
+/// The body of a request, in a file of its own.
 ///
-/// The file is removed when the last reference to this object goes, unless it was moved away by
-/// then: renaming it is how to keep it.
+/// The file is removed when the last reference to this object is released. To keep the file, rename
+/// it before that.
 public final class HTTPBodyFile: @unchecked Sendable {
   // Unchecked: the descriptor and the size are changed by one event loop alone, and only until the
   // body is whole.
 
+  /// The path of the file.
   public let path: String
-  /// Bytes.
+  /// The size of the body in bytes.
   public private(set) var size = 0
+  /// The open file; -1 after ``finish()``.
   private var descriptor: Int32
   private let began = ContinuousClock.now
 
-  /// Seconds since the request's headers arrived.
+  /// The seconds since the request's head arrived.
   public var age: Double { (ContinuousClock.now - began) / .seconds(1) }
 
-  /// An empty file in `directory`; nil when there can be none.
+  /// Creates an empty file with the mode 0600 in `directory`; `nil` if the system refuses.
   init?(in directory: String) {
     path = "\(directory)/body-\(UUID().uuidString)"
     descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
@@ -30,7 +32,9 @@ public final class HTTPBodyFile: @unchecked Sendable {
     unlink(path)
   }
 
-  /// Writes behind what is there; false when the file system does not take it.
+  /// Adds bytes at the end.
+  ///
+  /// - Returns: `false` when the file system does not accept them.
   func append(_ bytes: UnsafeRawBufferPointer) -> Bool {
     var rest = bytes
     while let base = rest.baseAddress, rest.count > 0 {
@@ -45,7 +49,7 @@ public final class HTTPBodyFile: @unchecked Sendable {
     return true
   }
 
-  /// The body is whole.
+  /// Closes the file, when the body is complete.
   func finish() {
     close(descriptor)
     descriptor = -1

@@ -3,8 +3,8 @@ import Foundation
 import Glibc
 
 extension HTTPRefusal {
-  /// Sends the answer past the library, as the last one of its connection, as good as it goes without
-  /// reading the request: a client that is still sending may see the connection reset instead.
+  /// Sends the refusal directly to a socket, as the last answer of its connection. The request is
+  /// not read, so a client that is still sending may see a reset connection instead.
   func send(to descriptor: Int32, body: Data, headers: [(String, String)] = []) {
     var head = "HTTP/1.1 \(status) \(phrase)\r\nContent-Type: application/json\r\n"
     if let retryAfter { head += "Retry-After: \(retryAfter)\r\n" }
@@ -13,12 +13,14 @@ extension HTTPRefusal {
     let bytes = Array(head.utf8) + body
     _ = Glibc.send(descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL))
     shutdown(descriptor, Int32(SHUT_WR))
-    // Bounded: whoever sends without end is not listened to for ever.
+    // The rest of the request is read so that the client sees the answer. The limit of 64 reads
+    // bounds the work for a client that never stops.
     var scrap = [UInt8](repeating: 0, count: 4096)
     var pieces = 0
     while pieces < 64, recv(descriptor, &scrap, scrap.count, 0) > 0 { pieces += 1 }
   }
 
+  /// The reason phrase of the status line.
   private var phrase: String {
     switch status {
     case 400: "Bad Request"

@@ -1,9 +1,9 @@
 extension HTTPRequest {
-  /// The cookies in the header field of that name, in order (RFC 6265, section 4.2.1); none where there is
-  /// no field. What is no pair is left out.
+  /// Returns the cookies of a `Cookie` header field, in order (RFC 6265 section 4.2.1); empty for
+  /// `nil`. Parts that are not a pair of name and value are left out.
   ///
-  /// The field is cut among its bytes: another site of the same domain may set a cookie whose last
-  /// character would take the semicolon behind it, and with that the next cookie.
+  /// The field is split by bytes. Another site of the same domain may set a cookie whose last byte
+  /// combines with the following semicolon into one character, which would hide the next cookie.
   public static func cookies(in field: String?) -> [(name: String, value: String)] {
     (field ?? "").utf8.split(separator: UInt8(ascii: ";")).compactMap { cookie in
       let parts = cookie.split(separator: UInt8(ascii: "="), maxSplits: 1)

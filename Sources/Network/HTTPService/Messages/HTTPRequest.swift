@@ -1,35 +1,38 @@
 import Foundation
 
-/// A request as it arrived, with its whole body in memory or in a file.
+/// A complete request, with its body in memory or in a file.
 public struct HTTPRequest: Sendable {
-  /// The method as sent, such as `GET`; methods are case-sensitive (RFC 9110, section 9.1).
+  /// The method as sent, such as `GET`. Methods are case-sensitive (RFC 9110 section 9.1).
   public var method: String
-  /// The path with its percent escapes decoded. An escaped slash is a slash here; where that
-  /// matters, see ``rawPath``. An escape that is not two hexadecimal digits stays as it is, and
-  /// bytes that are not UTF-8 become U+FFFD.
+  /// The path with its percent escapes decoded. An escaped slash becomes a slash; where that
+  /// matters, use ``rawPath``.
+  ///
+  /// An escape without two hexadecimal digits stays as it is. Bytes that are not UTF-8 become
+  /// U+FFFD.
   public var path: String
-  /// The path exactly as sent, escapes and all: what a signature is made over.
+  /// The path exactly as sent, with its escapes. Signatures cover this form.
   public var rawPath: String
-  /// What follows the first `?`, exactly as sent; nil where there is no `?`.
+  /// The text after the first `?`, exactly as sent; `nil` without a `?`.
   public var rawQuery: String?
-  /// The query's parameters in order, names and values decoded (`+` is a space). A parameter
-  /// without `=` has an empty value.
+  /// The parameters of the query in order, with names and values decoded (`+` is a space). A
+  /// parameter without `=` has an empty value.
   public var query: [(name: String, value: String)]
-  /// The header fields in order, names as sent.
+  /// The header fields in order, with the names as sent.
   public var headers: [(name: String, value: String)]
-  /// Empty when the body went to ``bodyFile``.
+  /// The body; empty if it is in ``bodyFile``.
   public var body: Data
-  /// The body, where ``HTTPServer/Spooling`` says that it goes to a file. The server lets go of it
-  /// when the answer is sent.
+  /// The file with the body, if ``HTTPServer/Spooling`` applies; otherwise `nil`. The server
+  /// releases it after the answer.
   public var bodyFile: HTTPBodyFile?
-  /// The numeric address of the peer, without the port; empty where ``isFromSocketFile``.
+  /// The numeric address of the client, without the port; empty if ``isFromSocketFile`` is `true`.
   public var remoteAddress: String
-  /// Whether the peer connected to the server's ``SocketFile``, which only the server's own user and root can.
+  /// Whether the client connected to the server's ``SocketFile``. Only the server's own user and
+  /// root can.
   public var isFromSocketFile: Bool
 
-  /// A request from its parts, as a test without sockets needs it.
+  /// Creates a request from its parts, for tests without sockets.
   ///
-  /// - Parameter target: What stands in the request line: a path with or without a query
+  /// - Parameter target: the target of the request line: a path with or without a query
   ///   (`/a/b?c=d`), an absolute URL (its scheme and authority are dropped), or `*`.
   public init(
     method: String, target: String, headers: [(name: String, value: String)] = [],
@@ -49,19 +52,20 @@ public struct HTTPRequest: Sendable {
     self.isFromSocketFile = isFromSocketFile
   }
 
-  /// The value of the first query parameter with this name; nil where there is none.
+  /// Returns the value of the first query parameter with this name; `nil` if there is none.
   public func query(_ name: String) -> String? {
     query.first { $0.name == name }?.value
   }
 
-  /// The value of the first header field with this name, in whatever case; nil where there is
-  /// none. Only ASCII letters are folded, for names have no others (RFC 9110, section 5.1).
+  /// Returns the value of the first header field with this name, in any case; `nil` if there is
+  /// none. Only ASCII letters are folded, because names have no others (RFC 9110 section 5.1).
   public func header(_ name: String) -> String? {
     headers.first { $0.name.equalsIgnoringASCIICase(name) }?.value
   }
 }
 
 extension String {
+  /// Whether two texts are equal but for the case of ASCII letters.
   func equalsIgnoringASCIICase(_ other: String) -> Bool {
     utf8.count == other.utf8.count
       && zip(utf8, other.utf8).allSatisfy { $0.asciiLowercased == $1.asciiLowercased }

@@ -1,10 +1,12 @@
 import CMicroHTTPD
 import Foundation
 
-/// A handler's answer that cannot be sent as it is.
+/// The error of a handler's answer that cannot be sent.
 struct InvalidResponse: Error {
+  /// The broken rule, as the end of a sentence.
   var reason: String
 
+  /// The answer that the client gets instead: a 500 with the reason.
   var response: HTTPResponse {
     HTTPResponse(
       status: 500, headers: [("Content-Type", "text/plain; charset=utf-8")],
@@ -12,10 +14,19 @@ struct InvalidResponse: Error {
   }
 }
 
-/// The library's response; let go of when this value is queued.
+/// libmicrohttpd's form of a response. The value owns it and releases it after it is queued.
 struct NativeResponse: ~Copyable {
   private let pointer: OpaquePointer
 
+  /// Creates the library's response.
+  ///
+  /// - Parameters:
+  ///   - response: the handler's answer.
+  ///   - method: the method of the request.
+  ///   - stream: the stream of the answer; `nil` for a body in memory.
+  ///   - closing: whether the connection ends after the answer.
+  /// - Throws: ``InvalidResponse`` for a status or a header field that cannot be sent, or without
+  ///   memory.
   static func make(
     _ response: HTTPResponse, to method: String, stream: ResponseStream?, closing: Bool
   ) throws(InvalidResponse) -> NativeResponse {
@@ -33,7 +44,7 @@ struct NativeResponse: ~Copyable {
       }
     }
     if case .stream = response.body, method == "HEAD" || response.status == 304 {
-      // The library would send the mark for the end of a chunked body, though there is no body.
+      // The library would send the end mark of a chunked body, although there is no body.
       microhttpd_never_chunk(pointer)
     }
     if closing { _ = microhttpd_add_header(pointer, "Connection", "close") }
@@ -42,6 +53,9 @@ struct NativeResponse: ~Copyable {
 
   deinit { MHD_destroy_response(pointer) }
 
+  /// Gives the response to the library.
+  ///
+  /// - Returns: `false` when the library refuses it.
   consuming func queue(on connection: NativeConnection, status: Int) -> Bool {
     MHD_queue_response(connection.pointer, UInt32(status), pointer) == microhttpd_result(true)
   }
@@ -69,19 +83,21 @@ struct NativeResponse: ~Copyable {
     }
   }
 
+  /// The length of a stream for the library.
   private static func length(of body: HTTPBody) -> UInt64 {
     if case .streamOfLength(let count, _) = body { return UInt64(max(0, count)) }
     return microhttpd_unknown_size()
   }
 
-  /// How long a body is, and how it is sent, the server knows best.
+  /// Whether the server sets the field itself, because it knows the length and the transfer of a
+  /// body.
   private static func isOurs(_ name: String) -> Bool {
     name.equalsIgnoringASCIICase("Content-Length")
       || name.equalsIgnoringASCIICase("Transfer-Encoding")
   }
 
-  /// The library refuses line breaks; this refuses what else a field may not hold
-  /// (RFC 9110, section 5.5), a NUL above all, for it would cut the value off.
+  /// Whether a field can be sent. The library refuses line breaks; this also refuses all other
+  /// bytes that RFC 9110 section 5.5 forbids. A NUL, above all, would cut the value off.
   private static func mayBeSent(_ name: String, _ value: String) -> Bool {
     !name.isEmpty && name.utf8.allSatisfy { (0x21...0x7E).contains($0) && $0 != UInt8(ascii: ":") }
       && value.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F }

@@ -1,44 +1,50 @@
-/// What the headers say of a request, as far as receiving it goes.
+/// The request line and the header fields of a request, as far as its receipt needs them.
 struct RequestHead: Sendable {
   var method: String
   var target: String
   var version: String
   var headers: [(name: String, value: String)]
 
+  /// Returns the values of all fields with this name, in any case.
   func values(of name: String) -> [String] {
     headers.lazy.filter { $0.name.equalsIgnoringASCIICase(name) }.map(\.value)
   }
 
-  /// The length that the body is said to have; nil where it is not said, and the most that there is for a
-  /// number that is larger.
+  /// The announced length of the body in bytes; `nil` without a valid number, `Int.max` for a
+  /// larger number.
   var contentLength: Int? {
     values(of: "Content-Length").first.flatMap { text in
       Self.isNumber(text) ? Int(text) ?? Int.max : nil
     }
   }
 
-  /// Digits alone: the C library's and Swift's own readers take signs too (RFC 9110, section 8.6).
+  /// Whether a text has only digits. The readers of C and Swift also accept signs, which RFC 9110
+  /// section 8.6 does not allow.
   private static func isNumber(_ text: String) -> Bool {
     !text.isEmpty && text.utf8.allSatisfy { (0x30...0x39).contains($0) }
   }
 
-  /// Bytes of the header fields, with what stands between them.
+  /// The bytes of the header fields, with 4 for each field's separators.
   var fieldSize: Int { headers.reduce(0) { $0 + $1.name.utf8.count + $1.value.utf8.count + 4 } }
 
+  /// Whether the client waits for `100 Continue` before it sends the body (RFC 9110 section
+  /// 10.1.1).
   var expectsContinue: Bool {
     values(of: "Expect").contains { $0.equalsIgnoringASCIICase("100-continue") }
   }
 
-  /// The rule of RFC 9112 that the request breaks and that the library lets pass, if any: the
-  /// target (section 3.2), the host (section 3.2), names and values that others read otherwise
-  /// (section 5), or two readings of where the body ends, which is how requests are smuggled (sections
-  /// 6.1 and 6.3).
+  /// The rule of RFC 9112 that the request breaks and that libmicrohttpd does not check; `nil` if
+  /// there is none.
+  ///
+  /// - The target and the host (section 3.2).
+  /// - Names and values that other programs read differently (section 5).
+  /// - Two readings of where the body ends, which allows request smuggling (sections 6.1 and 6.3).
   var violation: String? {
     if !RequestTarget.isAllowed(target) {
       return "the request target has bytes other than visible ASCII; escape them with %"
     }
     for (name, value) in headers {
-      // A space before the colon, above all.
+      // The important case is a space before the colon.
       guard !name.isEmpty, name.utf8.allSatisfy(Self.isTokenByte) else {
         return "a header field has a name with other bytes than a name may have"
       }
@@ -63,7 +69,7 @@ struct RequestHead: Sendable {
     return nil
   }
 
-  /// Whether a name may have the byte (RFC 9110, section 5.6.2).
+  /// Whether a name may have the byte (RFC 9110 section 5.6.2).
   private static func isTokenByte(_ byte: UInt8) -> Bool {
     switch byte {
     case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),

@@ -1,16 +1,19 @@
 import Foundation
 
-/// The target of a request line, taken apart (RFC 9112, section 3.2).
+/// The parts of a request target (RFC 9112 section 3.2).
 struct RequestTarget {
+  /// The path as sent.
   var rawPath: String
+  /// The text after the first `?`; `nil` without one.
   var rawQuery: String?
 
+  /// Splits a target. Scheme and authority of an absolute URL are dropped.
   init(_ target: String) {
     var rest = Substring(target)
     if !target.utf8.starts(with: "/".utf8), let scheme = rest.range(of: "://"),
       !rest[..<scheme.lowerBound].contains(where: { $0 == "?" || $0 == "/" })
     {
-      // The absolute form: everything up to the path names this server.
+      // In the absolute form, the text before the path names this server.
       let authority = rest[scheme.upperBound...]
       rest = authority.firstIndex { $0 == "/" || $0 == "?" }.map { authority[$0...] } ?? ""
       if !rest.hasPrefix("/") { rest = "/" + rest }
@@ -24,13 +27,15 @@ struct RequestTarget {
     }
   }
 
+  /// The path with its escapes decoded.
   var path: String { Self.decoded(Substring(rawPath), plusIsSpace: false) }
 
+  /// The parameters of the query.
   var query: [(name: String, value: String)] {
     rawQuery.map(Self.parameters) ?? []
   }
 
-  /// The parameters of a text in the form of a query, in order.
+  /// Returns the parameters of a text in the format of a query, in order and decoded.
   static func parameters(_ text: String) -> [(name: String, value: String)] {
     text.utf8.split(separator: UInt8(ascii: "&")).map { parameter in
       let end = parameter.firstIndex(of: UInt8(ascii: "=")) ?? parameter.endIndex
@@ -41,6 +46,8 @@ struct RequestTarget {
     }
   }
 
+  /// Decodes percent escapes. An invalid escape stays as it is; bytes that are not UTF-8 become
+  /// U+FFFD.
   private static func decoded(_ text: Substring, plusIsSpace: Bool) -> String {
     let bytes = text.utf8
     guard bytes.contains(where: { $0 == UInt8(ascii: "%") || $0 == UInt8(ascii: "+") }) else {
@@ -67,14 +74,14 @@ struct RequestTarget {
     return String(decoding: result, as: UTF8.self)
   }
 
-  /// Whether every byte may stand in a request line: visible ASCII.
+  /// Whether a target is not empty and has only visible ASCII.
   static func isAllowed(_ target: String) -> Bool {
     !target.isEmpty && target.utf8.allSatisfy { (0x21...0x7E).contains($0) }
   }
 }
 
 extension UInt8 {
-  /// What the byte means as a hexadecimal digit in ASCII; nil for other bytes.
+  /// The value of the byte as a hexadecimal digit in ASCII; `nil` for other bytes.
   fileprivate var hexadecimalDigit: UInt8? {
     switch self {
     case UInt8(ascii: "0")...UInt8(ascii: "9"): self - UInt8(ascii: "0")
