@@ -1,13 +1,17 @@
 import StoreModel
 import Synchronization
 
-/// What readers were given last, by a server that has the store alone. After a restart the last answer
-/// may come again.
+/// The last answers of web courier readers in memory, for a server that uses its store alone.
+///
+/// They are lost at a restart, so a reader may then get its last notification again.
 final class CourierAnswersInMemory: CourierAnswers {
-  /// Answers that are remembered until the next poll.
+  /// The most answers in memory. At the limit all are dropped, so their readers may get a
+  /// notification again.
   private static let capacity = 100_000
 
+  /// The cursors of the readers.
   private let store: any CourierStore
+  /// The entries that were sent last, by the token of their reader.
   private let entries = Mutex<[String: LogEntry]>([:])
 
   init(store: any CourierStore) {

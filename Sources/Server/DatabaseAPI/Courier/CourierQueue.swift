@@ -1,24 +1,32 @@
 import Synchronization
 
-/// How many requests of the web courier are looked after at a time; the others wait in the order in
-/// which they came.
+/// A queue that limits the courier requests in progress. Further requests wait in the order of
+/// their arrival.
 ///
-/// After a restart all readers come at once. One that is looked after takes several times the memory of
-/// one that waits, and the store has only a few threads for all of them.
+/// After a restart all readers connect at once. A request in progress takes several times the
+/// memory of a waiting one, and the store has only a few threads for all of them.
 final class CourierQueue: Sendable {
+  /// The state behind the lock.
   private struct State {
+    /// The free places.
     var places: Int
+    /// The waiting requests.
     var waiting: [CheckedContinuation<Void, Never>] = []
-    /// The first that waits; those before it are gone.
+    /// The index of the first request in ``waiting`` that still waits.
     var first = 0
   }
 
+  /// The places and the waiting requests.
   private let state: Mutex<State>
 
+  /// Creates a queue.
+  ///
+  /// - Parameter places: the most requests in progress.
   init(places: Int) {
     state = Mutex(State(places: places))
   }
 
+  /// Waits for a place and takes it.
   private func enter() async {
     await withCheckedContinuation { continuation in
       let isFree = state.withLock { state in
@@ -33,6 +41,7 @@ final class CourierQueue: Sendable {
     }
   }
 
+  /// Gives the place to the request that waits longest, or frees it.
   private func leave() {
     let next = state.withLock { state in
       guard state.first < state.waiting.count else {
@@ -51,10 +60,11 @@ final class CourierQueue: Sendable {
     next?.resume()
   }
 
-  /// Requests that wait for a place.
+  /// The number of requests that wait for a place.
   var waitingCount: Int { state.withLock { $0.waiting.count - $0.first } }
 
-  /// Does something in a task of its own, whose memory is free when this returns.
+  /// Waits for a place, then executes `body` in a task of its own. The memory of that task is free
+  /// when this method returns.
   func serve<Value: Sendable, Failure: Error>(
     _ body: @escaping @Sendable () async throws(Failure) -> Value
   ) async throws(Failure) -> Value {

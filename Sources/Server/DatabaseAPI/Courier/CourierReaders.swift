@@ -2,31 +2,39 @@ import CloudKitModel
 import Dispatch
 import Synchronization
 
-/// The long polls that wait for a notification, by user. A reader that listens in several containers
-/// may do so as several users.
+/// The waiting polls and event streams of the web courier, by user.
 ///
-/// A poll that waits costs one entry here and no timer of its own: one timer ends all polls whose
-/// time is up.
+/// A reader that listens in several containers may do so as several users. A waiting poll costs one
+/// entry here and no timer of its own: one timer, once a second, ends all polls whose time is over.
+/// A lock protects the entries.
 final class CourierReaders: Sendable {
-  /// A poll that waits.
+  /// A waiting poll or event stream.
   final class Reader: Sendable {
+    /// The state behind the lock.
     private struct State {
+      /// Whether the wait has ended.
       var isDone = false
+      /// Whether the wait has ended because its time was over.
       var isOverdue = false
+      /// The suspended task; nil before ``Reader/wait()`` and after the end.
       var continuation: CheckedContinuation<Void, Never>?
     }
 
+    /// The users whose notifications end the wait.
     let userRecordNames: Set<String>
+    /// The time at which the wait ends without a notification.
     let deadline: Timestamp
     private let state = Mutex(State())
 
+    /// Creates a reader, which ``CourierReaders/register(userRecordNames:deadline:)`` adds to the
+    /// others.
     init(userRecordNames: Set<String>, deadline: Timestamp) {
       self.userRecordNames = userRecordNames
       self.deadline = deadline
     }
 
-    /// Returns when something may have come for one of the users, when the time is up, or when the task is
-    /// cancelled.
+    /// Returns when a notification of one of the users may have come, when the time is over, or
+    /// when the task is cancelled.
     func wait() async {
       await withTaskCancellationHandler {
         await withCheckedContinuation { continuation in
@@ -41,9 +49,10 @@ final class CourierReaders: Sendable {
       }
     }
 
-    /// Whether the wait ended because the time was up.
+    /// Whether the wait ended because its time was over.
     var isOverdue: Bool { state.withLock { $0.isOverdue } }
 
+    /// Ends the wait.
     fileprivate func wake(isOverdue: Bool = false) {
       let continuation = state.withLock { state in
         state.isDone = true
@@ -55,20 +64,25 @@ final class CourierReaders: Sendable {
     }
   }
 
+  /// The state behind the lock.
   private struct State {
+    /// The readers by user record name. Each appears under every user for whom it listens.
     var readers: [String: [ObjectIdentifier: Reader]] = [:]
-    /// How many there are; each is there by the name of every user that it listens for.
+    /// The number of readers, each counted once.
     var count = 0
+    /// Whether the server is shutting down, so that no wait begins.
     var isClosed = false
-    /// When it was last looked for polls whose time is up.
+    /// The time of the last search for readers whose time is over.
     var looked = Timestamp(milliseconds: .min)
   }
 
   private let state = Mutex(State())
-  /// Dispatch sources may be used from any thread; their Swift type does not say so.
+  /// Dispatch allows every thread to use a timer source; its Swift type does not say so.
   private nonisolated(unsafe) let timer: any DispatchSourceTimer
+  /// The clock of the deadlines, which may be set.
   private let clock: @Sendable () -> Timestamp
 
+  /// Creates the timer, which fires once a second until the object is released.
   init(clock: @escaping @Sendable () -> Timestamp) {
     self.clock = clock
     timer = DispatchSource.makeTimerSource()
@@ -81,13 +95,19 @@ final class CourierReaders: Sendable {
     timer.cancel()
   }
 
-  /// Polls and event streams that wait.
+  /// The number of waiting polls and event streams.
   var count: Int { state.withLock { $0.count } }
 
+  /// Whether ``close()`` was called.
   var isClosed: Bool { state.withLock { $0.isClosed } }
 
-  /// Begins to listen for users. Call it before looking into the log, so that nothing slips
-  /// through in between.
+  /// Adds a reader that listens for these users.
+  ///
+  /// Call this before the search in the log. Otherwise the reader would miss a notification that
+  /// comes between the search and the registration.
+  ///
+  /// - Parameter deadline: the time at which the wait ends without a notification.
+  /// - Returns: the reader. Its wait has already ended if the server is shutting down.
   func register(userRecordNames: Set<String>, deadline: Timestamp) -> Reader {
     let reader = Reader(userRecordNames: userRecordNames, deadline: deadline)
     let isClosed = state.withLock { state in
@@ -103,6 +123,7 @@ final class CourierReaders: Sendable {
     return reader
   }
 
+  /// Removes a reader. A second call changes nothing.
   func unregister(_ reader: Reader) {
     state.withLock { state in
       let isThere = reader.userRecordNames.contains {
@@ -116,7 +137,7 @@ final class CourierReaders: Sendable {
     }
   }
 
-  /// Wakes the polls of these users.
+  /// Ends the waits for these users.
   func wake(_ userRecordNames: Set<String>) {
     let awake = state.withLock { state in
       userRecordNames.flatMap { name in state.readers[name].map { Array($0.values) } ?? [] }
@@ -124,13 +145,13 @@ final class CourierReaders: Sendable {
     for reader in awake { reader.wake() }
   }
 
-  /// Wakes the polls of all.
+  /// Ends all waits.
   func wakeAll() {
     let all = state.withLock { $0.readers.values.flatMap { $0.values } }
     for reader in all { reader.wake() }
   }
 
-  /// Ends all polls, now and from now on.
+  /// Ends all waits, and every later one at once. The server calls it at shutdown.
   func close() {
     let all = state.withLock { state in
       state.isClosed = true
@@ -139,11 +160,13 @@ final class CourierReaders: Sendable {
     for reader in all { reader.wake() }
   }
 
-  /// Seconds by which a clock is corrected without anybody's notice.
+  /// Seconds by which a clock may go back without counting as set back.
   private static let tolerance = 1.0
 
-  /// Wakes the polls whose time is up. Where the clock was set back nobody can tell, and a poll would
-  /// wait for so much longer: then they are all.
+  /// Ends the waits whose time is over.
+  ///
+  /// If the clock was set back by more than a second, every wait would last as much longer. The
+  /// method then ends all waits.
   func endOverdue() {
     let now = clock()
     let overdue = state.withLock { state in

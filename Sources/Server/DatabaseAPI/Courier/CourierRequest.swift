@@ -1,30 +1,39 @@
 import HTTPService
 import Synchronization
 
-/// A request for the web courier's path, whose answer may have to be waited for.
+/// A request for the web courier's path, whose answer may have to wait for a notification.
 ///
-/// A task keeps the room that its calls took until it ends, and thousands of these wait at once. So what
-/// is done for one is done in tasks of their own, that end before it waits.
+/// A task keeps the memory of its deepest call until it ends, and thousands of these requests wait
+/// at once. Therefore each step of a request runs in a task of its own, which ends before the wait.
 package final class CourierRequest: Sendable {
+  /// The request.
   let http: HTTPRequest
+  /// The router that executes the steps.
   private let router: RequestRouter
+  /// The last search, behind a lock.
   private let lastLook = Mutex<WebCourier.Look?>(nil)
 
+  /// Creates a request. ``answer()`` executes it.
   package init(_ http: HTTPRequest, router: RequestRouter) {
     self.http = http
     self.router = router
   }
 
-  /// The last look into the log, whose reader listens until the next one or the answer.
+  /// The last search in the log. Its reader listens until the next search or the answer.
   var look: WebCourier.Look? {
     get { lastLook.withLock { $0 } }
     set { lastLook.withLock { $0 = newValue } }
   }
 
+  /// Answers the request when there is a notification, when the poll time is over, or when the task
+  /// is cancelled.
+  ///
+  /// A cancelled request gets an empty answer, which nobody reads. Its notification is not
+  /// acknowledged.
   package func answer() async -> HTTPResponse {
     while true {
       let response = await router.courier.queue.serve { await self.router.courierAnswer(to: self) }
-      // A reader that has left gets no answer, so its next poll must not acknowledge one.
+      // The reader has disconnected and gets no answer, so its next poll must not acknowledge one.
       if Task.isCancelled { return HTTPResponse() }
       if let response {
         let failure = await router.courier.queue.serve {

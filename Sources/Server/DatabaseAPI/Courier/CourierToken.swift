@@ -1,19 +1,24 @@
 import Cryptography
 import StoreModel
 
-/// What the store knows a reader of the web courier by. Who has a reader's token gets its user's
-/// notifications, so the text is kept nowhere.
+/// The token of a web courier reader, in the text that the client has and the name that the store
+/// has.
+///
+/// A reader's token is the only credential for its user's notifications. Therefore the server
+/// stores only its hash.
 enum CourierToken {
-  /// The name of the reader with this token: the hash of the text, in hexadecimal digits.
+  /// Returns the name of a reader in the store: the SHA-256 hash of the token's text, in
+  /// hexadecimal digits.
   static func name(of text: String) -> String { SHA256.hash(text.utf8).hexadecimal }
 
-  /// The reader with this token; nil when there is none, or its time is over and it is gone.
+  /// Returns the reader with this token; nil if there is none, or if the token has expired and was
+  /// removed.
   static func reader(withToken text: String, in store: any DeviceReading) async throws
     -> DeviceToken?
   {
     if let device = try await store.deviceToken(name(of: text), kind: .courier) { return device }
-    // Up to twelve hours after an upgrade there are readers that an earlier version filed under the
-    // text itself: base64 of 32 bytes, which no name is.
+    // An earlier version stored readers under the text itself: base64 of 32 bytes, which no hash
+    // looks like. For up to twelve hours after an upgrade such readers exist.
     guard text.utf8.count == 44, text.hasSuffix("=") else { return nil }
     return try await store.deviceToken(text, kind: .courier)
   }

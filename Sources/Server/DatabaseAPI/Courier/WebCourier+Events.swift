@@ -6,22 +6,25 @@ import StoreModel
 import WebServices
 
 /// The web courier as a stream of server-sent events (WHATWG HTML, section 9.2), Petrel's addition:
-/// one connection in place of many polls.
+/// one connection instead of many polls.
 ///
-/// A reader that comes back with `Last-Event-ID`, as browsers do by themselves, goes on behind that
-/// event; one that comes without goes on behind the last that was written to it or that a poll
-/// acknowledged. A reader has one stream, the last that it opened: the one before ends. Nothing is queued for a slow reader: the next entry is read from the log when
-/// the connection takes it.
+/// A reader that reconnects with `Last-Event-ID`, as browsers do by themselves, continues after
+/// that event. Without it the reader continues after the last event that was written to it, or that
+/// a poll acknowledged.
+///
+/// A reader has one stream: a new one ends the one before. The server queues nothing for a slow
+/// reader; it reads the next entry from the log when the connection accepts more data.
 extension WebCourier {
-  /// Seconds between two signs of life, so that proxies do not take the stream for dead.
+  /// Seconds after which a silent stream gets a comment line, so that proxies do not close the
+  /// connection.
   private static let keepAlive = 15.0
 
-  /// Whether a request is one for the courier's URL that wants one notification.
+  /// Whether a request for the courier's path asks for one notification.
   static func isPoll(_ request: HTTPRequest) -> Bool {
     request.path == path && !asksForEvents(request)
   }
 
-  /// Whether a request for the courier's URL wants events in place of one notification.
+  /// Whether the request's `Accept` header field names `text/event-stream`.
   static func asksForEvents(_ request: HTTPRequest) -> Bool {
     guard let accept = request.header("Accept") else { return false }
     return accept.split(separator: ",").contains {
@@ -30,9 +33,10 @@ extension WebCourier {
     }
   }
 
-  /// A stream that ends when the token expires or the server stops.
+  /// Returns the answer with a stream, which ends when the token expires, when the reader opens
+  /// another stream, or when the server stops.
   ///
-  /// - Throws: `BAD_REQUEST` for a `Last-Event-ID` that is none.
+  /// - Throws: `BAD_REQUEST` for a `Last-Event-ID` that this server did not issue.
   func events(_ request: HTTPRequest, to device: DeviceToken) throws -> HTTPResponse {
     let beginning = try beginning(of: request)
     return HTTPResponse(
@@ -46,7 +50,8 @@ extension WebCourier {
       })
   }
 
-  /// Where the reader says that it is.
+  /// Returns the position that the reader sends, in `Last-Event-ID` or in the query parameter
+  /// `lastEventId`; the store's cursor if there is none.
   private func beginning(of request: HTTPRequest) throws -> CourierPosition {
     let last = request.header("Last-Event-ID") ?? request.query("lastEventId") ?? ""
     guard !last.isEmpty else { return CourierPosition() }
@@ -57,7 +62,14 @@ extension WebCourier {
     return position
   }
 
-  /// What it asks the store is asked in tasks of their own, as for a ``CourierRequest``.
+  /// Writes the events of a stream until the stream ends.
+  ///
+  /// The steps that read the store run in tasks of their own, as those of a ``CourierRequest`` do.
+  ///
+  /// - Parameters:
+  ///   - token: the name of the reader in the store.
+  ///   - expiry: the time when the token expires; nil for never.
+  ///   - beginning: the position after which the stream begins.
   private func write(
     eventsFor token: String, until expiry: Timestamp?, from beginning: CourierPosition,
     to writer: HTTPStreamWriter
@@ -74,7 +86,7 @@ extension WebCourier {
       }
       guard look.next != nil else {
         await look.wait()
-        // Fails when the reader has left.
+        // This write fails if the reader has disconnected.
         if look.reader.isOverdue || deadline <= clock() {
           try await writer.write(Data(":\n\n".utf8))
         }
@@ -87,6 +99,7 @@ extension WebCourier {
     }
   }
 
+  /// Returns the event of a notification, with the reader's new position as its ID.
   @inline(never)
   private func event(_ look: Look, moving position: inout CourierPosition) throws -> Data {
     guard let next = look.next else { return Data() }
@@ -96,6 +109,7 @@ extension WebCourier {
     return Data("id: \(id)\ndata: ".utf8) + Data(payload.bytes) + Data("\n\n".utf8)
   }
 
+  /// Moves the reader's cursor in the store past the event that was written.
   private func acknowledge(_ look: Look, _ token: String) async throws {
     guard let entry = look.next?.entry else { return }
     try await store.acknowledgeCourierEntry(entry, forToken: token)

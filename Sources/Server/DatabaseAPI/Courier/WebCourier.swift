@@ -5,27 +5,41 @@ import PushChannels
 import StoreModel
 import WebServices
 
-/// The web courier: a long poll that answers with one notification at a time.
+/// The web courier: a long poll that answers with one notification at a time, as Apple's courier
+/// does.
 ///
-/// Each reader's token has a cursor into the notification log. An answer is acknowledged by the
-/// next poll, so a reader that was away gets what it missed. Where several servers have the store
-/// open, what was answered is kept there, so that the next poll may go to any of them.
+/// Each reader's token has a cursor in the notification log. The reader's next poll acknowledges an
+/// answer, so a reader that was away gets everything that it missed. If several servers use the
+/// store, the last answers are kept there, so that the next poll may reach any server.
+/// ``CourierRequest`` executes a request.
 package final class WebCourier: Sendable {
-  /// Where its readers ask.
+  /// The path of the courier.
   package static let path = "/aps"
 
+  /// The notification log as readers see it.
   let store: any CourierStore
+  /// The tokens of readers.
   private let devices: any DeviceReading
-  /// Seals the positions of readers.
+  /// The cipher that seals the positions of readers, so that no reader can invent one.
   let tokens: TokenCipher
+  /// The waiting polls and event streams.
   let readers: CourierReaders
+  /// The open event streams.
   let streams = CourierStreams()
+  /// The queue of requests that need the store: 64 are in progress at a time.
   let queue = CourierQueue(places: 64)
-  /// How long a poll is held when nothing comes, in seconds.
+  /// Seconds for which a poll waits for a notification.
   private let pollTime: Double
+  /// The clock of the deadlines.
   let clock: @Sendable () -> Timestamp
+  /// The last answers: in the store if several servers use it, otherwise in memory.
   private let answers: any CourierAnswers
 
+  /// Creates the courier of a server.
+  ///
+  /// - Parameters:
+  ///   - pollTime: seconds for which a poll waits for a notification.
+  ///   - tokens: the cipher that seals the positions of readers.
   package init(
     store: any CourierStore, devices: any DeviceReading, tokens: TokenCipher, pollTime: Double,
     clock: @escaping @Sendable () -> Timestamp
@@ -39,37 +53,40 @@ package final class WebCourier: Sendable {
     answers = store.courierAnswers ?? CourierAnswersInMemory(store: store)
   }
 
-  /// Requests that wait to be looked after.
+  /// The number of requests that wait for a place in ``queue``.
   package var waitingRequestCount: Int { queue.waitingCount }
-  /// Readers that wait for a notification.
+  /// The number of readers that wait for a notification, with polls and streams.
   package var waitingReaderCount: Int { readers.count }
-  /// The readers among them that have an event stream.
+  /// The number of open event streams.
   package var streamCount: Int { streams.count }
 
-  /// Tells the polls of these users that their log has grown.
+  /// Wakes the readers of these users, because their logs have grown.
   package func wake(_ userRecordNames: Set<String>) {
     readers.wake(userRecordNames)
   }
 
-  /// Tells all polls that their logs may have grown.
+  /// Wakes all readers, because their logs may have grown.
   package func wakeAll() { readers.wakeAll() }
 
-  /// Answers the polls whose time is up by the clock.
+  /// Ends the polls whose time is over. Call it after the clock was set forward; the timer does the
+  /// same once a second.
   package func endOverduePolls() {
     readers.endOverdue()
   }
 
-  /// Answers all polls, now and from now on.
+  /// Answers all waiting polls and ends all streams, now and from now on.
   package func close() {
     readers.close()
   }
 
-  /// Answers `GET /aps?tok=…`: an event stream where the request accepts one; otherwise 200 with one
-  /// notification, or 200 with an empty body after the poll time. Nil when there is none yet: ask
-  /// again when the reader of the request's look was woken.
+  /// Answers `GET /aps?tok=…`, or returns nil if there is no notification yet.
   ///
-  /// - Throws: `AUTHENTICATION_FAILED` for a token that is unknown or has expired: start again at
-  ///   `tokens/create`.
+  /// A request that accepts `text/event-stream` gets a stream. A poll gets 200 with one
+  /// notification, or 200 with an empty body after the poll time. After nil, wait for the request's
+  /// look and call again.
+  ///
+  /// - Throws: `AUTHENTICATION_FAILED` for a token that is unknown or has expired. The client must
+  ///   begin again with `tokens/create`. `BAD_REQUEST` if the token is missing.
   func answer(to request: CourierRequest) async throws -> HTTPResponse? {
     let (token, deadline): (String, Timestamp?)
     let isOverdue = request.look?.reader.isOverdue ?? false
@@ -94,18 +111,19 @@ package final class WebCourier: Sendable {
       body: .data(Data(payload.bytes)))
   }
 
-  /// Has the token's next poll acknowledge what this look found.
+  /// Keeps the notification that a search found, so that the token's next poll acknowledges it.
   func remember(_ look: Look?) async throws {
     guard let look, let next = look.next else { return }
     try await answers.keepCourierAnswer(next.entry, forToken: look.token)
   }
 
-  /// Has what this look found come again.
+  /// Deletes the kept notification, so that the next poll finds it again.
   func forget(_ look: Look?) async throws {
     guard let look, let next = look.next else { return }
     try await answers.withdrawCourierAnswer(next.entry, forToken: look.token)
   }
 
+  /// Returns the reader that a request's token names.
   private func reader(of request: HTTPRequest) async throws -> DeviceToken {
     guard let text = try request.plainQuery("tok"), !text.isEmpty else {
       throw ServiceError(.badRequest, "tok: is missing")
@@ -120,10 +138,14 @@ package final class WebCourier: Sendable {
     return device
   }
 
-  /// What was found in the log for a reader, which listens from before the look until this goes away.
+  /// The result of a search in the log. Its reader listens from before the search until this object
+  /// is released.
   final class Look: Sendable {
+    /// The name of the reader in the store.
     let token: String
+    /// The registration among the waiting readers.
     let reader: CourierReaders.Reader
+    /// The next notification; nil if there is none.
     let next: CourierEntry?
     private let readers: CourierReaders
 
@@ -139,10 +161,17 @@ package final class WebCourier: Sendable {
 
     deinit { readers.unregister(reader) }
 
-    /// Returns when something may have come, when the time is up, or when the task is cancelled.
+    /// Returns when a notification may have come, when the time is over, or when the task is
+    /// cancelled.
     func wait() async { await reader.wait() }
   }
 
+  /// Searches the log for the reader's next notification.
+  ///
+  /// - Parameters:
+  ///   - token: the name of the reader in the store.
+  ///   - position: the reader's own position; empty for a reader that relies on the store's cursor.
+  ///   - deadline: the time at which the wait ends without a notification.
   func look(
     for token: String, after position: CourierPosition = CourierPosition(),
     until deadline: Timestamp
@@ -158,11 +187,14 @@ package final class WebCourier: Sendable {
     }
   }
 
-  /// The users for whom a reader listens. A reader that goes on listening asks again, for a page
-  /// registers its token for one container after the other.
+  /// Returns the users for whom a reader listens.
+  ///
+  /// A waiting reader asks again before each search, because a page registers its token for one
+  /// container after the other.
   func listeners(withToken token: String) async throws -> Set<String> {
     Set(try await devices.courierRegistrations(ofToken: token).map(\.userRecordName))
   }
 
+  /// The header fields of an answer to a poll.
   private static let headers = [("Cache-Control", "no-store")]
 }

@@ -2,34 +2,37 @@ import Foundation
 import HTTPService
 import OutboundHTTP
 
-/// Where a request comes from, as rates are counted.
+/// The network address of a request, by which requests of unknown callers are counted.
 package enum ClientAddress {
-  /// The address that a request comes from; nil where a proxy sent it that says whose it is, and nobody
-  /// told that the proxy is to be believed.
+  /// Returns the IP address of the client; nil if it is not known.
   ///
-  /// - Parameter header: as that of ``network(of:header:)``.
+  /// It is not known if a proxy has forwarded the request and the configuration names no header
+  /// field of a trusted proxy.
+  ///
+  /// - Parameter header: as in ``network(of:header:)``.
   package static func address(of request: HTTPRequest, header: String?) -> IPAddress? {
     if header == nil, isForwarded(request, header: nil) { return nil }
     let text = lastAddress(of: request, header: header) ?? request.remoteAddress
     return IPAddress(withoutPort(text))?.unmapped
   }
 
-  /// Whether a proxy says that it sends the request of another.
+  /// Whether the request has a header field that proxies add to requests of their clients.
   package static func isForwarded(_ request: HTTPRequest, header: String?) -> Bool {
     forwardingHeaders.contains { request.header($0) != nil }
       || header.map { request.header($0) != nil } ?? false
   }
 
-  /// What proxies add to the requests of others.
+  /// The header fields that proxies add to requests of their clients.
   private static let forwardingHeaders = [
     "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto", "Forwarded", "X-Real-IP", "Via",
   ]
 
-  /// The network of a request: an IPv4 address, or the first 64 bits of an IPv6 one.
+  /// Returns the network of a request: an IPv4 address, or the first 64 bits of an IPv6 address.
+  /// One customer usually has a whole /64 network.
   ///
-  /// - Parameter header: the header field that the proxy in front puts the client's address in, if
-  ///   there is one. Of several addresses the last one counts, for the client may have sent the
-  ///   others itself.
+  /// - Parameter header: the header field in which the proxy in front of the server writes the
+  ///   client's address; nil if there is no such proxy. If the field has several addresses, the
+  ///   last one counts, because the client may have sent the others itself.
   package static func network(of request: HTTPRequest, header: String?) -> String {
     if let last = lastAddress(of: request, header: header), let network = network(of: last) {
       return network
@@ -37,15 +40,18 @@ package enum ClientAddress {
     return network(of: request.remoteAddress) ?? request.remoteAddress
   }
 
+  /// Returns the last address in the proxy's header field; nil if there is none.
   private static func lastAddress(of request: HTTPRequest, header: String?) -> String? {
     guard let header else { return nil }
     let field = request.headers.last { $0.name.lowercased() == header.lowercased() }?.value
-    // Among bytes: what the client sent may end with a mark that makes one character with the proxy's comma.
+    // The text is split as bytes: the client's part may end with a combining mark, which forms one
+    // character with the proxy's comma.
     return field?.utf8.split(separator: UInt8(ascii: ",")).last
       .map { String(Substring($0)).trimmingCharacters(in: .whitespaces) }
   }
 
-  /// The network of a numeric address; nil for another text. A port behind it is left out.
+  /// Returns the network of a numeric address; nil for any other text. A port after the address is
+  /// ignored.
   static func network(of text: String) -> String? {
     let text = withoutPort(text)
     var four = in_addr()
@@ -58,6 +64,7 @@ package enum ClientAddress {
     return groups.map { String($0, radix: 16) }.joined(separator: ":") + "::/64"
   }
 
+  /// Returns the address without its port: `192.0.2.1:80` and `[2001:db8::1]:80` are understood.
   private static func withoutPort(_ text: String) -> String {
     if text.hasPrefix("["), let end = text.firstIndex(of: "]") {
       return String(text[text.index(after: text.startIndex)..<end])
@@ -70,8 +77,8 @@ package enum ClientAddress {
 }
 
 extension IPAddress {
-  /// The IPv4 address that a socket for both families shows as `::ffff:192.0.2.1` (RFC 4291, section
-  /// 2.5.5.2).
+  /// The IPv4 address of an IPv4-mapped IPv6 address, such as `::ffff:192.0.2.1` (RFC 4291, section
+  /// 2.5.5.2). A socket for both families shows IPv4 addresses in this way.
   fileprivate var unmapped: IPAddress {
     let text = description
     return text.hasPrefix("::ffff:") ? IPAddress(String(text.dropFirst(7))) ?? self : self

@@ -1,129 +1,170 @@
 import Foundation
 
-/// Decides which requests are worked on, so that who asks for much does not hold up who asks for little: a
-/// value.
+/// The rules by which requests wait for their turns, so that a caller with much work does not delay
+/// a caller with little. It is a value without I/O; ``RequestTurns`` executes its decisions.
 ///
-/// There are about as many threads as processors, and none of them leaves a request before it is done. So
-/// requests that are expected to take long are worked on by half of the threads at most, and their callers
-/// take turns; and of each caller's short ones a few are in hand, which take little time together. Nothing
-/// of this applies to a caller who is the only one.
+/// The server has about as many threads as processors, and a thread finishes a request before it
+/// takes another. Therefore:
 ///
-/// What a request takes is expected by its size, and by what the caller's last ones of the same operation
-/// took beyond that: the most of late, halved every half a minute, so that who knows this gains little by
-/// asking for what is cheap between. Of an operation that the caller has not asked for lately one is tried
-/// first. (As schedulers of processes do, which favour those that were found to need little: F. J. Corbató
-/// and others, 1962.) Who has asked for little of late does not ask for long requests, whatever one of them
-/// took: a first save that made a zone must not hold up the next ones.
+/// - Requests that are expected to take long (long requests) use at most half of the threads, and
+///   their callers take turns.
+/// - Of each caller's short requests only a few are in progress, which take little time together.
+/// - Neither rule applies while all requests come from one caller.
 ///
-/// - Complexity: O(1) for each call, amortized; O(n) in what waits of a caller when one of its requests is found
-///   to take longer than any before.
+/// The expected time of a request has two parts: one for its size, and one for the time that the
+/// caller's recent requests of the same operation took beyond that. The second part is the largest
+/// recent value, and half of it is forgotten every 30 seconds. A caller who knows this gains little
+/// by mixing in cheap requests.
+///
+/// If the caller has not used an operation recently, one request is tried first. Process schedulers
+/// work in the same way and favour processes that have used little time (F. J. Corbató and others,
+/// 1962).
+///
+/// A caller who has recently used little time for an operation has no long requests of it, however
+/// long one of them took. Otherwise a first save that creates a zone would delay the next saves.
+///
+/// - Complexity: O(1) for each call, amortized. O(n) in the caller's waiting requests if one of its
+///   requests takes longer than any before.
 package struct FairQueue: Sendable {
   typealias Caller = RequestThrottle.Key
 
+  /// The limits of the queue.
   package struct Limits: Sendable {
-    /// Seconds from which on a request is a long one, if the caller's of its operation take as many together
-    /// of late as `little` says.
+    /// Seconds from which a request is long, if the caller's recent requests of the operation
+    /// together take at least ``little`` seconds.
     var long = 0.02
+    /// Seconds that a caller's recent requests of an operation must take together before any of
+    /// them counts as long.
     var little = 1.0
-    /// Long requests that are worked on at a time.
+    /// The most long requests in progress: half of the active processors, and at least one.
     var longAtOnce = max(1, ProcessInfo.processInfo.activeProcessorCount / 2)
-    /// Short requests of a caller that are worked on at a time, and seconds that they may take together
-    /// where they are more than one.
+    /// The most short requests of a caller in progress.
     var shortOfCaller = 8
+    /// Seconds that the short requests of a caller in progress may take together, if they are more
+    /// than one.
     var shortSecondsOfCaller = 0.02
-    /// Long requests that may wait, of one caller and in all.
+    /// The most waiting long requests of one caller.
     var waitingOfCaller = 16
+    /// The most waiting long requests of all callers. One of each caller may wait beyond this
+    /// limit.
     var waiting = 32
-    /// Seconds that the short requests of a caller which wait may take together, and at least each. It is less
-    /// than ``HTTPServer/Configuration/patience``, after which a request that waits is one that the server
-    /// does not keep up with, for whatever reason, so that all are refused.
+    /// Seconds that a caller's waiting short requests may take together.
+    ///
+    /// It is less than ``HTTPServer/Configuration/patience``. A request that waits longer than that
+    /// means that the server is overloaded for some reason, and the HTTP server then refuses all
+    /// requests.
     var waitingSecondsOfCaller = 0.4
+    /// The fewest seconds that a waiting request counts for.
     var leastWaitingSeconds = 0.0001
-    /// Seconds after which a caller is the only one.
+    /// Seconds without a request of another caller after which a caller counts as the only one.
     var alone = 10.0
-    /// Seconds after which half is left of what requests took.
+    /// Seconds after which half of the recorded time of past requests is forgotten.
     var halfLife = 30.0
-    /// Kinds of requests, by caller and operation, of which it is known what they take.
+    /// The most pairs of a caller and an operation whose times are recorded.
     var memory = 20_000
   }
 
-  /// A request that is worked on.
+  /// The permission for a request to begin, which ``leave(_:after:at:)`` takes back.
   struct Ticket: Sendable, Hashable {
+    /// The caller and the operation.
     fileprivate var kind: Kind
-    /// Seconds that one of its size takes, and that it is expected to take.
+    /// Seconds that a request of this size takes at least.
     fileprivate var least: Double
+    /// Seconds that the request is expected to take.
     fileprivate var seconds: Double
+    /// Whether the request counts as a long one.
     fileprivate(set) var isLong: Bool
   }
 
+  /// The decision about a request.
   enum Verdict: Sendable, Hashable {
+    /// The request begins now.
     case begin(Ticket)
+    /// The request waits; a later ``leave(_:after:at:)`` decides about it.
     case wait
+    /// The request is refused, because too many requests wait.
     case refuse
   }
 
+  /// A caller and an operation, for which times are recorded.
   fileprivate struct Kind: Sendable, Hashable {
     var caller: Caller
     var operation: String
   }
 
+  /// A waiting request.
   private struct Waiting {
+    /// The number by which ``enter(_:of:_:least:at:)`` got the request.
     var number: Int
     var kind: Kind
-    /// Seconds that one of its size takes, and that it was expected to take when it came.
+    /// Seconds that a request of this size takes at least.
     var least: Double
+    /// Seconds that the request was expected to take when it came.
     var expected: Double
   }
 
-  /// What a caller has in hand, and what waits for that; one with neither is forgotten.
+  /// The requests of a caller, in progress and waiting. A caller without any has no lane.
   private struct Lane {
+    /// Requests in progress.
     var inHand = 0
-    /// Of the short ones in hand.
+    /// Short requests in progress.
     var shortInHand = 0
+    /// Seconds that the short requests in progress are expected to take together.
     var shortSeconds = 0.0
+    /// Short requests that wait, in the order of their arrival.
     var waitingShort: ArraySlice<Waiting> = []
+    /// Seconds that the waiting short requests are expected to take together.
     var waitingSeconds = 0.0
+    /// Long requests that wait, in the order of their arrival.
     var waitingLong: ArraySlice<Waiting> = []
 
     var waiting: Int { waitingShort.count + waitingLong.count }
 
-    /// A short request waits no more.
+    /// Subtracts a short request that waits no more.
     mutating func passed(_ item: Waiting) {
       waitingSeconds = waitingShort.isEmpty ? 0 : waitingSeconds - item.expected
     }
   }
 
-  /// What requests of a kind took, as of a time.
+  /// The recorded time of the requests of a kind, as of `time`.
   private struct Memory {
-    /// The most that one took beyond what its size says, and what all took, each less as it is longer ago.
+    /// The largest time of one request beyond the time for its size, reduced by age.
     var most = 0.0
+    /// The time of all requests together, reduced by age.
     var together = 0.0
+    /// The time in seconds to which the two values refer.
     var time: Double
   }
 
   let limits: Limits
   private var lanes: [Caller: Lane] = [:]
-  /// Callers of which a long request waits, each once, in turn.
+  /// The callers with waiting long requests, each once, in the order of their turns.
   private var turns: ArraySlice<Caller> = []
+  /// Long requests in progress.
   private var longInHand = 0
+  /// Requests that wait, short and long.
   private(set) var waiting = 0
+  /// Long requests that wait.
   private var waitingLong = 0
+  /// The recorded times. Old entries are removed at ``Limits/memory`` entries.
   private var memory: [Kind: Memory] = [:]
+  /// The time of the last removal of old entries.
   private var swept = -Double.infinity
+  /// The caller of the last request.
   private var latest: Caller?
-  /// When a caller came who was not the one before.
+  /// The time of the last request whose caller was not that of the request before.
   private var changed = -Double.infinity
 
   init(limits: Limits = Limits()) {
     self.limits = limits
   }
 
-  /// Takes a request.
+  /// Takes a request and decides about it.
   ///
   /// - Parameters:
-  ///   - number: what ``leave(_:after:at:)`` calls it if it waits.
-  ///   - least: seconds that one of its size takes.
-  ///   - now: seconds of a clock that nobody sets.
+  ///   - number: a number for the request, unique among the waiting ones.
+  ///   - least: seconds that a request of this size takes at least.
+  ///   - now: seconds of a monotonic clock.
   mutating func enter(
     _ number: Int, of caller: Caller, _ operation: String, least: Double, at now: Double
   ) -> Verdict {
@@ -156,10 +197,13 @@ package struct FairQueue: Sendable {
     return .wait
   }
 
-  /// A request is done. Answers what becomes of some that waited: they begin now, or are refused, for they
-  /// were found to take longer, and too many of that kind wait.
+  /// Ends a request, and decides about waiting ones.
   ///
-  /// - Parameter seconds: what it took beyond what one of its size takes.
+  /// Some of them begin now. Others are refused, because their kind turned out to take longer and
+  /// too many such requests wait.
+  ///
+  /// - Parameter seconds: the time that the request took beyond the time for its size.
+  /// - Returns: the decisions about waiting requests. ``Verdict/wait`` is not among them.
   mutating func leave(
     _ ticket: Ticket, after seconds: Double, at now: Double
   ) -> [(number: Int, verdict: Verdict)] {
@@ -172,7 +216,7 @@ package struct FairQueue: Sendable {
       longInHand -= 1
     } else {
       lane.shortInHand -= 1
-      // Nothing is left of what rounding adds up to.
+      // Resets the sum, so that rounding errors do not add up.
       lane.shortSeconds = lane.shortInHand == 0 ? 0 : lane.shortSeconds - ticket.seconds
       if isLongest { decided += reconsider(&lane, at: now).map { ($0, .refuse) } }
       while let next = lane.waitingShort.first {
@@ -208,9 +252,10 @@ package struct FairQueue: Sendable {
     return decided
   }
 
-  /// Expects of a caller's short requests that wait what is known by now.
+  /// Updates the expected times of a caller's waiting short requests.
   ///
-  /// - Returns: those of which too many wait then.
+  /// - Returns: the numbers of the requests that are refused, because too many wait by the new
+  ///   times.
   private mutating func reconsider(_ lane: inout Lane, at now: Double) -> [Int] {
     let waiting = lane.waitingShort
     lane.waitingShort = []
@@ -236,7 +281,9 @@ package struct FairQueue: Sendable {
     return refused
   }
 
-  /// Takes a request out that waits.
+  /// Removes a waiting request, because its task was cancelled. An unknown number changes nothing.
+  ///
+  /// - Complexity: O(n) in the caller's waiting requests.
   mutating func withdraw(_ number: Int, of caller: Caller) {
     guard var lane = lanes.removeValue(forKey: caller) else { return }
     if let place = lane.waitingShort.firstIndex(where: { $0.number == number }) {
@@ -251,28 +298,33 @@ package struct FairQueue: Sendable {
     keep(lane, of: caller)
   }
 
+  /// Returns the ticket of a request with the time that is expected now.
   private func ticket(for kind: Kind, _ least: Double, at now: Double) -> Ticket {
     let known = known(kind, at: now)
     let seconds = least + (known?.most ?? 0)
     let isLong = seconds >= limits.long && seconds + (known?.together ?? 0) >= limits.little
-    // Until it is known what it takes, it takes all that the caller may have in hand.
+    // Until the time of its kind is known, the request counts for all of the time that the caller's
+    // short requests may take.
     return Ticket(
       kind: kind, least: least,
       seconds: known == nil ? max(seconds, limits.shortSecondsOfCaller) : seconds, isLong: isLong)
   }
 
-  /// Whether a long request may wait: always one of a caller, so that nobody fills the places of others.
+  /// Whether a long request may wait. Every caller may have one waiting request, so that no caller
+  /// can fill all places.
   private func mayWait(in lane: Lane) -> Bool {
     lane.waitingLong.isEmpty
       || waitingLong < limits.waiting && lane.waitingLong.count < limits.waitingOfCaller
   }
 
+  /// Adds a long request to those that wait, and its caller to the turns.
   private mutating func addLong(_ item: Waiting, to lane: inout Lane) {
     if lane.waitingLong.isEmpty { turns.append(item.kind.caller) }
     lane.waitingLong.append(item)
     waitingLong += 1
   }
 
+  /// Whether a request may begin now, by the number and the time of those in progress.
   private func mayBegin(_ ticket: Ticket, in lane: Lane) -> Bool {
     if ticket.isLong { return longInHand < limits.longAtOnce }
     return lane.shortInHand == 0
@@ -280,6 +332,7 @@ package struct FairQueue: Sendable {
         && lane.shortSeconds + ticket.seconds <= limits.shortSecondsOfCaller
   }
 
+  /// Counts a request that begins.
   private mutating func begin(_ ticket: Ticket, in lane: inout Lane) {
     lane.inHand += 1
     if ticket.isLong {
@@ -290,10 +343,13 @@ package struct FairQueue: Sendable {
     }
   }
 
+  /// Stores a caller's lane, unless the lane is empty.
   private mutating func keep(_ lane: Lane, of caller: Caller) {
     if lane.inHand > 0 || lane.waiting > 0 { lanes[caller] = lane }
   }
 
+  /// Returns the recorded time of a kind, reduced to its value at `now`; nil if nothing is
+  /// recorded.
   private func known(_ kind: Kind, at now: Double) -> Memory? {
     memory[kind].map { memory in
       let left = exp2((memory.time - now) / limits.halfLife)
@@ -301,16 +357,18 @@ package struct FairQueue: Sendable {
     }
   }
 
-  /// The seconds that a waiting request counts for.
+  /// Seconds that a waiting request counts for.
   private func expectation(of kind: Kind, _ least: Double, at now: Double) -> Double {
     max(least + (known(kind, at: now)?.most ?? 0), limits.leastWaitingSeconds)
   }
 
-  /// - Returns: whether none of its kind took longer of late.
+  /// Records the time of a request.
+  ///
+  /// - Returns: whether no recent request of its kind took longer.
   private mutating func remember(_ seconds: Double, of ticket: Ticket, at now: Double) -> Bool {
     let known = known(ticket.kind, at: now)
     if known == nil, memory.count >= limits.memory {
-      // Once a second at most.
+      // Old entries are removed at most once a second, because the removal visits all of them.
       guard now - swept >= 1 else { return false }
       swept = now
       memory = memory.filter { now - $0.value.time < 2 * limits.halfLife }

@@ -3,72 +3,94 @@ import Configuration
 import Cryptography
 import StoreModel
 
-/// What one server decides where servers keep request rates together: which requests it makes of those
-/// that it has in hand, and when it draws more from the shared bucket.
+/// The decisions of one server when several servers count request rates together: which requests
+/// its reserve admits, and when it draws more from the shared bucket.
 ///
-/// A caller's first request draws for itself alone. Who uses up what was drawn while that is good gets
-/// twice as much in hand the next time, up to the share of the rate; who leaves some of it, only as much
-/// as was used. So most requests of a busy caller touch no table, little is drawn in vain, and requests
-/// that wait are never refused for what others have in hand and do not use: at most an eighth of the
-/// burst, and half of what is left of it.
+/// A server draws requests from the bucket in the store and keeps those that it does not need at
+/// once as a reserve. The first request of a caller draws for itself alone. If the caller uses up a
+/// reserve while it is valid, the next draw reserves twice as many, up to the share of the rate. If
+/// some of the reserve expires, the next draw reserves only as many as were used.
+///
+/// So most requests of a busy caller need no access to a table, and few are drawn in vain. Unused
+/// reserves do not cause refusals of waiting requests: a reserve is at most an eighth of the burst,
+/// and a draw takes one only as far as half of the bucket stays for others.
 struct RequestShares: Sendable {
   typealias Key = RequestThrottle.Key
   typealias Refusal = RequestThrottle.State.Refusal
 
+  /// The decision about a request.
   enum Verdict: Sendable, Hashable {
+    /// The request is admitted.
     case admitted
+    /// The request is refused; it counts for no key.
     case refused(Refusal)
-    /// To be asked again when these have drawn.
+    /// The request waits until a draw for each of these keys has ended. Then call
+    /// ``admit(_:claims:at:)`` again.
     case draw([Key])
   }
 
-  /// Seconds between two draws from a bucket that had nothing, unless it fills in less than four times
-  /// that.
+  /// Seconds between two draws from a bucket that had nothing. If the bucket fills in less than
+  /// four times this time, the pause is a quarter of the filling time.
   static let pause = 0.05
 
+  /// The reserve of one key.
   private struct Share {
-    /// Requests in hand, good until `end`.
+    /// Requests in reserve, which are valid until ``end``.
     var count = 0
+    /// The time at which the reserve expires.
     var end = -Double.infinity
-    /// Of those in hand that were made.
+    /// Requests of the reserve that were used since the last draw.
     var used = 0
-    /// Requests beyond the waiting ones that were asked for.
+    /// Requests that the last draw asked for beyond the waiting ones.
     var extra = 0
-    /// Requests that wait for a draw, and those drawn for them, which have no end.
+    /// Requests that wait for a draw.
     var waiting = 0
+    /// Requests that were drawn for waiting ones. They do not expire.
     var claimed = 0
-    /// Whether some of those are from an earlier draw than the last.
+    /// Whether some of ``claimed`` are from a draw before the last.
     var claimsAreOfMany = false
-    /// Until then the bucket has nothing.
+    /// The time until which the bucket has nothing.
     var emptyUntil = -Double.infinity
-    /// From then on the store has no row of it, unless other servers draw.
+    /// The time from which the bucket is full, and the store has no row of it, unless another
+    /// server draws.
     var fullAt = -Double.infinity
 
+    /// Returns the requests in reserve that are still valid.
     func inHand(at now: Double) -> Int { now < end ? count : 0 }
   }
 
+  /// The rates by subject. A subject without a rate is not limited.
   private let rates: [RequestRate.Subject: RequestRate]
+  /// The same rates as servers share them.
   private let sharedRates: [RequestRate.Subject: SharedRate]
+  /// The most keys with a reserve of their own.
   private let capacity: Int
+  /// The reserves by key.
   private var shares: [Key: Share] = [:]
+  /// The time of the last removal of empty reserves.
   private var swept = -Double.infinity
 
-  /// - Parameter capacity: callers that are remembered; more have one bucket together.
+  /// Creates the state with no reserves.
+  ///
+  /// - Parameter capacity: the most callers with a reserve of their own. Further callers of a
+  ///   subject share one bucket.
   init(rates: [RequestRate.Subject: RequestRate], capacity: Int) {
     self.rates = rates
     sharedRates = rates.mapValues { SharedRate($0) }
     self.capacity = capacity
   }
 
+  /// The number of keys with a reserve.
   var count: Int { shares.count }
 
-  /// Decides about a request that counts for each key whose subject has a rate; one that may not be
-  /// made counts for none of them.
+  /// Decides about a request. It counts once for each key whose subject has a rate, or for none of
+  /// them if it is refused.
   ///
   /// - Parameters:
-  ///   - claims: the keys that the request has waited for so far; empty at first, and then what was
-  ///     left there. ``release(_:)`` ends the wait where no verdict does.
-  ///   - now: seconds of a clock that nobody sets.
+  ///   - claims: the keys for which the request waits; empty at the first call. Pass the result of
+  ///     one call to the next. If the request ends its wait without a decision, call
+  ///     ``release(_:)``.
+  ///   - now: seconds of a monotonic clock.
   mutating func admit(_ keys: [Key], claims: inout Set<Key>, at now: Double) -> Verdict {
     var refusal: Refusal?
     var missing: [Key] = []
@@ -113,12 +135,12 @@ struct RequestShares: Sendable {
     return .admitted
   }
 
-  /// These waiting requests wait no more.
+  /// Ends the wait of a request for these keys.
   mutating func release(_ claims: Set<Key>) {
     for key in claims {
       guard var share = shares[key] else { continue }
       share.waiting -= 1
-      // What nobody waits for any more is in hand like the rest of its draw.
+      // Drawn requests for which nothing waits any more go to the reserve of the last draw.
       let spare = max(0, share.claimed - share.waiting)
       share.claimed -= spare
       if !share.claimsAreOfMany { share.count += spare }
@@ -126,10 +148,11 @@ struct RequestShares: Sendable {
     }
   }
 
-  /// What to draw for a key of ``Verdict/draw(_:)``; nil when what waits has been drawn for by now.
+  /// Returns the draw for a key of ``Verdict/draw(_:)``; nil if everything that waits has been
+  /// drawn for in the meantime.
   mutating func beginDraw(for key: Key, at now: Double) -> AllowanceDraw? {
     guard let rate = sharedRates[key.subject], var share = shares[key] else { return nil }
-    // Those that were drawn for and have not come back yet wait as well.
+    // Requests that were drawn for, but have not called again yet, still count as waiting.
     let needed = share.waiting - share.claimed
     guard needed > 0 else { return nil }
     if now >= share.end {
@@ -143,9 +166,10 @@ struct RequestShares: Sendable {
       needed: Int64(needed), extra: Int64(share.extra))
   }
 
-  /// Takes in hand what was drawn.
+  /// Adds the result of a draw to the reserve.
   ///
-  /// - Parameter began: when the draw was sent: what it gave is good from then on.
+  /// - Parameter began: the time when the draw was sent. The reserve is valid for its lifetime from
+  ///   then on.
   mutating func endDraw(
     for key: Key, _ draw: AllowanceDraw, _ allowance: Allowance, began: Double, at now: Double
   ) {
@@ -165,8 +189,8 @@ struct RequestShares: Sendable {
     shares[key] = share
   }
 
-  /// Where a caller's share is: its own, or, when there is no room for another, the one that all have
-  /// together who find none.
+  /// Returns the key under which a caller's reserve is stored: its own, or the common one of the
+  /// subject if there is no space for another.
   private mutating func place(for key: Key, _ claims: Set<Key>, at now: Double) -> Key {
     if shares[key] != nil { return key }
     let common = Key(subject: key.subject, name: "")
@@ -175,7 +199,8 @@ struct RequestShares: Sendable {
     return shares.count < capacity ? key : common
   }
 
-  /// Forgets shares that have nothing and whose buckets are full; once a second at most.
+  /// Removes the reserves for which nothing waits and whose buckets are full. It runs once a second
+  /// at most.
   private mutating func sweep(at now: Double) {
     guard now - swept >= 1 else { return }
     swept = now
@@ -184,7 +209,7 @@ struct RequestShares: Sendable {
 }
 
 extension RequestThrottle.Key {
-  /// What the store knows the key as.
+  /// The subject of the shared limit in the store: a hash of the key.
   var limitSubject: LimitSubject {
     LimitSubject(hash: SHA256.hash("request \(subject.rawValue) \(name)".utf8))
   }

@@ -4,39 +4,57 @@ import StoreModel
 import Synchronization
 import WebServices
 
-/// Holds callers to their request rates.
+/// The enforcement of request rates.
+///
+/// A server that uses its store alone counts in memory, in one ``TokenBucket`` for each key.
+/// Servers that share a store count together: each has a reserve (``RequestShares``) and draws more
+/// from the store. Locks protect both states and are not held while the store works.
 final class RequestThrottle: Sendable {
-  /// Someone whose requests are counted.
+  /// A subject whose requests are counted.
   struct Key: Sendable, Hashable {
+    /// The kind of subject.
     var subject: RequestRate.Subject
-    /// The user record name, the token, the key or the address.
+    /// The user record name, the identifier of the API token, the key ID, or the network address.
     var name: String
   }
 
-  /// The decisions, as a value.
+  /// The counts of a server that uses its store alone, as a value without I/O.
   struct State: Sendable {
+    /// The refusal of a request.
     struct Refusal: Sendable, Hashable {
+      /// The kind of subject whose rate is used up.
       var subject: RequestRate.Subject
+      /// The rate that is used up.
       var rate: RequestRate
-      /// Seconds.
+      /// Seconds until the subject's next request is admitted.
       var wait: Double
     }
 
+    /// The rates by subject. A subject without a rate is not limited.
     private let rates: [RequestRate.Subject: RequestRate]
+    /// The most keys with a bucket of their own.
     private let capacity: Int
+    /// The buckets by key. A key without one has a full bucket.
     private var buckets: [Key: TokenBucket] = [:]
+    /// The time of the last removal of full buckets.
     private var swept: Timestamp?
 
-    /// - Parameter capacity: callers that are remembered.
+    /// Creates the state with full buckets.
+    ///
+    /// - Parameter capacity: the most callers with a bucket of their own. Further callers of a
+    ///   subject share one bucket.
     init(rates: [RequestRate.Subject: RequestRate], capacity: Int) {
       self.rates = rates
       self.capacity = capacity
     }
 
+    /// The number of keys with a bucket.
     var count: Int { buckets.count }
 
-    /// Counts a request for each key whose subject has a rate; one that may not be made counts for
-    /// none of them. Answers the longest wait.
+    /// Counts a request once for each key whose subject has a rate, or for none of them if it is
+    /// refused.
+    ///
+    /// - Returns: nil if the request is admitted; otherwise the refusal with the longest wait.
     mutating func admit(_ keys: [Key], at now: Timestamp) -> Refusal? {
       var refusal: Refusal?
       var admitted: [(Key, TokenBucket)] = []
@@ -58,15 +76,15 @@ final class RequestThrottle: Sendable {
       return refusal
     }
 
-    /// Where a caller's bucket is: its own, or, when there is no room for another, the one that all
-    /// share who find none.
+    /// Returns the key under which a caller's bucket is stored: its own, or the common one of the
+    /// subject if there is no space for another.
     private mutating func place(for key: Key, at now: Timestamp) -> Key {
       if buckets[key] != nil { return key }
       if buckets.count >= capacity { sweep(at: now) }
       return buckets.count < capacity ? key : Key(subject: key.subject, name: "")
     }
 
-    /// Forgets full buckets, which are as good as new ones; once a second at most.
+    /// Removes full buckets, which are equal to new ones. It runs once a second at most.
     private mutating func sweep(at now: Timestamp) {
       if let swept, abs(now.seconds - swept.seconds) < 1 { return }
       swept = now
@@ -77,24 +95,33 @@ final class RequestThrottle: Sendable {
     }
   }
 
-  /// Callers that are remembered.
+  /// The most callers that are counted separately.
   private static let capacity = 100_000
 
-  /// What this server has in hand where servers share the store, and the draws under way.
+  /// The reserves of this server, and the draws under way.
   private struct Shared {
+    /// The reserves.
     var shares: RequestShares
+    /// The draws under way. All requests that wait for a key wait for the same draw.
     var draws: [Key: Task<Void, any Error>] = [:]
   }
 
+  /// Whether there are no rates at all, so that nothing is counted.
   private let isOff: Bool
+  /// The counts in memory, if the server uses its store alone.
   private let state: Mutex<State>
+  /// The reserves, if servers share the store.
   private let shared: Mutex<Shared>
+  /// The shared buckets in the store; nil for a server that uses its store alone.
   private let limits: (any SharedLimits)?
+  /// A monotonic clock in seconds.
   private let elapsed: @Sendable () -> Double
 
+  /// Creates the enforcement of these rates.
+  ///
   /// - Parameters:
-  ///   - limits: where servers count together; nil for a server that is alone.
-  ///   - elapsed: seconds of a clock that nobody sets.
+  ///   - limits: the shared buckets in the store; nil for a server that uses its store alone.
+  ///   - elapsed: a monotonic clock in seconds.
   init(
     rates: [RequestRate.Subject: RequestRate], sharing limits: (any SharedLimits)? = nil,
     elapsed: @escaping @Sendable () -> Double = RequestThrottle.uptime
@@ -106,15 +133,19 @@ final class RequestThrottle: Sendable {
     self.elapsed = elapsed
   }
 
+  /// The zero of ``uptime``.
   private static let began = ContinuousClock.now
 
-  /// Seconds since the first look.
+  /// Seconds since the first call.
   static let uptime: @Sendable () -> Double = { (ContinuousClock.now - began) / .seconds(1) }
 
   /// Counts a request.
   ///
-  /// - Throws: `THROTTLED` with the seconds to wait; ``StoreError`` when the store that servers share
-  ///   cannot tell.
+  /// - Parameters:
+  ///   - keys: the caller first, then the API token if there is one.
+  ///   - now: the time for the counts in memory. The shared buckets use the store's clock.
+  /// - Throws: `THROTTLED` with the seconds to wait; `StoreError` if the store that servers share
+  ///   does not answer.
   func admit(_ keys: [Key], at now: Timestamp) async throws {
     guard !isOff else { return }
     guard let limits else {
@@ -124,6 +155,7 @@ final class RequestThrottle: Sendable {
     try await admit(keys, drawingFrom: limits)
   }
 
+  /// Counts a request against the reserves, and draws from the store until there is a decision.
   private func admit(_ keys: [Key], drawingFrom limits: any SharedLimits) async throws {
     var claims: Set<Key> = []
     while true {
@@ -144,7 +176,7 @@ final class RequestThrottle: Sendable {
     }
   }
 
-  /// One draw for all who wait for this key.
+  /// Returns the draw for a key. All requests that wait for the key share it.
   private func draw(_ key: Key, from limits: any SharedLimits) -> Task<Void, any Error> {
     shared.withLock { shared in
       if let draw = shared.draws[key] { return draw }
@@ -154,7 +186,7 @@ final class RequestThrottle: Sendable {
         do {
           let allowance = if let draw { try await limits.draw(draw) } else { nil as Allowance? }
           self.shared.withLock { shared in
-            // Who comes from now on and finds nothing begins another.
+            // A request that comes from now on and finds nothing begins another draw.
             shared.draws[key] = nil
             guard let draw, let allowance else { return }
             shared.shares.endDraw(for: key, draw, allowance, began: began, at: elapsed())
@@ -171,6 +203,7 @@ final class RequestThrottle: Sendable {
 }
 
 extension ServiceError {
+  /// Creates the error `THROTTLED` with the rate and the whole seconds to wait.
   fileprivate init(_ refusal: RequestThrottle.State.Refusal) {
     let rate = refusal.rate
     let whose =
@@ -180,7 +213,7 @@ extension ServiceError {
       case .apiToken: "this API token"
       case .address: "callers at this address who are not signed in"
       }
-    // Rounded up: who waits so long finds a place.
+    // Rounded up, so that a client that waits so long is admitted.
     let wait = max(1, Int(refusal.wait.rounded(.up)))
     self.init(
       .throttled,

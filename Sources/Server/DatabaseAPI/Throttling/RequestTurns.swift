@@ -2,40 +2,54 @@ import Storage
 import Synchronization
 import WebServices
 
-/// Has requests wait for their turns, as ``FairQueue`` decides.
+/// The queue in which requests of the protocol wait for their turns. It executes the decisions of
+/// ``FairQueue``.
+///
+/// A lock protects the state. A waiting request holds no thread.
 package final class RequestTurns: Sendable {
-  /// How waiting is doing.
+  /// The numbers of waiting, delayed and refused requests.
   package struct Metrics: Sendable, Hashable {
-    /// Requests that wait.
+    /// Requests that wait now.
     package var waiting = 0
-    /// Requests that have waited, and those that were refused, since the start.
+    /// Requests that have had to wait, since the server started.
     package var delayed = 0
+    /// Requests that were refused, since the server started.
     package var refused = 0
   }
 
+  /// The end of a wait: the ticket, or the reason why the request does not begin.
   private typealias Outcome = Result<FairQueue.Ticket, any Error>
+  /// The suspended task of a waiting request.
   private typealias Continuation = CheckedContinuation<FairQueue.Ticket, any Error>
 
+  /// A waiting request, by the order of the two events "task suspended" and "decision made".
   private enum Waiter {
+    /// The task is suspended until the decision.
     case waiting(Continuation)
-    /// It was decided about before it was there.
+    /// The decision was made before the task was suspended.
     case decided(Outcome)
   }
 
+  /// The state behind the lock.
   private struct State {
+    /// The rules.
     var queue: FairQueue
+    /// The number of the last request.
     var count = 0
+    /// The waiting requests by their numbers.
     var waiters: [Int: Waiter] = [:]
     var metrics = Metrics()
   }
 
-  /// Seconds that a byte of a request or an answer takes to be read or written.
+  /// Seconds that the server needs to read a byte of a request or to write one of an answer: 30 ns.
   private static let secondsPerByte = 30e-9
 
   private let state: Mutex<State>
   private let elapsed: @Sendable () -> Double
 
-  /// - Parameter elapsed: seconds of a clock that nobody sets.
+  /// Creates an empty queue.
+  ///
+  /// - Parameter elapsed: a monotonic clock in seconds.
   package init(
     limits: FairQueue.Limits = FairQueue.Limits(),
     elapsed: @escaping @Sendable () -> Double = RequestThrottle.uptime
@@ -44,6 +58,7 @@ package final class RequestTurns: Sendable {
     self.elapsed = elapsed
   }
 
+  /// The numbers as of now.
   package var metrics: Metrics {
     state.withLock { state in
       var metrics = state.metrics
@@ -52,13 +67,18 @@ package final class RequestTurns: Sendable {
     }
   }
 
-  /// Works on a request when it is its turn.
+  /// Executes a request when its turn comes.
+  ///
+  /// The time that counts is the time of the store's threads, and the time for the bytes of the
+  /// request and the answer.
   ///
   /// - Parameters:
-  ///   - bytes: of its body.
-  ///   - body: answers it.
-  /// - Throws: `THROTTLED` when too many of the caller's wait; `CancellationError` when the task was
-  ///   cancelled while it waited.
+  ///   - caller: the key of the caller.
+  ///   - operation: the operation's name.
+  ///   - bytes: the size of the request's body.
+  ///   - body: the function that answers the request.
+  /// - Throws: `THROTTLED` if too many requests wait. `CancellationError` if the task was cancelled
+  ///   while it waited. Errors of `body`.
   func take<Answer: Collection & Sendable>(
     for caller: FairQueue.Caller, _ operation: String, bytes: Int,
     _ body: () async throws -> Answer
@@ -73,6 +93,7 @@ package final class RequestTurns: Sendable {
     return answer
   }
 
+  /// Returns the ticket of a request, after the wait if there is one.
   private func begin(
     _ caller: FairQueue.Caller, _ operation: String, _ least: Double
   ) async throws -> FairQueue.Ticket {
@@ -95,12 +116,14 @@ package final class RequestTurns: Sendable {
     }
   }
 
+  /// The error for a request that may not even wait.
   private static var refusal: ServiceError {
     ServiceError(
       .throttled, "too many requests of this caller wait already for others of it, which take long",
       retryAfter: 1)
   }
 
+  /// Suspends the task until the decision about its request.
   private func turn(
     of number: Int, _ caller: FairQueue.Caller
   ) async throws -> FairQueue.Ticket {
@@ -110,7 +133,8 @@ package final class RequestTurns: Sendable {
           if case .decided(let outcome) = state.waiters.removeValue(forKey: number) {
             return outcome
           }
-          // Who cancels looks for the waiter afterwards.
+          // The cancellation handler looks for the waiter afterwards, so the flag must be checked
+          // before the waiter is stored.
           guard !Task.isCancelled else {
             state.queue.withdraw(number, of: caller)
             return .failure(CancellationError())
@@ -132,6 +156,7 @@ package final class RequestTurns: Sendable {
     }
   }
 
+  /// Ends a request, and resumes the tasks of the requests that were decided about.
   private func end(_ ticket: FairQueue.Ticket, after seconds: Double) {
     let now = elapsed()
     let decided = state.withLock { state in

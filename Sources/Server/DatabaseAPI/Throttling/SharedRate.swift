@@ -1,26 +1,29 @@
 import Configuration
 
-/// A ``RequestRate`` that servers keep together: how much of it each may have in hand, and for how long.
+/// A ``RequestRate`` that servers count together: the reserve that each server may have, and for
+/// how long.
 ///
-/// A request that a server has in hand may be made until ``lifetime`` is over. So within any time T
-/// requests can be made that were drawn within T + `lifetime`, and the bucket that all draw from holds
-/// less by what comes in one `lifetime`: together no more than `burst` and what comes in T are made.
+/// A request in reserve may be used until ``lifetime`` ends. Therefore all requests of any period T
+/// were drawn within T + `lifetime`. To make up for this, the shared bucket holds fewer requests,
+/// by as many as arrive in one `lifetime`. All servers together then admit at most `burst` requests
+/// and those that arrive in T.
 struct SharedRate: Sendable, Hashable {
-  /// Seconds that a server has requests in hand at most.
+  /// The longest lifetime of a reserve in seconds.
   static let longestLifetime = 2.0
-  /// The part of the burst that a server may have in hand.
+  /// The divisor of the burst that gives the largest reserve of a server: an eighth.
   static let share = 8
 
-  /// Nanoseconds in which the bucket gets one request more.
+  /// Nanoseconds in which the bucket gains one request.
   let interval: Int64
-  /// Requests that the shared bucket holds.
+  /// Requests that the full shared bucket holds.
   let capacity: Int
-  /// Requests in hand at most, beyond those that wait to be made; 0 for a rate that is too slow or a
-  /// burst that is too small for any.
+  /// The most requests in reserve, apart from waiting ones. It is 0 for a slow rate or a small
+  /// burst, which allow no reserve.
   let inHand: Int
-  /// Seconds that requests in hand are good for.
+  /// Seconds for which a reserve is valid.
   let lifetime: Double
 
+  /// Computes the shared form of a rate.
   init(_ rate: RequestRate) {
     let nanoseconds = min((1e9 / rate.perSecond).rounded(.up), 1e18)
     interval = max(1, Int64(nanoseconds))

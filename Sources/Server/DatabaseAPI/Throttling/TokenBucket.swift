@@ -1,34 +1,39 @@
 import CloudKitModel
 import Configuration
 
-/// What is left of someone's ``RequestRate``.
+/// A token bucket: the requests that a subject may still make under its ``RequestRate``.
 struct TokenBucket: Sendable, Hashable {
+  /// The rate that fills the bucket.
   private let rate: RequestRate
+  /// Requests in the bucket. Fractions count.
   private var tokens: Double
+  /// The time of the last filling.
   private var filled: Timestamp
 
-  /// A full bucket.
+  /// Creates a full bucket.
   init(_ rate: RequestRate, at now: Timestamp) {
     self.rate = rate
     tokens = Double(rate.burst)
     filled = now
   }
 
-  /// Seconds until a request may be made; 0 when one may be made now.
+  /// Returns the seconds until a request may be made; 0 if one may be made now.
   mutating func wait(at now: Timestamp) -> Double {
     fill(at: now)
     return tokens >= 1 ? 0 : (1 - tokens) / rate.perSecond
   }
 
-  /// Takes a request out. To be called when ``wait(at:)`` is 0.
+  /// Takes one request out. Call this only if ``wait(at:)`` has returned 0.
   mutating func take() { tokens -= 1 }
 
+  /// Whether the bucket is full, so that it equals a new one.
   mutating func isFull(at now: Timestamp) -> Bool {
     fill(at: now)
     return tokens >= Double(rate.burst)
   }
 
-  /// A clock that is set back fills nothing.
+  /// Adds the requests that have arrived since the last filling. A clock that was set back adds
+  /// none.
   private mutating func fill(at now: Timestamp) {
     let seconds = now.seconds - filled.seconds
     filled = now
