@@ -1,9 +1,10 @@
 import CloudKitModel
 
 extension Asset {
-  /// The asset with the members that some clients, such as AgileCloudSDK, do not save it without.
+  /// The asset with the members without which some clients, such as AgileCloudSDK, do not save it.
   ///
-  /// Files are kept as they come: a reference has the checksum of the file, and no key wraps it.
+  /// The server stores a file unchanged. Therefore the checksum of a reference is that of the file,
+  /// and the wrapping key is empty.
   var complete: Asset {
     var asset = self
     asset.referenceChecksum = fileChecksum

@@ -5,27 +5,38 @@ import StoreModel
 import Synchronization
 import WebServices
 
-/// The URLs of assets: made for the answers, and read from requests.
+/// The URLs of assets: creates them for answers, and parses them from requests.
 ///
-/// A download URL is signed, so that nobody can make one, and names its end. It needs no other
-/// credential: whoever was given it may pass it on while it lasts.
+/// A download URL is signed, so that nobody can invent one, and contains the time at which it
+/// expires. It needs no other credential: a client may pass it on while it is valid.
 package final class AssetLinks: Sendable {
-  /// Seconds that a download URL is good for, counted from the answer that has it. Files that lose
-  /// their record are kept as long.
+  /// Seconds for which a download URL is valid, counted from the answer that contains it. A file
+  /// that no record holds any more is kept for the same time.
   static let lifetime = 3600.0
+  /// The beginning of the path of every asset URL.
   package static let prefix = "/assets/"
 
-  /// What a URL stands for.
+  /// The meaning of an asset URL.
   enum Target: Sendable, Hashable {
+    /// The place for the bytes of an upload that `assets/upload` announced.
     case upload(DatabaseID, secret: String)
+    /// The file of an asset, by the SHA-256 hash of its bytes.
     case download(DatabaseID, checksum: String)
   }
 
+  /// The secrets that all servers of the store share.
   private let store: any SecretStore
   private let clock: @Sendable () -> Timestamp
+  /// The URL at which clients reach the server.
   private let publicURL: @Sendable () -> String
+  /// The key that signs download URLs; nil until the first use.
   private let key = Mutex<[UInt8]?>(nil)
 
+  /// Creates the links of a server.
+  ///
+  /// - Parameters:
+  ///   - store: the secrets, among which is the key that signs download URLs.
+  ///   - publicURL: the URL at which clients reach the server, without a slash at the end.
   package init(
     store: any SecretStore, clock: @escaping @Sendable () -> Timestamp,
     publicURL: @escaping @Sendable () -> String
@@ -35,19 +46,20 @@ package final class AssetLinks: Sendable {
     self.publicURL = publicURL
   }
 
-  /// Whether bytes for an upload go to this path.
+  /// Whether a request sends the bytes of an upload. The path is not checked further.
   package static func isUpload(method: String, path: String) -> Bool {
     method == "POST" && path.hasPrefix(prefix)
   }
 
+  /// Returns the upload URL of an announced upload. Its secret is its only credential.
   func uploadURL(to database: DatabaseID, secret: String) throws -> String {
     "\(publicURL())\(Self.prefix)\(try store.tokens.name(of: database))/upload/\(secret)"
   }
 
-  /// The target of a path and its query.
+  /// Parses the path and the query of an asset URL.
   ///
-  /// - Throws: `NOT_FOUND` for a path that is none of these, `ACCESS_DENIED` for a download URL that
-  ///   was not made here or has expired.
+  /// - Throws: `NOT_FOUND` for another path. `ACCESS_DENIED` for a download URL that no server of
+  ///   this store signed, or that has expired.
   func target(
     ofPath path: String, expires: String?, signature: String?
   ) async throws -> Target {
@@ -76,14 +88,17 @@ package final class AssetLinks: Sendable {
     return .download(database, checksum: checksum)
   }
 
+  /// The error for a path that is no asset URL, and for an unknown upload.
   static var unknown: ServiceError {
     ServiceError(.notFound, "there is no such asset URL")
   }
 
+  /// Returns the text that the signature of a download URL covers.
   private static func signed(_ database: DatabaseID, _ checksum: String, _ end: Int64) -> String {
     "\(database.rawValue) \(checksum) \(end)"
   }
 
+  /// Returns the key that signs download URLs. The first server of a store creates it.
   private func signingKey() async throws -> [UInt8] {
     if let known = key.withLock({ $0 }) { return known }
     let key = try await store.secret(
@@ -94,7 +109,9 @@ package final class AssetLinks: Sendable {
 
   // MARK: Records in answers
 
-  /// Changes with download URLs and all other members in the assets of the records that were saved.
+  /// Adds download URLs to the assets of the saved records in a change feed.
+  ///
+  /// Changes without assets are returned at once, without reading the key.
   package func linked(
     _ changes: [RecordChange], in database: DatabaseID
   ) async throws -> [RecordChange] {
@@ -104,7 +121,8 @@ package final class AssetLinks: Sendable {
     return try await signer(for: database).signed(changes)
   }
 
-  /// The items of an answer with download URLs in all their records, those of conflicts too.
+  /// Adds download URLs to the assets of all records in an answer, also to the server's record of a
+  /// conflict.
   package func linked(
     _ items: [Result<RecordsResponse.Item, FailedItem>], in database: DatabaseID
   ) async throws -> [Result<RecordsResponse.Item, FailedItem>] {
@@ -112,10 +130,12 @@ package final class AssetLinks: Sendable {
     return try await signer(for: database).signed(items)
   }
 
+  /// Returns the record of a change; nil for a deletion.
   private static func record(of change: RecordChange) -> Record? {
     if case .saved(let record) = change { record } else { nil }
   }
 
+  /// Returns the record of an item; nil if it has none.
   private static func record(
     of item: Result<RecordsResponse.Item, FailedItem>
   ) -> Record? {
@@ -126,6 +146,7 @@ package final class AssetLinks: Sendable {
     }
   }
 
+  /// Returns the maker of download URLs for one answer, which all expire at the same time.
   private func signer(for database: DatabaseID) async throws -> Signer {
     Signer(
       key: try await signingKey(), database: database,
@@ -133,15 +154,18 @@ package final class AssetLinks: Sendable {
       end: clock().advanced(bySeconds: Self.lifetime).milliseconds)
   }
 
-  /// Makes the download URLs of one answer.
+  /// The maker of the download URLs of one answer.
   private struct Signer {
+    /// The key that signs the URLs.
     var key: [UInt8]
+    /// The database of the records.
     var database: DatabaseID
-    /// What the URLs begin with.
+    /// The beginning of the URLs: scheme, host and path up to the checksum.
     var prefix: String
-    /// When they end to work, in milliseconds since 1970.
+    /// The time at which the URLs expire, in milliseconds since 1970.
     var end: Int64
 
+    /// Adds a download URL to each asset of a record.
     func signed(_ record: Record) -> Record {
       var record = record
       record.fields = record.fields.mapValues { value in
@@ -157,6 +181,7 @@ package final class AssetLinks: Sendable {
       return record
     }
 
+    /// Adds download URLs to the saved records.
     func signed(_ changes: [RecordChange]) -> [RecordChange] {
       changes.map { change in
         guard case .saved(let record) = change else { return change }
@@ -164,6 +189,7 @@ package final class AssetLinks: Sendable {
       }
     }
 
+    /// Adds download URLs to the records of all items.
     func signed(
       _ items: [Result<RecordsResponse.Item, FailedItem>]
     ) -> [Result<RecordsResponse.Item, FailedItem>] {
@@ -181,7 +207,8 @@ package final class AssetLinks: Sendable {
 }
 
 extension Record {
-  /// Asked before a record is handed on to be signed, which costs more than the look.
+  /// Whether the record has an asset. This check is cheaper than copying the record to sign its
+  /// assets.
   fileprivate var hasAssets: Bool {
     fields.contains { $0.value.isAsset }
   }

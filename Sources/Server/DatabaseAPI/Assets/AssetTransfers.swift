@@ -8,18 +8,26 @@ import Storage
 import StoreModel
 import WebServices
 
-/// Takes and gives the bytes of assets, at the URLs that ``AssetLinks`` makes.
+/// The upload and download of the bytes of assets, at the URLs of ``AssetLinks``.
+///
+/// Uploads are limited to `ServiceLimits.assetSize` bytes and by the quota of the database.
+/// Downloads are streamed and checked against the checksum.
 package struct AssetTransfers: Sendable {
-  /// Bytes that are read from the store at a time.
+  /// Bytes that are read at a time: 128 KiB.
   private static let pieceSize = 128 << 10
 
+  /// The assets of databases, and the store of their bytes.
   let assets: any AssetRegistry
+  /// The addresses and the usage of databases.
   let databases: any DatabaseReading
   let links: AssetLinks
   let clock: @Sendable () -> Timestamp
+  /// The quotas of the configuration.
   let limits: ServerConfiguration.Limits
+  /// The assets whose bytes were checked since the start.
   private let verified = VerifiedAssets()
 
+  /// Creates the service for the files of a store.
   package init(
     assets: any AssetRegistry, databases: any DatabaseReading, links: AssetLinks,
     clock: @escaping @Sendable () -> Timestamp,
@@ -32,6 +40,10 @@ package struct AssetTransfers: Sendable {
     self.limits = limits
   }
 
+  /// Answers a request whose path begins with ``AssetLinks/prefix``.
+  ///
+  /// - Throws: `NOT_FOUND`, `ACCESS_DENIED`, `BAD_REQUEST` or `QUOTA_EXCEEDED`; ``WrongMethod`` for
+  ///   a method that the URL does not accept.
   package func respond(to request: HTTPRequest) async throws -> HTTPResponse {
     let target = try await links.target(
       ofPath: request.path, expires: request.query("expires"),
@@ -53,6 +65,14 @@ package struct AssetTransfers: Sendable {
 
   // MARK: Uploads
 
+  /// Takes the bytes of an announced upload, and answers with the dictionary that the client saves
+  /// in a record.
+  ///
+  /// The body is the file itself, or a form that contains it. The store has the bytes durably
+  /// before the answer.
+  ///
+  /// - Throws: `NOT_FOUND` for an unknown upload. `BAD_REQUEST` for an expired URL or an asset that
+  ///   is too large. `QUOTA_EXCEEDED` if the database has no space.
   private func upload(
     _ request: HTTPRequest, to database: DatabaseID, secret: String
   ) async throws -> HTTPResponse {
@@ -60,7 +80,8 @@ package struct AssetTransfers: Sendable {
       let upload = try await assets.assetUpload(
         withTokenHash: SHA256.hash(secret.utf8), in: database)
     else { throw AssetLinks.unknown }
-    // The time counts that the upload began at, however long it took.
+    // The upload URL must be valid when the upload begins; the duration of the upload does not
+    // count.
     let began = clock().advanced(bySeconds: -(request.bodyFile?.age ?? 0))
     guard began < upload.expires else {
       throw ServiceError(
@@ -87,7 +108,7 @@ package struct AssetTransfers: Sendable {
     try await assets.finishAssetUpload(
       withReceipt: upload.receipt, in: database, bytes: arrived.bytes, file: file,
       check: { usage in
-        // Others may have come meanwhile.
+        // Other uploads may have finished in the meantime.
         guard let quota else { return }
         try usage.check(adding: 0, to: quota, for: upload.fieldName)
       })
@@ -97,20 +118,26 @@ package struct AssetTransfers: Sendable {
     return HTTPResponse(json: UploadedAssetResponse(asset: asset).body)
   }
 
-  /// The bytes of an asset as they came.
+  /// The bytes of an uploaded asset.
   private struct Arrived {
+    /// The bytes in memory or in a file.
     var bytes: AssetBytes
+    /// The number of bytes.
     var size: Int
+    /// Their SHA-256 hash.
     var hash: [UInt8]
-    /// A file that was made for them.
+    /// The path of a file that was created for the bytes and must be removed; nil if there is none.
     var extracted: String?
 
+    /// Removes the created file.
     func cleanUp() {
       if let extracted { unlink(extracted) }
     }
   }
 
-  /// - Parameter form: the form that the file stands in; nil when the body is the file.
+  /// Finds and hashes the bytes of an upload.
+  ///
+  /// - Parameter form: the form that contains the file; nil if the body is the file.
   private static func arrived(
     _ request: HTTPRequest, in form: MultipartForm?
   ) async throws -> Arrived {
@@ -130,7 +157,7 @@ package struct AssetTransfers: Sendable {
     }
   }
 
-  /// Copies the file out of a form.
+  /// Copies the file out of a form, on the queue for hashing.
   private static func extract(
     _ form: MultipartForm, from file: HTTPBodyFile
   ) async throws -> Arrived {
@@ -138,7 +165,7 @@ package struct AssetTransfers: Sendable {
       hashing.async {
         continuation.resume(
           with: Result {
-            // Foundation on Linux keeps 4 KiB for good each time it reads an empty file.
+            // Foundation on Linux leaks 4 KiB each time it reads an empty file.
             let body =
               file.size == 0
               ? Data()
@@ -154,15 +181,18 @@ package struct AssetTransfers: Sendable {
     }
   }
 
+  /// The queue for work that blocks on files, so that no thread of Swift's concurrency waits for
+  /// the disk.
   private static let hashing = DispatchQueue(label: "petrel.asset-hashing", attributes: .concurrent)
 
+  /// Returns the SHA-256 hash of a file, which is read in pieces on the queue for hashing.
   private static func hash(ofFileAt path: String) async throws -> [UInt8] {
     try await withCheckedThrowingContinuation { continuation in
       hashing.async {
         continuation.resume(
           with: Result {
             let file = try FileHandle(forReadingFrom: URL(fileURLWithPath: path))
-            // The file was read: a failure to close loses nothing.
+            // All bytes were read, so a failure to close the file loses nothing.
             defer { try? file.close() }
             let hasher = SHA256Hasher()
             while let piece = try file.read(upToCount: pieceSize), !piece.isEmpty {
@@ -176,16 +206,27 @@ package struct AssetTransfers: Sendable {
 
   // MARK: Downloads
 
-  /// Users upload what they like, and this is the origin of the console and of the sign-in page: no
-  /// browser takes an asset for a page of it. Pages of any origin still show assets as pictures, sound
-  /// and film, and read them (`<img>`, `<video>`, `fetch`), also those that ask for it to be said
-  /// (`Cross-Origin-Embedder-Policy`).
+  /// The header fields that keep an asset from acting as a page of this server.
+  ///
+  /// Users upload any content, and the console and the sign-in page have the same origin as the
+  /// assets. With these fields no browser opens an asset as a page of that origin.
+  ///
+  /// Pages of any origin can still show assets as pictures, sound and film, and read them (`<img>`,
+  /// `<video>`, `fetch`). `Cross-Origin-Resource-Policy` allows this also to pages with
+  /// `Cross-Origin-Embedder-Policy`, which load only what permits it.
   private static let protection = [
     ("X-Content-Type-Options", "nosniff"),
     ("Content-Security-Policy", "sandbox; default-src 'none'"),
     ("Content-Disposition", "attachment"), ("Cross-Origin-Resource-Policy", "cross-origin"),
   ]
 
+  /// Streams an asset, or the part of it that the header field `Range` names.
+  ///
+  /// A part, and a small asset, is sent only after the whole file was checked once since the start.
+  /// A large asset that is requested as a whole is checked while it is sent.
+  ///
+  /// - Throws: `NOT_FOUND` if no record holds the asset any more; `StoreError` with the code
+  ///   `assetFailed` for a damaged file.
   private func download(
     _ checksum: String, from database: DatabaseID, range: String?
   ) async throws -> HTTPResponse {
@@ -216,8 +257,8 @@ package struct AssetTransfers: Sendable {
       try await verified.verify(name, checksum: checksum, reader)
     }
     response.body = .streamOfLength(wanted.count) { writer in
-      // The last piece goes out when all of them match the checksum: of a damaged file the client does
-      // not get as much as it was promised.
+      // The last piece is sent only if the whole file matches the checksum. The client of a damaged
+      // file therefore gets fewer bytes than announced, and sees the failure.
       let hasher = SHA256Hasher()
       var offset = wanted.lowerBound
       while offset < wanted.upperBound {

@@ -4,10 +4,12 @@ import Foundation
 import StoreModel
 import WebServices
 
-/// `assets/upload` and `assets/rereference`.
+/// The endpoint of `assets/upload` and `assets/rereference`.
 struct AssetsEndpoint: Sendable {
+  /// The assets of databases.
   let store: any AssetRegistry
   let databases: DatabaseDirectory
+  /// The maker of the upload URLs.
   let links: AssetLinks
 
   var operations: [Operation] {
@@ -27,6 +29,12 @@ struct AssetsEndpoint: Sendable {
     ]
   }
 
+  /// Answers `assets/upload`: one upload URL for each field, in the order of the request.
+  ///
+  /// An upload URL is valid for `ServiceLimits.uploadURLLifetime` seconds. The store keeps only the
+  /// hash of its secret. The server makes a record name for a record without one.
+  ///
+  /// - Throws: `QUOTA_EXCEEDED` if the database is full; `ZONE_NOT_FOUND` for an unknown zone.
   private func upload(
     _ request: UploadAssetsRequest, _ context: RequestContext
   ) async throws -> UploadAssetsResponse {
@@ -57,6 +65,8 @@ struct AssetsEndpoint: Sendable {
     return UploadAssetsResponse(tokens: tokens)
   }
 
+  /// Answers `assets/rereference`: asset dictionaries with new receipts, so that other records can
+  /// hold the same files. All items succeed or none.
   private func rereference(
     _ request: RereferenceAssetsRequest, _ context: RequestContext
   ) async throws -> RereferenceAssetsResponse {
@@ -69,6 +79,7 @@ struct AssetsEndpoint: Sendable {
     return RereferenceAssetsResponse(assets: assets.map(\.complete))
   }
 
+  /// Returns a new receipt: 24 random bytes in base64url.
   @Sendable private static func makeReceipt() -> String {
     Base64URL.encode(SecureRandom.bytes(count: 24))
   }

@@ -1,10 +1,16 @@
-/// The header field `Range` (RFC 9110, section 14.2), of one range of bytes.
+/// The range of bytes in the header field `Range` (RFC 9110, section 14.2), if it names a single
+/// range.
 enum ByteRange: Equatable {
+  /// The bytes at these offsets, with at least one byte.
   case part(Range<Int64>)
-  /// There are no such bytes.
+  /// No byte of the asset is in the range; the answer has the status 416.
   case unsatisfiable
 
-  /// Nil for what is to be ignored: other units, several ranges, and what is malformed.
+  /// Parses the header field.
+  ///
+  /// - Parameter size: the size of the asset in bytes.
+  /// - Returns: nil for a field that the server ignores: another unit, several ranges, or a
+  ///   malformed one.
   static func parse(_ field: String, size: Int64) -> ByteRange? {
     guard field.hasPrefix("bytes=") else { return nil }
     let bounds = field.dropFirst(6).split(separator: "-", omittingEmptySubsequences: false)

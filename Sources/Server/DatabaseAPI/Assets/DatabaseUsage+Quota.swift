@@ -2,8 +2,15 @@ import StoreModel
 import WebServices
 
 extension DatabaseUsage {
-  /// Throws `QUOTA_EXCEEDED` when there is no room for an asset of so many bytes. Files that no
-  /// record holds count too: they are there.
+  /// Checks that the database has space for an asset.
+  ///
+  /// Files that no record holds count too, because they occupy space.
+  ///
+  /// - Parameters:
+  ///   - size: the bytes of the asset; 0 if the usage already contains it.
+  ///   - quota: the bytes that the database may use.
+  ///   - field: the name of the field, for the reason.
+  /// - Throws: `QUOTA_EXCEEDED` if there is no space.
   func check(adding size: Int, to quota: Int64, for field: String) throws(ServiceError) {
     let total = bytes + unheldAssetBytes
     guard total + Int64(size) > quota else { return }

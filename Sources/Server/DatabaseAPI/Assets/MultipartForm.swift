@@ -2,15 +2,16 @@ import Foundation
 import Glibc
 import WebServices
 
-/// A body of type `multipart/form-data` (RFC 7578) with one file in it, as OpenCloudKit sends the
-/// bytes of an asset.
+/// A body of type `multipart/form-data` (RFC 7578) with one file in it. OpenCloudKit sends the
+/// bytes of an asset in this form.
 struct MultipartForm: Equatable {
-  /// What stands between the parts, with its leading hyphens.
+  /// The text between two parts: the boundary with two hyphens before it.
   private let delimiter: Data
 
-  /// - Parameter contentType: the header of the body.
-  /// - Returns: nil when the body is of another type, and so is the file itself.
-  /// - Throws: `BAD_REQUEST` when the header names no boundary.
+  /// Parses the header field `Content-Type`; nil if the body is of another type, and is the file
+  /// itself.
+  ///
+  /// - Throws: `BAD_REQUEST` if the type names no boundary of 1 to 70 characters.
   init?(contentType: String?) throws(ServiceError) {
     let pieces = (contentType ?? "").split(separator: ";").map {
       $0.trimmingCharacters(in: .whitespaces)
@@ -19,29 +20,31 @@ struct MultipartForm: Equatable {
     let name = "boundary="
     let boundary = pieces.dropFirst().first { $0.lowercased().hasPrefix(name) }?
       .dropFirst(name.count).trimmingCharacters(in: CharacterSet(charactersIn: "\""))
-    // RFC 2046, section 5.1.1: at most 70 characters.
+    // RFC 2046, section 5.1.1: a boundary has at most 70 characters.
     guard let boundary, (1...70).contains(boundary.utf8.count) else {
       throw Self.broken("names no boundary of 1 to 70 characters")
     }
     delimiter = Data("--\(boundary)".utf8)
   }
 
-  /// Where in the body the first file's bytes are.
+  /// Returns the range of the first file's bytes in the body.
   ///
-  /// - Throws: `BAD_REQUEST` when the body is not what its type says.
+  /// - Throws: `BAD_REQUEST` if the body has no part, or does not end with the boundary.
   /// - Complexity: linear in the size of the body.
   func contentRange(of body: Data) throws(ServiceError) -> Range<Int> {
     guard let start = Self.find(delimiter, in: body, from: 0),
       let head = Self.find(Data("\r\n\r\n".utf8), in: body, from: start + delimiter.count)
     else { throw Self.broken("has no part") }
     let begin = head + 4
-    // The line break before a delimiter is the delimiter's; an empty file has that of its head.
+    // The line break before a boundary belongs to the boundary. The file is empty if it is also the
+    // line break that ends the part's head.
     guard let end = Self.find(Data("\r\n".utf8) + delimiter, in: body, from: begin - 2) else {
       throw Self.broken("does not end with its boundary")
     }
     return begin..<max(begin, end)
   }
 
+  /// Returns the offset of the first occurrence of a pattern from `start` on; nil if there is none.
   private static func find(_ pattern: Data, in body: Data, from start: Int) -> Int? {
     body.withUnsafeBytes { body -> Int? in
       pattern.withUnsafeBytes { pattern -> Int? in
@@ -59,6 +62,7 @@ struct MultipartForm: Equatable {
     }
   }
 
+  /// Returns the error for a body that is not what its type says.
   private static func broken(_ what: String) -> ServiceError {
     ServiceError(.badRequest, "the body of type multipart/form-data \(what)")
   }

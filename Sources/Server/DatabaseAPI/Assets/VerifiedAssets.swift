@@ -2,19 +2,22 @@ import Cryptography
 import StoreModel
 import Synchronization
 
-/// Assets whose bytes were found to match their checksums since the start, so that each part of a large
-/// one that is asked for does not cost reading all of it.
+/// The assets whose bytes were checked against their checksums since the start.
+///
+/// Without this cache, each request for a part of a large asset would read the whole file.
 final class VerifiedAssets: Sendable {
-  /// Names that are remembered at most; then all are forgotten.
+  /// The most names in the cache. At the limit the cache is emptied.
   private static let limit = 10_000
-  /// Bytes that are read at a time.
+  /// Bytes that are read at a time: 128 KiB.
   private static let pieceSize = 128 << 10
 
+  /// The names of the checked files.
   private let names = Mutex<Set<AssetName>>([])
 
-  /// Reads an asset through, unless that was done before.
+  /// Reads an asset and checks its bytes, unless that was done before.
   ///
-  /// - Throws: ``StoreError/Code/assetFailed`` when it is not what was uploaded.
+  /// - Throws: `StoreError.Code.assetFailed` if the bytes are not those that were uploaded.
+  /// - Complexity: linear in the size of the asset, the first time.
   func verify(_ name: AssetName, checksum: String, _ reader: any AssetReader) async throws {
     guard !names.withLock({ $0.contains(name) }) else { return }
     let hasher = SHA256Hasher()
@@ -32,6 +35,7 @@ final class VerifiedAssets: Sendable {
     }
   }
 
+  /// Returns the error for a damaged file, with the names that an operator needs to restore it.
   static func damage(of name: AssetName, _ checksum: String) -> StoreError {
     StoreError(
       .assetFailed,

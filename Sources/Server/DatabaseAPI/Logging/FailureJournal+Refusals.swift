@@ -3,7 +3,8 @@ import HTTPService
 import WebServices
 
 extension FailureJournal {
-  /// The body for a request that the HTTP server refuses by itself, in the protocol's form.
+  /// Returns the error object for a request that the HTTP server refused before a handler saw it.
+  /// The refusal is logged and counted.
   package func body(of refusal: HTTPRefusal) -> Data {
     let code: ServerErrorCode =
       switch refusal.status {
@@ -15,7 +16,8 @@ extension FailureJournal {
       code, refusal.message, retryAfter: refusal.retryAfter.map(Double.init),
       limit: refusal.limit)
     note(error, refusal: refusal)
-    // What a good upload may meet: which request it is, is not known yet.
+    // An upload may get these two statuses, and the request is not parsed yet. The body is
+    // therefore that of a failed upload, which other clients can read too.
     return refusal.status == 413 || refusal.status == 503 ? error.uploadBody : error.body
   }
 }

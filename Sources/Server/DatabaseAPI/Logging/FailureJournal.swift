@@ -7,42 +7,58 @@ import StoreModel
 import Synchronization
 import WebServices
 
-/// Counts failures and writes a line for each failed request, so that the `uuid` that a client was
-/// given can be found in the log.
+/// The log lines and the metrics of failed requests.
 ///
-/// A line has no query, for tokens are in it, no secret of an upload URL, and no text of the client's
-/// but its path and the IDs of subscriptions, which are cut. When lines come too fast some are left out, and counted.
+/// Each failed request gets a line, in which an operator can find the `uuid` that the client
+/// received. A line has no query, because the query contains tokens, and no secret of an upload
+/// URL. The only texts of the client are the method, the path and the IDs of subscriptions, all cut
+/// to a length.
+///
+/// Beyond a rate of lines some are left out; the next line has their number. A lock protects the
+/// counts.
 package final class FailureJournal: Sendable {
-  /// Lines in the log at most.
+  /// The highest rate of lines in the log: 100 a second, and 1,000 at once.
   private static let lineRate = RequestRate(perSecond: 100, burst: 1000)
-  /// Bytes of a path in a line.
+  /// The most bytes of a path in a line.
   private static let pathLength = 200
-  /// Failed items of a request in a line.
+  /// The most failed items of a request in a line.
   private static let itemCount = 5
 
+  /// The state behind the lock.
   private struct State {
+    /// The counts since the start.
     var metrics = RequestMetrics()
+    /// The bucket that limits the lines.
     var lines: TokenBucket
+    /// The number of lines that were left out since the last line.
     var leftOut = 0
   }
 
+  /// The server's log.
   private let log: ServerLog
   private let clock: @Sendable () -> Timestamp
+  /// The counts.
   private let state: Mutex<State>
 
+  /// Creates a journal with empty counts.
   package init(log: ServerLog, clock: @escaping @Sendable () -> Timestamp) {
     self.log = log
     self.clock = clock
     state = Mutex(State(lines: TokenBucket(Self.lineRate, at: clock())))
   }
 
+  /// The counts since the start.
   package var metrics: RequestMetrics { state.withLock { $0.metrics } }
 
-  /// A request failed as a whole. One that was given up, for its client had gone, has not failed.
+  /// Records a request that failed as a whole. A request that was cancelled because its client
+  /// disconnected has not failed.
   ///
   /// - Parameters:
-  ///   - operation: what the request is called in metrics.
-  ///   - cause: what happened inside, where that is not for the client.
+  ///   - status: the HTTP status of the answer.
+  ///   - uuid: the identifier of the request; nil for a request that gets none.
+  ///   - operation: the name of the request in metrics.
+  ///   - caller: the caller; nil if the server does not know who it is.
+  ///   - cause: the error inside. The line has it if the client did not get the details.
   package func note(
     _ error: ServiceError, status: Int, of request: HTTPRequest, called uuid: RequestUUID? = nil,
     operation: String, by caller: (any LoggedCaller)?, cause: (any Error)? = nil
@@ -61,7 +77,7 @@ package final class FailureJournal: Sendable {
     write(concernsOperator ? .error : .info, "request failed", fields)
   }
 
-  /// The HTTP server refused a request, or a connection, by itself.
+  /// Records a request or a connection that the HTTP server refused before a handler saw it.
   func note(_ error: ServiceError, refusal: HTTPRefusal) {
     state.withLock { $0.metrics.failed[error.code, default: 0] += 1 }
     write(
@@ -69,7 +85,9 @@ package final class FailureJournal: Sendable {
       Self.fields(of: error, refusal.status) + [("reason", .string(refusal.reason.rawValue))])
   }
 
-  /// Items of a request failed that did not fail itself.
+  /// Records the failed items of a request that succeeded as a whole.
+  ///
+  /// The line has the first five with their `uuid` and code.
   func note(
     _ failures: [ServiceError], of request: HTTPRequest, called uuid: RequestUUID,
     by caller: Caller?
@@ -87,8 +105,10 @@ package final class FailureJournal: Sendable {
       failures.contains { $0.code.isOurs } ? .error : .info, "items failed", fields)
   }
 
-  /// Subscriptions of a request replaced others of another type, as a client does that uses one ID twice.
-  /// The first of them stand in the line.
+  /// Records subscriptions that replaced one of another type, as happens if a client uses one ID
+  /// for two subscriptions.
+  ///
+  /// The line has the first five.
   func note(
     _ replaced: [ReplacedSubscription], of request: HTTPRequest, called uuid: RequestUUID,
     by caller: Caller?
@@ -104,8 +124,10 @@ package final class FailureJournal: Sendable {
     write(.warning, "subscriptions replaced others of another type", fields)
   }
 
+  /// A member of a line.
   private typealias Field = (name: String, value: JSONValue)
 
+  /// Returns the members about the error.
   private static func fields(of error: ServiceError, _ status: Int) -> [Field] {
     [
       ("uuid", .string(error.uuid)), ("code", .string(error.code.rawValue)),
@@ -113,6 +135,7 @@ package final class FailureJournal: Sendable {
     ]
   }
 
+  /// Returns the members about the request and its caller.
   private static func fields(
     for request: HTTPRequest, called uuid: RequestUUID?, _ caller: (any LoggedCaller)?
   ) -> [Field] {
@@ -122,6 +145,7 @@ package final class FailureJournal: Sendable {
     ]
   }
 
+  /// Returns the path for a line: cut to a length, and without the secret of an upload URL.
   private static func path(of request: HTTPRequest) -> String {
     let path = request.rawPath
     guard AssetLinks.isUpload(method: "POST", path: path), path.contains("/upload/") else {
@@ -130,13 +154,15 @@ package final class FailureJournal: Sendable {
     return AssetLinks.prefix + "…/upload/…"
   }
 
-  /// The beginning of a text that HTTP allows in a request line: visible ASCII.
+  /// Returns the beginning of a text, without the characters that HTTP does not allow in a request
+  /// line: only visible ASCII remains.
   private static func bounded(_ text: String, to length: Int) -> String {
     let visible = text.utf8.lazy.filter { (0x21...0x7E).contains($0) }
     let beginning = String(decoding: visible.prefix(length), as: UTF8.self)
     return beginning.isEmpty ? "-" : beginning + (text.utf8.count > length ? "…" : "")
   }
 
+  /// Writes a line, unless too many lines were written recently.
   private func write(_ level: ServerLog.Level, _ message: String, _ fields: [Field]) {
     let now = clock()
     let leftOut = state.withLock { state -> Int? in
@@ -155,12 +181,12 @@ package final class FailureJournal: Sendable {
 }
 
 extension ServerErrorCode {
-  /// Whether something went wrong on this side that sending again may not cure.
+  /// Whether the failure is the server's, and repeating the request may not help.
   fileprivate var isOurs: Bool { self == .internalError || self == .serverResponseLost }
 }
 
 extension Error {
-  /// Whether the store's disk failed or is full.
+  /// Whether the store's disk has failed or is full.
   fileprivate var isOfDisk: Bool {
     switch (self as? StoreError)?.code {
     case .diskFailed?, .full?: true
@@ -168,7 +194,7 @@ extension Error {
     }
   }
 
-  /// Whether a client is told less of it than an operator has to know.
+  /// Whether the client gets fewer details of the error than the operator needs.
   fileprivate var isKeptFromClients: Bool {
     switch (self as? StoreError)?.code {
     case .outcomeUnknown?, .diskFailed?, .full?, .unreachable?, .overloaded?: true
@@ -177,8 +203,9 @@ extension Error {
   }
 }
 
-/// Who makes requests, and has a name in the lines of the log about those that fail.
+/// A caller that has a name in the log lines about failed requests.
 package protocol LoggedCaller: Sendable {
+  /// The name in the log, such as a user record name, `key:` with the ID of a key, or `anonymous`.
   var logName: String { get }
 }
 

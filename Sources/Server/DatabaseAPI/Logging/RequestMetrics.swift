@@ -1,22 +1,24 @@
 import Synchronization
 import WebServices
 
-/// What became of the requests that reached the endpoints, since the start.
+/// The counts of failed requests since the start of the server.
 public struct RequestMetrics: Sendable, Hashable {
   /// Requests that failed as a whole, by their error code.
   public var failed: [ServerErrorCode: Int] = [:]
-  /// The same by operation, such as `records/modify`. Where the request named none that there is, that
-  /// is `other`.
+  /// Requests that failed as a whole, by operation, such as `records/modify`, and error code. For
+  /// an unknown operation the name is `other`.
   public var failedOperations: [FailedOperation: Int] = [:]
-  /// Items that failed in requests that did not, by their error code.
+  /// Items that failed in requests that succeeded as a whole, by their error code.
   public var failedItems: [ServerErrorCode: Int] = [:]
 
-  /// How an operation failed.
+  /// An operation with the error code of its failure.
   public struct FailedOperation: Sendable, Hashable {
+    /// The name of the operation in metrics.
     public var operation: String
+    /// The error code of the answer.
     public var code: ServerErrorCode
   }
 
-  /// Requests that were refused because they came too fast.
+  /// Requests that were refused because the caller exceeded a limit of requests.
   public var throttled: Int { failed[.throttled] ?? 0 }
 }

@@ -80,9 +80,9 @@ struct ChangesEndpoint: Sendable {
 
   /// Answers `changes/zone`: one page for each zone, in the order of the request.
   ///
-  /// All pages together have about ``ServiceLimits/changesPageSize`` bytes. Zones that come after
-  /// the limit get an empty page with `moreComing`. A failed zone has its own error, and the others
-  /// are answered.
+  /// All pages together have about `ServiceLimits.changesPageSize` bytes. Zones that come after the
+  /// limit get an empty page with `moreComing`. A failed zone has its own error, and the others are
+  /// answered.
   private func zones(
     _ request: ZoneChangesRequest, _ context: RequestContext
   ) async throws -> ZoneChangesResponse {

@@ -27,8 +27,7 @@ package final class Operation: Sendable {
     static let anyDatabase = Place.database(Set(DatabaseScope.allCases))
   }
 
-  /// The callers who may call the operation. ``AccessPolicy`` decides about single records
-  /// elsewhere.
+  /// The callers who may call the operation. `AccessPolicy` decides about single records elsewhere.
   enum Callers: Sendable {
     /// Every caller, for the public database or a container. In a private or shared database, only
     /// a signed-in user.

@@ -171,8 +171,8 @@ struct RecordsEndpoint: Sendable {
 
   /// Answers `records/query`: a page of the records that match and that the caller may read.
   ///
-  /// A page has at most ``ServiceLimits/recordsPerPage`` records. `continuationMarker` is nil on
-  /// the last page.
+  /// A page has at most `ServiceLimits.recordsPerPage` records. `continuationMarker` is nil on the
+  /// last page.
   private func query(
     _ request: QueryRecordsRequest, _ context: RequestContext
   ) async throws -> RecordsResponse {
@@ -193,7 +193,7 @@ struct RecordsEndpoint: Sendable {
 
   /// Checks the size of all records in a request together.
   ///
-  /// - Throws: `BAD_REQUEST` above ``ServiceLimits/recordsSizePerRequest``, which is 2 MB. The size
+  /// - Throws: `BAD_REQUEST` above `ServiceLimits.recordsSizePerRequest`, which is 2 MB. The size
   ///   is an estimate, without assets.
   private static func checkSize(of request: ModifyRecordsRequest) throws(ServiceError) {
     var size = 0

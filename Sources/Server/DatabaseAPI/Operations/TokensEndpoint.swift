@@ -128,7 +128,7 @@ struct TokensEndpoint: Sendable {
   /// container, and registers the same token in each of the others.
   ///
   /// - Throws: `BAD_REQUEST` if the token is registered for
-  ///   ``ServiceLimits/containersPerCourierToken`` containers and environments already.
+  ///   `ServiceLimits.containersPerCourierToken` containers and environments already.
   private func registration(
     of made: DeviceToken, in path: ServicePath
   ) async throws -> DeviceToken {
@@ -185,7 +185,7 @@ struct TokensEndpoint: Sendable {
   /// Clients send hexadecimal digits or base64, and both are accepted.
   ///
   /// - Throws: `BAD_REQUEST` if the text is neither, or has fewer than 16 or more than
-  ///   ``ServiceLimits/deviceTokenSize`` bytes.
+  ///   `ServiceLimits.deviceTokenSize` bytes.
   private static func hexadecimal(_ text: String) throws(ServiceError) -> String {
     let lowercased = text.lowercased()
     let isHexadecimal = lowercased.utf8.allSatisfy {

@@ -14,7 +14,7 @@ import WebServices
 /// 1. The path, the operation, the method and the container are checked.
 /// 2. ``Authenticator`` identifies the caller.
 /// 3. ``RequestThrottle`` counts the request for the caller and the API token.
-/// 4. ``AccessPolicy`` decides whether the caller may call the operation.
+/// 4. `AccessPolicy` decides whether the caller may call the operation.
 /// 5. The signature of a server-to-server key is used up.
 /// 6. ``RequestTurns`` lets the request wait for its turn.
 /// 7. The handler of the ``Operation`` answers.

@@ -1,44 +1,57 @@
 import CloudKitModel
 import StoreModel
 
-/// Slows down who guesses passwords or keys: after a few wrong ones for an account from one address, some
-/// more from the address, or many for the account from everywhere, each further one has to wait twice as
-/// long as the one before.
+/// The rules that slow down the guessing of passwords and keys.
 ///
-/// Whoever tries an account's password from one address delays its owner only there. Only attempts from
-/// many addresses delay all that name the account: those are let through more slowly than the count of
-/// the account falls, so one address alone never gets there.
+/// Three counts of wrong attempts are kept: for an account from one address, for an address, and
+/// for an account from all addresses. When a count reaches its free attempts, each further attempt
+/// must wait twice as long as the one before.
 ///
-/// An attempt counts as wrong from its beginning, so that many at the same moment gain nothing. The
-/// rules are apart from the histories that are kept here, for servers that keep them together.
+/// A person who guesses the password of an account from one address delays the owner only at that
+/// address. Only attempts from many addresses delay everyone who names the account. One address
+/// alone cannot cause that: its attempts are admitted more slowly than the count of the account
+/// falls.
+///
+/// An attempt counts as wrong from its beginning, so that many simultaneous attempts gain nothing.
+/// The rules are separate from the histories kept here, because servers that share a store keep the
+/// histories there.
 package struct AttemptLimiter {
+  /// The decision about an attempt.
   package enum Verdict: Sendable, Hashable {
+    /// The attempt may begin. It counts as wrong until ``AttemptLimiter/succeeded(_:)``.
     case allowed
-    /// Not before this many seconds have passed; the attempt does not count.
+    /// The attempt must not begin before this many seconds have passed. It does not count.
     case wait(seconds: Double)
   }
 
-  /// Wrong passwords for an account from one address before the first wait there.
+  /// Wrong attempts for an account from one address before the first wait there.
   static let freeForAccountAtAddress = 5
-  /// Wrong passwords for an account from all addresses before the first wait for all of them.
+  /// Wrong attempts for an account from all addresses before the first wait for everyone.
   static let freeForAccount = 50
-  /// Seconds without an attempt after which one less counts for an account from all addresses.
+  /// Seconds after which the count of an account from all addresses falls by one, if no attempt is
+  /// made.
   static let accountRecovery = 60.0
-  /// Wrong passwords from an address before the first wait: people share addresses.
+  /// Wrong attempts from an address before the first wait, for all accounts. People share
+  /// addresses, so it is larger than the limit of one account there.
   static let freeForAddress = 20
-  /// Seconds at most: who guesses must not lock the owner out for long.
+  /// The longest wait for an account in seconds. It is short, so that guessing does not lock out
+  /// the owner.
   static let longestWaitForAccount = 60.0
-  /// Seconds at most.
+  /// The longest wait for an address in seconds.
   static let longestWaitForAddress = 900.0
-  /// Seconds after which an account or address without attempts is as new.
+  /// Seconds without an attempt after which a count is forgotten.
   static let memory = 3600.0
 
-  /// Whose attempts are counted.
+  /// The subject of a count.
   enum Subject: Sendable, Hashable {
+    /// An account, from all addresses.
     case account(String)
+    /// An account, from one address.
     case accountAtAddress(account: String, address: String)
+    /// An address, for all accounts.
     case address(String)
 
+    /// The number of wrong attempts before the first wait.
     fileprivate var free: Int {
       switch self {
       case .accountAtAddress: AttemptLimiter.freeForAccountAtAddress
@@ -47,6 +60,7 @@ package struct AttemptLimiter {
       }
     }
 
+    /// The longest wait in seconds.
     fileprivate var longestWait: Double {
       switch self {
       case .account, .accountAtAddress: AttemptLimiter.longestWaitForAccount
@@ -55,22 +69,28 @@ package struct AttemptLimiter {
     }
   }
 
-  /// Those of an attempt; one with a key names no account.
+  /// Returns the subjects of an attempt. An attempt with a key names no account, and counts for its
+  /// address only.
   static func subjects(account: String?, address: String) -> [Subject] {
     (account.map { [.account($0), .accountAtAddress(account: $0, address: address)] } ?? [])
       + [.address(address)]
   }
 
+  /// The counts in memory, by subject.
   private var histories: [Subject: AttemptHistory] = [:]
   private let capacity: Int
 
-  /// - Parameter capacity: accounts and addresses that are remembered. At the limit those that were
-  ///   quiet for an hour are forgotten; if there are none, the one that was quiet for longest.
+  /// Creates the limiter without any counts.
+  ///
+  /// - Parameter capacity: the most subjects in memory. At the limit the limiter forgets those
+  ///   without an attempt for an hour. If there are none, it forgets the one whose last attempt is
+  ///   the oldest.
   init(capacity: Int = 20_000) {
     self.capacity = capacity
   }
 
-  /// Whether an attempt may begin; one that may counts as wrong until ``succeeded(_:)``.
+  /// Decides whether an attempt may begin. An admitted attempt counts as wrong until
+  /// ``succeeded(_:)``.
   mutating func begin(_ subjects: [Subject], at now: Timestamp) -> Verdict {
     var found = subjects.map { histories[$0] }
     let verdict = Self.begin(subjects, &found, at: now)
@@ -83,14 +103,17 @@ package struct AttemptLimiter {
     return verdict
   }
 
-  /// The attempt that began last was right: the account is as new at its address, and all else as
-  /// before.
+  /// Records that the last admitted attempt was right. The account is then forgotten for its
+  /// address, and the other counts fall by one.
   mutating func succeeded(_ subjects: [Subject]) {
     var found = subjects.map { histories[$0] }
     Self.succeeded(subjects, &found)
     for (subject, history) in zip(subjects, found) { histories[subject] = history }
   }
 
+  /// Makes space for a new subject.
+  ///
+  /// - Complexity: O(subjects in memory).
   private mutating func makeRoom(at now: Timestamp) {
     histories = histories.filter { now.seconds - $0.value.last.seconds < Self.memory }
     guard histories.count >= capacity,
@@ -103,7 +126,13 @@ package struct AttemptLimiter {
 // MARK: The rules
 
 extension AttemptLimiter {
-  /// - Parameter histories: those of the subjects, in their order.
+  /// Decides whether an attempt may begin, by the histories of its subjects.
+  ///
+  /// The wait doubles from one second with each wrong attempt beyond the free ones, up to the
+  /// subject's limit.
+  ///
+  /// - Parameter histories: the histories of the subjects, in their order; nil for a subject
+  ///   without one. They change only if the attempt may begin.
   static func begin(
     _ subjects: [Subject], _ histories: inout [AttemptHistory?], at now: Timestamp
   ) -> Verdict {
@@ -124,6 +153,7 @@ extension AttemptLimiter {
     return .allowed
   }
 
+  /// Changes the histories of the subjects of an attempt that was right.
   static func succeeded(_ subjects: [Subject], _ histories: inout [AttemptHistory?]) {
     for (index, subject) in subjects.enumerated() {
       switch subject {
@@ -135,6 +165,7 @@ extension AttemptLimiter {
     }
   }
 
+  /// Returns the seconds that a subject must still wait; 0 or less if it may try now.
   private static func remainingWait(
     of subject: Subject, _ history: AttemptHistory?, at now: Timestamp
   ) -> Double {

@@ -1,48 +1,58 @@
-/// A piece of a page. Text that is put into it is escaped; only literals and other pieces are not.
+/// A piece of HTML. Interpolated text is escaped; only literals and other pieces are not.
 ///
 /// ```swift
 /// let name = "<Anna>"
 /// let item: HTML = "<p title=\"\(name)\">\(name)</p>"
 /// // <p title="&lt;Anna&gt;">&lt;Anna&gt;</p>
 /// ```
-/// Attributes must stand in quotation marks. Never put text into a script, a style or a comment:
-/// escapes mean nothing there.
+///
+/// Put attributes in quotation marks. Never interpolate text into a script, a style or a comment,
+/// where escapes have no meaning.
 package struct HTML: Sendable, Hashable, ExpressibleByStringInterpolation {
+  /// The HTML.
   package let text: String
 
+  /// Creates a piece from a literal, which is not escaped.
   package init(stringLiteral text: String) {
     self.text = text
   }
 
+  /// Creates a piece from an interpolated literal.
   package init(stringInterpolation: Interpolation) {
     text = stringInterpolation.text
   }
 
+  /// The builder of an interpolated piece, which Swift calls.
   package struct Interpolation: StringInterpolationProtocol {
     fileprivate var text = ""
 
+    /// Creates an empty builder, with space for the literals and 32 bytes for each interpolation.
     package init(literalCapacity: Int, interpolationCount: Int) {
       text.reserveCapacity(literalCapacity + interpolationCount * 32)
     }
 
+    /// Adds a part of the literal unchanged.
     package mutating func appendLiteral(_ literal: String) {
       text += literal
     }
 
+    /// Adds a text with its special characters escaped.
     package mutating func appendInterpolation(_ text: String) {
       self.text += HTML.escaped(text)
     }
 
+    /// Adds a piece unchanged.
     package mutating func appendInterpolation(_ html: HTML) {
       text += html.text
     }
 
+    /// Adds pieces unchanged, one after the other.
     package mutating func appendInterpolation(_ pieces: [HTML]) {
       for piece in pieces { text += piece.text }
     }
   }
 
-  /// The text with references in place of the five characters that mean something in HTML.
+  /// Returns the text with references in place of the five characters that have a meaning in HTML.
   private static func escaped(_ text: String) -> String {
     var result = ""
     result.reserveCapacity(text.utf8.count)

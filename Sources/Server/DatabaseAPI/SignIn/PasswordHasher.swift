@@ -3,25 +3,35 @@ import Foundation
 import Synchronization
 import WebServices
 
-/// Hashes passwords away from Swift's own threads, a few at the same time.
+/// The queue that hashes passwords, on threads of its own: hashing would block the threads of
+/// Swift's concurrency.
 ///
-/// Each takes 64 MiB while it lasts. Beyond ``limit`` hashes under way or waiting, further ones are
-/// refused.
+/// A hash takes 64 MiB of memory while it is computed. If ``limit`` hashes are waiting or in
+/// progress, further ones are refused.
 package final class PasswordHasher: Sendable {
-  /// Hashes that are made at the same time.
+  /// The most hashes that are computed at the same time.
   static let width = 2
 
+  /// The memory and the time of a hash.
   private let cost: PasswordHash.Cost
+  /// The most hashes that wait or are in progress.
   private let limit: Int
+  /// The number of hashes that wait or are in progress.
   private let underWay = Mutex(0)
   private let queue: OperationQueue
-  /// What a password is checked against when there is no account: it takes as long.
+  /// The hash against which a password is checked if there is no account, so that the check takes
+  /// the same time. Nil until the first check.
   private let decoy = Mutex<String?>(nil)
 
-  /// Hashes that were computed to check passwords: what an attempt costs.
+  /// The number of hashes that were computed for checks. Tests use it to compare the cost of
+  /// attempts.
   let computed = Mutex(0)
 
-  /// - Parameter limit: hashes under way and waiting.
+  /// Creates the queue.
+  ///
+  /// - Parameters:
+  ///   - cost: the memory and the time of a hash.
+  ///   - limit: the most hashes that wait or are in progress.
   package init(cost: PasswordHash.Cost = .interactive, limit: Int = 32) {
     self.cost = cost
     self.limit = limit
@@ -30,15 +40,16 @@ package final class PasswordHasher: Sendable {
     queue.maxConcurrentOperationCount = Self.width
   }
 
-  /// Hashes that are made or wait.
+  /// The number of hashes that wait or are in progress.
   var load: Int { underWay.withLock { $0 } }
 
-  /// Whether the password is the one of this hash; never, and as slowly, without a hash.
+  /// Whether a password fits a hash. Without a hash the answer is false, after the same time.
   ///
-  /// - Throws: `TRY_AGAIN_LATER` when too many wait.
+  /// - Throws: `TRY_AGAIN_LATER` if too many hashes wait.
   func isMatch(_ password: String, _ hash: String?) async throws -> Bool {
     try await run { [self] in
-      // Made for the first of all, whether there is an account or not: only then it tells nothing.
+      // Computed in the first check of all, whether its account exists or not. Otherwise the time
+      // of the check would show that there is no such account.
       let decoy = try decoyHash()
       let isMatch = PasswordHash.isMatch(password, hash ?? decoy)
       computed.withLock { $0 += 1 }
@@ -46,13 +57,14 @@ package final class PasswordHasher: Sendable {
     }
   }
 
-  /// The hash to keep in place of a password.
+  /// Returns the hash that the store keeps in place of a password.
   ///
-  /// - Throws: `TRY_AGAIN_LATER` when too many wait.
+  /// - Throws: `TRY_AGAIN_LATER` if too many hashes wait.
   package func hash(_ password: String) async throws -> String {
     try await run { [cost] in try PasswordHash.make(password, cost: cost) }
   }
 
+  /// Returns the hash of a random password, computed once.
   private func decoyHash() throws -> String {
     try decoy.withLock { decoy in
       if let decoy { return decoy }
@@ -64,7 +76,9 @@ package final class PasswordHasher: Sendable {
     }
   }
 
-  /// Runs work that blocks on one of the hasher's threads.
+  /// Executes blocking work on a thread of the queue.
+  ///
+  /// - Throws: `TRY_AGAIN_LATER` if too many hashes wait; errors of `work`.
   func run<Value: Sendable>(
     _ work: @escaping @Sendable () throws -> Value
   ) async throws -> Value {

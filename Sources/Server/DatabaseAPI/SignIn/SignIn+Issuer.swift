@@ -6,17 +6,20 @@ import JSONCoding
 import OpenIDConnect
 import StoreModel
 
-/// Signing in at an issuer. Nothing is kept here between the browser's leaving and its coming back:
-/// what has to be remembered stands, sealed for that browser, in the `state` that the issuer sends
-/// back, and the other secrets of the exchange are derived from it.
+/// The sign-in at an OpenID Connect issuer.
+///
+/// The server stores nothing while the browser is at the issuer. The data of the sign-in is in the
+/// parameter `state`, sealed for that browser, and the issuer sends it back. The other secrets of
+/// the exchange are derived from it.
 extension SignIn {
-  /// Seconds between leaving for the issuer and coming back.
+  /// Seconds that a browser may stay at the issuer.
   private static let absence = 600.0
-  /// What an issuer may send in a form, and how many bytes of each are passed on.
+  /// The fields of an issuer's answer that are passed on from a form.
   private static let answerFields = ["state", "code", "iss", "error", "user"]
+  /// The most bytes of such a field.
   private static let answerLimit = 4096
 
-  /// The buttons of the form.
+  /// The buttons of the form, one for each issuer, in the order of their names.
   var choices: [SignInPage.Choice] {
     issuers.sorted { $0.key < $1.key }.map { name, issuer in
       SignInPage.Choice(
@@ -24,7 +27,9 @@ extension SignIn {
     }
   }
 
-  /// Sends the browser to the issuer.
+  /// Sends the browser to the issuer, with a page that continues by itself.
+  ///
+  /// A failure of the issuer leads back to the form.
   func leave(
     _ request: HTTPRequest, for issuer: Issuer, named name: String
   ) async throws -> HTTPResponse {
@@ -44,8 +49,11 @@ extension SignIn {
     }
   }
 
-  /// Leads a browser that brings the answer in a form on to ``comeBack(_:from:named:)``: as the form
-  /// comes from another site, the browser does not send the cookie along with it.
+  /// Passes on the answer of an issuer that comes in a form, by leading the browser to
+  /// ``comeBack(_:from:named:)``.
+  ///
+  /// The form comes from another site, so the browser does not send the cookie with it. It sends
+  /// the cookie with the second request.
   func passOn(_ request: HTTPRequest, from name: String) throws -> HTTPResponse {
     let fields = request.formFields.filter { Self.answerFields.contains($0.name) }
     guard fields.allSatisfy({ $0.value.utf8.count <= Self.answerLimit }),
@@ -60,7 +68,9 @@ extension SignIn {
     ).response()
   }
 
-  /// Signs in who comes back from the issuer with a code.
+  /// Signs in a user who comes back from the issuer with a code.
+  ///
+  /// - Throws: ``Refusal`` if this browser did not begin the sign-in, or began it too long ago.
   func comeBack(
     _ request: HTTPRequest, from issuer: Issuer, named name: String
   ) async throws -> HTTPResponse {
@@ -76,7 +86,7 @@ extension SignIn {
     }
     let visit = try await visit(request, state: members["request"]?.string)
     do {
-      // Who mixes up issuers must not get the code (RFC 9207).
+      // A code must not go to another issuer than the one that made it (RFC 9207).
       guard request.query("iss").map({ $0 == issuer.settings.issuer }) ?? true else {
         throw OpenIDError(.badAnswer, "the answer names another issuer")
       }
@@ -86,7 +96,7 @@ extension SignIn {
       }
       var identity = try await issuer.identity(
         forCode: code, of: try await authorization(state: state, holder: holder, name: name))
-      // The name is an extra that only some issuers send.
+      // Only some issuers send a name, and sign-in works without one.
       if let text = request.query("user"), let json = try? JSONValue(parsing: Data(text.utf8)) {
         identity.addNames(fromApple: json)
       }
@@ -100,6 +110,7 @@ extension SignIn {
     }
   }
 
+  /// Returns the request to the issuer, with the secrets that are derived from `state`.
   private func authorization(
     state: String, holder: String, name: String
   ) async throws -> AuthorizationRequest {
@@ -110,7 +121,7 @@ extension SignIn {
       verifier: seal.derive(state, for: "verifier", holder: holder))
   }
 
-  /// The form again; the log says more than the user is told.
+  /// Returns the form with an error message. The log has more details than the message.
   private func page(
     for error: OpenIDError, at issuer: Issuer, _ visit: SignInVisit
   ) -> HTTPResponse {
@@ -130,17 +141,17 @@ extension SignIn {
 }
 
 extension UserProfile {
-  /// What an issuer told of a user. An address that is none is left out.
+  /// Creates the profile of a user from the data of an issuer. An invalid mail address is left out.
   fileprivate init(_ identity: IssuerIdentity) {
     var names = PersonNameComponents()
     names.givenName = identity.givenName
     names.middleName = identity.middleName
     names.familyName = identity.familyName
     names.nickname = identity.nickname
-    // What an issuer says of a person may not fit; then less of it is kept.
+    // Data of an issuer may not fit into a profile; then less of it is kept.
     let profile = try? UserProfile(
       emailAddress: identity.emailAddress, phoneNumber: nil, nameComponents: names)
-    // What an issuer says of a person may not fit; then less of it is kept.
+    // Data of an issuer may not fit into a profile; then less of it is kept.
     let bare = try? UserProfile(emailAddress: nil, phoneNumber: nil, nameComponents: names)
     self = profile ?? bare ?? UserProfile()
   }

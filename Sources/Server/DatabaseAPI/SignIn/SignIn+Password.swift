@@ -2,10 +2,15 @@ import CloudKitModel
 import HTTPService
 
 extension SignIn {
-  /// Characters of a name at most; longer ones are nobody's.
+  /// The most bytes of a name. No account has a longer one.
   private static let nameLimit = 255
 
-  /// Signs in who sends the name and the password of an account.
+  /// Signs in a user who sends the name and the password of an account.
+  ///
+  /// An unknown name and a wrong password get the same answer, after the same time.
+  /// ``SignInAttempts`` limits the attempts.
+  ///
+  /// - Throws: ``Refusal`` if the server accepts no passwords, or if the form is not valid.
   func checkPassword(_ request: HTTPRequest) async throws -> HTTPResponse {
     let (visit, fields) = try await sentForm(request)
     guard settings.acceptsPasswords else {
@@ -46,5 +51,6 @@ extension SignIn {
     return try await deliver(user, to: visit.request, staysSignedIn: staysSignedIn)
   }
 
+  /// The message for a wrong name or password.
   private static let wrong = "The name or the password is not right."
 }

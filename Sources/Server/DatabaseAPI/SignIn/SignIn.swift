@@ -10,43 +10,68 @@ import StoreModel
 import Synchronization
 import WebServices
 
-/// The server's own page where users sign in, and what stands behind it.
+/// The sign-in of users of web apps: the server's own page with its form, and the exchange with
+/// issuers.
 ///
-/// An app that is told `AUTHENTICATION_REQUIRED` opens the page at ``url(for:callback:)``; when the
-/// user has signed in, the page gives the app a web auth token.
+/// 1. A request without a user gets `AUTHENTICATION_REQUIRED` with the URL of the page:
+///    ``url(for:)``.
+/// 2. The app opens the page. The form asks for a password, or has a button for each issuer.
+/// 3. After the sign-in the page gives the app a web auth token, by a message to the window that
+///    opened it or by a redirect: ``deliver(_:to:staysSignedIn:)``.
+///
+/// The server stores nothing between these steps. The data of the sign-in travels in sealed texts:
+/// see ``TextSeal``.
 package final class SignIn: Sendable {
+  /// The path of the page. Longer paths below it belong to the sign-in too.
   static let path = "/sign-in"
-  /// Seconds that the URL of an answer is good for. Apps keep it behind their own button until
-  /// someone presses that.
+  /// Seconds for which the URL of the page is valid: 12 hours. An app keeps the URL until its user
+  /// presses the button for signing in.
   static let urlLifetime = 43_200.0
-  /// Seconds that a form is good for once it is shown.
+  /// Seconds for which a form is valid after it was shown.
   static let formLifetime = 3600.0
 
-  /// What a request must be to be answered; the reason is for the user.
+  /// The refusal of a request to the sign-in, which becomes a page. The reason is for the user.
   struct Refusal: Error {
+    /// The HTTP status of the page.
     var status: Int
+    /// The sentences for the user.
     var reason: String
 
+    /// The refusal of a URL that is expired or incomplete.
     static let staleURL = Refusal(
       status: 400,
       reason: "This sign-in page is too old, or its address is not whole. Close it and sign in "
         + "again from the app.")
   }
 
+  /// The users, their passwords and their web auth tokens.
   let accounts: any AccountReading & SessionStore & SignInStore
+  /// The secrets that all servers of the store share.
   let secrets: any SecretStore
+  /// The queue that hashes passwords.
   let passwords: PasswordHasher
+  /// The counts of wrong attempts.
   let attempts: SignInAttempts
   let clock: @Sendable () -> Timestamp
   let log: ServerLog
+  /// The URL at which clients reach the server.
   let publicURL: @Sendable () -> String
   let settings: ServerConfiguration.SignIn
-  /// The header field in which a proxy tells the client's address.
+  /// The header field in which a trusted proxy writes the client's address; nil if there is no such
+  /// proxy.
   let addressHeader: String?
-  /// By the names that their URLs have.
+  /// The issuers by the names in their URLs.
   let issuers: [String: Issuer]
+  /// The key of the seals; nil until the first use.
   private let key = Mutex<[UInt8]?>(nil)
 
+  /// Creates the sign-in of a server.
+  ///
+  /// - Parameters:
+  ///   - addressHeader: the header field in which a trusted proxy writes the client's address; nil
+  ///     if there is no such proxy.
+  ///   - limits: the counts that servers of a store share; nil for a server that uses its store
+  ///     alone.
   package init(
     settings: ServerConfiguration.SignIn, addressHeader: String?,
     accounts: any AccountReading & SessionStore & SignInStore, secrets: any SecretStore,
@@ -67,18 +92,22 @@ package final class SignIn: Sendable {
     issuers = settings.issuers.mapValues { Issuer($0, fetcher: fetcher, clock: clock) }
   }
 
+  /// Whether a path belongs to the sign-in.
   package static func isPath(_ path: String) -> Bool {
     path == Self.path || path.hasPrefix(Self.path + "/")
   }
 
-  /// The URL of the page for the app that sent a request.
+  /// Returns the URL of the page for an app's request. It is valid for ``urlLifetime`` seconds.
   func url(for request: SignInRequest) async throws -> String {
     let state = try await seal().seal(
       request.members, for: "request", until: clock().advanced(bySeconds: Self.urlLifetime))
     return "\(publicURL())\(Self.path)?state=\(state)"
   }
 
-  /// The URL of the page for who sent a request of the protocol without being signed in.
+  /// Returns the URL of the page for a request of the protocol whose caller is not signed in.
+  ///
+  /// - Parameter credentials: the credentials of the request. Its API token decides how the app
+  ///   gets the web auth token.
   func url(
     for request: HTTPRequest, to path: ServicePath, with credentials: Credentials
   ) async throws -> String {
@@ -89,7 +118,8 @@ package final class SignIn: Sendable {
           credentials.apiToken, origin: request.header("Origin"))))
   }
 
-  /// The answer to a request whose path ``isPath(_:)``. What goes wrong is told on a page.
+  /// Answers a request whose path fulfils ``isPath(_:)``. A failure becomes a page, and an
+  /// unexpected one is logged too.
   func respond(to request: HTTPRequest) async -> HTTPResponse {
     do {
       return try await answer(request)
@@ -116,6 +146,9 @@ package final class SignIn: Sendable {
     }
   }
 
+  /// Chooses the step for a request.
+  ///
+  /// - Throws: ``Refusal`` with the status 404 for an unknown page.
   private func answer(_ request: HTTPRequest) async throws -> HTTPResponse {
     switch (request.method, request.path) {
     case ("GET", Self.path), ("HEAD", Self.path):
@@ -142,11 +175,15 @@ package final class SignIn: Sendable {
 
   // MARK: The form
 
+  /// Shows the form, and sets the cookie if the browser has none.
   private func showForm(_ request: HTTPRequest) async throws -> HTTPResponse {
     let visit = try await visit(request, state: request.query("state"))
     return SignInPage.form(form(for: visit)).response(headers: visit.cookieHeader)
   }
 
+  /// Returns the data of the form.
+  ///
+  /// - Parameter problem: the message about the last attempt; nil for the first one.
   func form(for visit: SignInVisit, problem: String? = nil) -> SignInPage.Form {
     SignInPage.Form(
       action: publicURL() + Self.path, request: visit.request, state: visit.state,
@@ -154,7 +191,12 @@ package final class SignIn: Sendable {
       problem: problem)
   }
 
-  /// What a sent form says, once it is clear that the browser that sends it was shown it.
+  /// Returns the visit and the fields of a sent form.
+  ///
+  /// The server accepts the form only from its own page, with the cookie, and with the proof that
+  /// this browser was shown the form.
+  ///
+  /// - Throws: ``Refusal`` with the status 403 if one of these is missing.
   func sentForm(_ request: HTTPRequest) async throws -> (SignInVisit, [String: String]) {
     let fields = Dictionary(
       request.formFields.map { ($0.name, $0.value) }, uniquingKeysWith: { first, _ in first })
@@ -180,6 +222,11 @@ package final class SignIn: Sendable {
     return (visit, fields)
   }
 
+  /// Returns the visit of a browser, from the sealed request and the cookie.
+  ///
+  /// - Parameter state: the sealed request from the URL or the form.
+  /// - Throws: ``Refusal/staleURL`` if it is missing, expired or not sealed by this store's
+  ///   servers.
   func visit(_ request: HTTPRequest, state: String?) async throws -> SignInVisit {
     let seal = try await seal()
     let now = clock()
@@ -191,6 +238,7 @@ package final class SignIn: Sendable {
       publicURL: publicURL(), seal: seal, now: now)
   }
 
+  /// Returns the seal of the sign-in's texts. The first server of a store creates the key.
   func seal() async throws -> TextSeal {
     if let known = key.withLock({ $0 }) { return TextSeal(key: known) }
     let key = try await secrets.secret(named: "sign-in", proposing: SecureRandom.bytes(count: 32))
@@ -200,7 +248,10 @@ package final class SignIn: Sendable {
 
   // MARK: The end
 
-  /// Tells the app that its user does not sign in.
+  /// Informs the app that its user has cancelled the sign-in.
+  ///
+  /// - Throws: ``Refusal`` if the app gets its token by a redirect, which has no way to report
+  ///   this.
   private func cancel(_ request: HTTPRequest) async throws -> HTTPResponse {
     let (visit, _) = try await sentForm(request)
     guard case .message(let origins) = visit.request.callback else {
@@ -209,7 +260,9 @@ package final class SignIn: Sendable {
     return SignInPage.delivery(of: .failure("the sign-in was cancelled"), to: origins).response()
   }
 
-  /// Gives the app a web auth token for the user.
+  /// Creates a web auth token for the user and gives it to the app.
+  ///
+  /// The answer is a page that sends a message, or a redirect with the status 303.
   func deliver(
     _ user: User, to request: SignInRequest, staysSignedIn: Bool
   ) async throws -> HTTPResponse {

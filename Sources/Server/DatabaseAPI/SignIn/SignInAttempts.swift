@@ -3,30 +3,41 @@ import Cryptography
 import StoreModel
 import Synchronization
 
-/// Counts attempts to sign in: in the store where servers share it, in memory elsewhere.
+/// The counts of sign-in attempts: in the store if servers share it, otherwise in memory.
 package final class SignInAttempts: Sendable {
-  /// What is guessed. Each kind has a count of its own for an address.
+  /// The kind of secret that an attempt may guess. Each kind has its own counts.
   package enum Kind: String, Sendable {
+    /// The password of a user.
     case password
+    /// An admin key.
     case adminKey
   }
 
+  /// The kind of the attempts.
   private let kind: Kind
+  /// The counts in the store; nil for a server that uses its store alone.
   private let limits: (any SharedLimits)?
+  /// The counts in memory.
   private let local = Mutex(AttemptLimiter())
 
-  /// - Parameter limits: where servers count together; nil for a server that is alone.
+  /// Creates the counts of one kind.
+  ///
+  /// - Parameter limits: the counts that servers of a store share; nil for a server that uses its
+  ///   store alone.
   package init(_ kind: Kind, sharing limits: (any SharedLimits)?) {
     self.kind = kind
     self.limits = limits
   }
 
-  /// Whether an attempt may begin; one that may counts as wrong until ``succeeded(account:address:)``.
+  /// Decides whether an attempt may begin. An admitted attempt counts as wrong until
+  /// ``succeeded(account:address:)``.
   ///
   /// - Parameters:
-  ///   - account: nil for an attempt that names none, such as one with a key.
-  ///   - now: counts where the server is alone.
-  /// - Throws: ``StoreError`` when the store that servers share cannot tell.
+  ///   - account: the name of the account; nil for an attempt that names none, such as one with a
+  ///     key.
+  ///   - address: the network of the client.
+  ///   - now: the time for the counts in memory. The counts in the store use the store's clock.
+  /// - Throws: `StoreError` if the store that servers share does not answer.
   package func begin(
     account: String? = nil, address: String, at now: Timestamp
   ) async throws -> AttemptLimiter.Verdict {
@@ -37,8 +48,8 @@ package final class SignInAttempts: Sendable {
     }
   }
 
-  /// The attempt that began last was right: the account is as new at its address, and all else as
-  /// before.
+  /// Records that the last admitted attempt was right. The account is then forgotten for its
+  /// address, and the other counts fall by one.
   func succeeded(account: String? = nil, address: String) async throws {
     let subjects = AttemptLimiter.subjects(account: account, address: address)
     guard let limits else { return local.withLock { $0.succeeded(subjects) } }
@@ -47,11 +58,12 @@ package final class SignInAttempts: Sendable {
     }
   }
 
+  /// Returns the subject of the shared limit in the store: a hash of the kind and the subject.
   private func limitSubject(_ subject: AttemptLimiter.Subject) -> LimitSubject {
     let text =
       switch subject {
       case .account(let name): "\(kind.rawValue) account \(name)"
-      // An address has no space in it, so no two of these are the same text.
+      // An address contains no space, so two different subjects cannot have the same text.
       case .accountAtAddress(let name, let address):
         "\(kind.rawValue) account at \(address) \(name)"
       case .address(let address): "\(kind.rawValue) address \(address)"

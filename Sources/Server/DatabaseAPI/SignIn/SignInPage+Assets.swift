@@ -2,7 +2,7 @@ import Cryptography
 import Foundation
 
 extension SignInPage {
-  /// The style of all pages.
+  /// The style sheet of all pages.
   static let style = """
     :root { color-scheme: light dark; }
     * { box-sizing: border-box; }
@@ -21,8 +21,8 @@ extension SignInPage {
     :focus-visible { outline: 3px solid #0b57d0; outline-offset: 2px; }
     """
 
-  /// Gives the outcome to the window that opened the page, in the members in which CloudKit JS looks
-  /// for it. What it needs stands in `main`'s data.
+  /// The script that gives the outcome to the window that opened the page, in the members that
+  /// CloudKit JS reads. Its data is in the data attributes of `main`.
   static let script = """
     'use strict';
     const main = document.querySelector('main');
@@ -39,8 +39,10 @@ extension SignInPage {
     }
     """
 
-  /// What a page may load and do: its own style, its own script where it has one, and sending its
-  /// form to this server, which may redirect to `formTarget`.
+  /// Returns the content security policy of a page.
+  ///
+  /// The page may load its own style and its own script, if it has one, and may send its form to
+  /// this server. The answer to the form may redirect to `formTarget`.
   static func contentSecurityPolicy(hasScript: Bool, formTarget: String?) -> String {
     var rules = [
       "default-src 'none'", "style-src '\(digest(of: style))'", "base-uri 'none'",
@@ -50,6 +52,7 @@ extension SignInPage {
     return rules.joined(separator: "; ")
   }
 
+  /// Returns the source expression that permits exactly this text.
   private static func digest(of text: String) -> String {
     "sha256-" + Data(SHA256.hash(text.utf8)).base64EncodedString()
   }

@@ -1,6 +1,7 @@
 import CloudKitModel
 
 extension SignInPage {
+  /// Returns the HTML of the form.
   static func content(of form: Form) -> HTML {
     let checked: HTML = form.staysSignedIn ? " checked" : ""
     let fields: HTML = form.acceptsPasswords ? fields(form) : ""
@@ -18,13 +19,15 @@ extension SignInPage {
       """
   }
 
-  /// Where the app can be told of it; from a page that it was led to there is the way back.
+  /// Returns the button to cancel. It is there only if the app gets a message about it; an app that
+  /// waits for a redirect has the browser's way back.
   private static func cancelButton(_ form: Form) -> HTML {
     guard case .message = form.request.callback else { return "" }
     return "<button formaction=\"\(form.action)/cancel\" formnovalidate>Cancel</button>\n"
   }
 
-  /// What else tells the user for whom the password is asked.
+  /// Returns the environment and the origin of the app, so that the user can see for whom the
+  /// password is asked.
   private static func place(_ request: SignInRequest) -> HTML {
     let environment: HTML = request.environment == .development ? " (development)" : ""
     switch request.callback {
@@ -37,11 +40,13 @@ extension SignInPage {
     }
   }
 
+  /// Returns the message about the last attempt.
   private static func problem(_ text: String?) -> HTML {
     guard let text else { return "" }
     return "<p class=\"problem\" id=\"problem\" role=\"alert\">\(text)</p>\n"
   }
 
+  /// Returns the fields for name and password.
   private static func fields(_ form: Form) -> HTML {
     let mark: HTML =
       form.problem == nil ? "" : " aria-invalid=\"true\" aria-describedby=\"problem\""
@@ -56,6 +61,7 @@ extension SignInPage {
       """
   }
 
+  /// Returns the button of an issuer.
   private static func button(_ choice: Choice) -> HTML {
     """
     <button formaction="\(choice.action)" formnovalidate>\(choice.label)</button>

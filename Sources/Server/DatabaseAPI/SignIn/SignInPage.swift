@@ -1,51 +1,61 @@
 import Foundation
 import HTTPService
 
-/// A page of the sign-in: no script but its own, nothing loaded from elsewhere.
+/// A page of the sign-in. It runs no script but its own, and loads nothing from elsewhere.
 struct SignInPage: Sendable {
-  /// A way to sign in at an issuer.
+  /// An issuer at which the user can sign in.
   struct Choice: Sendable, Hashable {
-    /// Where its button sends the form.
+    /// The URL to which its button sends the form.
     var action: String
+    /// The text of the button.
     var label: String
   }
 
-  /// What an app is told in the end.
+  /// The outcome of a sign-in, as the app gets it.
   enum Outcome: Sendable {
+    /// The web auth token.
     case token(String)
-    /// Why there is none.
+    /// The reason why there is no token.
     case failure(String)
   }
 
-  /// What the form shows and sends along.
+  /// The data of the form: the visible parts and the hidden fields.
   struct Form: Sendable {
+    /// The URL to which the form is sent.
     var action: String
+    /// The app's request, for the texts of the form.
     var request: SignInRequest
-    /// The request as it came in the page's URL.
+    /// The sealed request, as it is in the page's URL.
     var state: String
-    /// Shows that the form was made for the browser that sends it.
+    /// The proof that the form was made for the browser that sends it.
     var proof: String
+    /// Whether the form has fields for name and password.
     var acceptsPasswords: Bool
+    /// The buttons of the issuers.
     var choices: [Choice]
-    /// What was wrong with the last attempt.
+    /// The message about the last attempt; nil for the first one.
     var problem: String?
-    /// What was typed in the last attempt.
+    /// The name that the user entered in the last attempt.
     var name = ""
+    /// Whether the check box to stay signed in is set.
     var staysSignedIn = false
   }
 
+  /// The HTTP status of the answer.
   var status: Int
   var title: String
+  /// The content of the main element.
   var content: HTML
   /// Further elements of the head.
   var head: HTML = ""
+  /// Whether the page has the script of ``script``.
   var hasScript = false
-  /// Where the answer to the page's form may redirect to.
+  /// The origin to which the answer to the page's form may redirect; nil if it does not redirect.
   var formTarget: String?
-  /// Attributes of the main element, with a space before each.
+  /// The attributes of the main element, with a space before each.
   private var attributes: HTML = ""
 
-  /// The page with the form.
+  /// Returns the page with the form.
   static func form(_ form: Form, status: Int = 200) -> SignInPage {
     var formTarget: String?
     if case .redirect(let url) = form.request.callback {
@@ -56,15 +66,17 @@ struct SignInPage: Sendable {
       content: content(of: form), formTarget: formTarget)
   }
 
-  /// A page that only says something.
+  /// Returns a page with a message only.
   static func notice(_ text: String, title: String, status: Int) -> SignInPage {
     SignInPage(
       status: status, title: title,
       content: "<h1>\(title)</h1><p role=\"alert\">\(text)</p>")
   }
 
-  /// A page that leads on to a URL by itself. Unlike a redirect it ends the chain of requests that
-  /// a form began, for which browsers have rules of their own.
+  /// Returns a page that leads on to a URL by itself.
+  ///
+  /// Unlike a redirect, it ends the chain of requests that began with a form. Browsers have rules
+  /// of their own for that chain.
   static func passage(to url: String, name: String) -> SignInPage {
     SignInPage(
       status: 200, title: "Going on to \(name)",
@@ -72,7 +84,10 @@ struct SignInPage: Sendable {
       head: "<meta http-equiv=\"refresh\" content=\"0;url=\(url)\">")
   }
 
-  /// The page that gives the outcome to the window that opened it.
+  /// Returns the page that sends the outcome to the window that opened it.
+  ///
+  /// - Parameter origins: the origins of that window to which the message may go; every origin if
+  ///   it is empty.
   static func delivery(of outcome: Outcome, to origins: [String]) -> SignInPage {
     let targets = origins.isEmpty ? "*" : origins.joined(separator: " ")
     let (title, member): (String, HTML) =
@@ -93,7 +108,7 @@ struct SignInPage: Sendable {
       hasScript: true, attributes: "\(member) data-origins=\"\(targets)\"")
   }
 
-  /// The page as an answer.
+  /// Returns the page as an answer with its security header fields.
   func response(headers: [(String, String)] = []) -> HTTPResponse {
     let policy = Self.contentSecurityPolicy(hasScript: hasScript, formTarget: formTarget)
     return HTTPResponse(
@@ -104,8 +119,9 @@ struct SignInPage: Sendable {
       body: .data(Data(document.text.utf8)))
   }
 
-  /// Headers of every answer of the sign-in. The page needs its opener, so that one tie to other
-  /// pages stays.
+  /// The header fields of every answer of the sign-in.
+  ///
+  /// The page must reach the window that opened it, so `Cross-Origin-Opener-Policy` stays open.
   static let protection = [
     ("Cache-Control", "no-store"), ("X-Content-Type-Options", "nosniff"),
     ("X-Frame-Options", "DENY"), ("Referrer-Policy", "same-origin"),
@@ -113,6 +129,7 @@ struct SignInPage: Sendable {
     ("Permissions-Policy", "camera=(), geolocation=(), microphone=()"),
   ]
 
+  /// The whole document.
   private var document: HTML {
     let style = HTML(stringLiteral: Self.style)
     let script: HTML = hasScript ? "<script>\(HTML(stringLiteral: Self.script))</script>" : ""

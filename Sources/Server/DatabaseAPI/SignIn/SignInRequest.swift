@@ -3,19 +3,20 @@ import Foundation
 import JSONCoding
 import StoreModel
 
-/// What an app asked for when it was told to have its user sign in. It travels, sealed, in the URL
-/// of the sign-in page.
+/// The request of an app for a web auth token. It travels, sealed, in the URL of the sign-in page.
 struct SignInRequest: Sendable, Hashable {
-  /// How a web auth token gets to the app.
+  /// The way in which a web auth token gets to the app.
   enum Callback: Sendable, Hashable {
-    /// By a message to the window that opened the page, if it shows a page of one of these origins;
-    /// of any where there is none.
+    /// A message to the window that opened the page, if that shows a page of one of these origins.
+    /// An empty list permits every origin.
     case message(origins: [String])
-    /// By a redirect to this URL.
+    /// A redirect to this URL.
     case redirect(url: String)
 
-    /// The way that an API token says; to the page that sent the request, where the browser tells
-    /// which that is and the token allows it.
+    /// Chooses the way that an API token names.
+    ///
+    /// For a message, the target is the page that sent the request, if the browser names its origin
+    /// and the token permits it. Otherwise the targets are all origins of the token.
     init(_ apiToken: APIToken?, origin: String?) {
       if case .redirect(let url) = apiToken?.signInCallback {
         self = .redirect(url: url)
@@ -26,22 +27,27 @@ struct SignInRequest: Sendable, Hashable {
       if let origin, isOrigin, allowed.isEmpty || allowed.contains(origin) {
         self = .message(origins: [origin])
       } else {
-        // No message can be sent to pages from files.
+        // No message can be sent to a page from a file.
         self = .message(origins: allowed.filter { $0 != "null" }.sorted())
       }
     }
   }
 
+  /// The container for which the token is valid.
   var container: String
+  /// The environment for which the token is valid.
   var environment: ContainerEnvironment
+  /// The way in which the token gets to the app.
   var callback: Callback
 
+  /// Creates a request.
   init(container: String, environment: ContainerEnvironment, callback: Callback) {
     self.container = container
     self.environment = environment
     self.callback = callback
   }
 
+  /// Reads the members of a sealed text; nil if a member is missing or malformed.
   init?(_ members: [String: JSONValue]) {
     guard let container = members["container"]?.string,
       let environment = members["environment"]?.string.flatMap(ContainerEnvironment.init)
@@ -57,6 +63,7 @@ struct SignInRequest: Sendable, Hashable {
     }
   }
 
+  /// The members for a sealed text.
   var members: [String: JSONValue] {
     var members: [String: JSONValue] = [
       "container": .string(container), "environment": .string(environment.rawValue),
@@ -68,7 +75,7 @@ struct SignInRequest: Sendable, Hashable {
     return members
   }
 
-  /// The URL with the token in its query, where the callback is a redirect.
+  /// Returns the URL of a redirect, with the token as the parameter `ckWebAuthToken` of its query.
   static func callbackURL(_ url: String, token: String) -> String {
     let parts = url.split(separator: "#", maxSplits: 1, omittingEmptySubsequences: false)
     let base = String(parts[0])
@@ -78,9 +85,11 @@ struct SignInRequest: Sendable, Hashable {
     return "\(base)\(separator)ckWebAuthToken=\(escaped)\(fragment)"
   }
 
-  /// The origin of a URL (RFC 6454), such as `https://app.example.com`; only the scheme where it
-  /// has no host, as with an app's own scheme. Nil for what is no absolute URL, or has a host whose
-  /// name is none.
+  /// Returns the origin of a URL (RFC 6454), such as `https://app.example.com`.
+  ///
+  /// For a URL without a host, or with another scheme than `http` and `https`, such as an app's
+  /// own, it is only the scheme with a colon. It is nil for a text that is no absolute URL, and for
+  /// an invalid host name.
   static func origin(of url: String) -> String? {
     guard let components = URLComponents(string: url), let scheme = components.scheme else {
       return nil
@@ -88,7 +97,8 @@ struct SignInRequest: Sendable, Hashable {
     guard let host = components.encodedHost, !host.isEmpty,
       ["http", "https"].contains(scheme.lowercased())
     else { return scheme.lowercased() + ":" }
-    // It comes into a list of sources (CSP Level 3, section 2.3.1), which other characters would end.
+    // The origin becomes part of a source list (CSP Level 3, section 2.3.1), which other characters
+    // would end.
     guard host.wholeMatch(of: /[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\]/) != nil else { return nil }
     let usual = ["http": 80, "https": 443][scheme.lowercased()]
     let port = components.port.flatMap { $0 == usual ? nil : ":\($0)" } ?? ""
@@ -97,7 +107,7 @@ struct SignInRequest: Sendable, Hashable {
 }
 
 extension CharacterSet {
-  /// What needs no escape anywhere in a URL (RFC 3986, section 2.3).
+  /// The characters that need no escape anywhere in a URL (RFC 3986, section 2.3).
   static let unreserved = CharacterSet(
     charactersIn: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
 }

@@ -2,24 +2,31 @@ import CloudKitModel
 import Cryptography
 import HTTPService
 
-/// A browser at the sign-in page: what it was sent there for, and the cookie by which it is known
-/// again.
+/// A browser at the sign-in page: the app's request, and the cookie that identifies the browser.
 struct SignInVisit: Sendable {
+  /// The name of the cookie.
   private static let cookieName = "petrel-sign-in"
-  /// Bytes of the cookie's random value.
+  /// The number of random bytes in the cookie.
   private static let cookieSize = 32
 
+  /// The app's request.
   var request: SignInRequest
-  /// The request as it stands in the URL.
+  /// The sealed request, as it is in the page's URL.
   var state: String
-  /// Random, and known to this browser alone.
+  /// The random value of the cookie, which only this browser knows.
   var holder: String
-  /// Whether the browser brought the cookie.
+  /// Whether the browser sent the cookie. If not, ``holder`` is a new value.
   var isReturning: Bool
+  /// The URL at which clients reach the server. It decides whether the cookie is for HTTPS only.
   private let publicURL: String
+  /// The seal of the proof.
   private let seal: TextSeal
+  /// The time of the request.
   private let now: Timestamp
 
+  /// Creates the visit of a request.
+  ///
+  /// - Parameter cookies: the header field `Cookie`; nil if the request has none.
   init(
     request: SignInRequest, state: String, cookies: String?, publicURL: String, seal: TextSeal,
     now: Timestamp
@@ -34,14 +41,16 @@ struct SignInVisit: Sendable {
     holder = brought ?? Base64URL.encode(SecureRandom.bytes(count: Self.cookieSize))
   }
 
-  /// The value of the sign-in's cookie among those that a browser sent.
+  /// Returns the value of the sign-in's cookie; nil if the browser sent none, or one of another
+  /// size.
   static func holder(inCookies header: String?) -> String? {
     HTTPRequest.cookies(in: header).first {
       $0.name == cookieName && Base64URL.decode($0.value)?.count == cookieSize
     }?.value
   }
 
-  /// Sets the cookie where the browser has none. It lasts as long as the browser runs.
+  /// The header field that sets the cookie, if the browser has none. The cookie lasts until the
+  /// browser ends.
   var cookieHeader: [(String, String)] {
     guard !isReturning else { return [] }
     let isSecure = publicURL.hasPrefix("https:")
@@ -54,13 +63,15 @@ struct SignInVisit: Sendable {
     ]
   }
 
-  /// What the form carries to show that this browser was shown it, for this request.
+  /// The proof in the form that this browser was shown the form for this request. It is valid for
+  /// ``SignIn/formLifetime`` seconds.
   var proof: String {
     seal.seal(
       [:], for: "form", holder: "\(holder) \(state)",
       until: now.advanced(bySeconds: SignIn.formLifetime))
   }
 
+  /// Whether a proof was made for this browser and this request, and has not expired.
   func accepts(proof: String) -> Bool {
     seal.open(proof, for: "form", holder: "\(holder) \(state)", at: now) != nil
   }

@@ -3,20 +3,25 @@ import Cryptography
 import Foundation
 import JSONCoding
 
-/// Texts that only this server can have made, for URLs and forms that come back to it. They can be
-/// read by everyone.
+/// A seal for texts in URLs and forms, which shows that a server of this store made them. It is an
+/// HMAC with SHA-256.
+///
+/// Everyone can read a sealed text, but nobody else can make one.
 struct TextSeal: Sendable {
+  /// The key, which all servers of the store share.
   private let key: [UInt8]
 
+  /// Creates a seal with a key.
   init(key: [UInt8]) {
     self.key = key
   }
 
-  /// A text of letters, digits, `-`, `_` and `.` with the members of an object.
+  /// Seals the members of an object. The text has only letters, digits, `-`, `_` and `.`.
   ///
   /// - Parameters:
-  ///   - purpose: texts of one purpose are not accepted for another.
-  ///   - holder: what must be known to open it, such as a browser's cookie.
+  ///   - purpose: the use of the text. A text for one purpose is not accepted for another.
+  ///   - holder: a value that is needed to open the text, such as a browser's cookie.
+  ///   - end: the time at which the text expires.
   func seal(
     _ members: [String: JSONValue], for purpose: String, holder: String = "", until end: Timestamp
   ) -> String {
@@ -26,8 +31,8 @@ struct TextSeal: Sendable {
     return "\(content).\(Base64URL.encode(code(content, purpose, holder)))"
   }
 
-  /// The members of a sealed text; nil when it was not sealed here for this purpose and holder, or
-  /// its time is over.
+  /// Returns the members of a sealed text; nil if it was not sealed for this purpose and holder, or
+  /// has expired.
   func open(
     _ text: String, for purpose: String, holder: String = "", at now: Timestamp
   ) -> [String: JSONValue]? {
@@ -36,23 +41,25 @@ struct TextSeal: Sendable {
       HMACSHA256.isCode(
         given, of: Self.message(String(parts[0]), purpose, holder), key: key),
       let bytes = Base64URL.decode(parts[0]),
-      // What was not sealed here opens as nil.
+      // A text that was not sealed here opens as nil.
       let members = (try? JSONValue(parsing: Data(bytes)))?.object,
       let end = members["until"]?.int, Timestamp(milliseconds: end) > now
     else { return nil }
     return members
   }
 
-  /// A value that only this server can compute from a text.
+  /// Returns a value that only a holder of the key can compute from a text.
   func derive(_ text: String, for purpose: String, holder: String) -> String {
     Base64URL.encode(code(text, purpose, holder))
   }
 
+  /// Returns the HMAC of a text for a purpose and a holder.
   private func code(_ text: String, _ purpose: String, _ holder: String) -> [UInt8] {
     HMACSHA256.code(for: Self.message(text, purpose, holder), key: key)
   }
 
-  /// No part can pass for the beginning of the next.
+  /// Returns the bytes that the HMAC covers. Each part has its length before it, so that no part
+  /// can be read as the beginning of the next.
   private static func message(_ text: String, _ purpose: String, _ holder: String) -> [UInt8] {
     [purpose, holder, text].flatMap { Array("\($0.utf8.count):".utf8) + Array($0.utf8) }
   }

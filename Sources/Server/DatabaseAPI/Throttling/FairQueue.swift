@@ -50,7 +50,7 @@ package struct FairQueue: Sendable {
     var waiting = 32
     /// Seconds that a caller's waiting short requests may take together.
     ///
-    /// It is less than ``HTTPServer/Configuration/patience``. A request that waits longer than that
+    /// It is less than `HTTPServer.Configuration.patience`. A request that waits longer than that
     /// means that the server is overloaded for some reason, and the HTTP server then refuses all
     /// requests.
     var waitingSecondsOfCaller = 0.4

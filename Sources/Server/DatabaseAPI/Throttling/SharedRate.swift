@@ -1,7 +1,7 @@
 import Configuration
 
-/// A ``RequestRate`` that servers count together: the reserve that each server may have, and for
-/// how long.
+/// A `RequestRate` that servers count together: the reserve that each server may have, and for how
+/// long.
 ///
 /// A request in reserve may be used until ``lifetime`` ends. Therefore all requests of any period T
 /// were drawn within T + `lifetime`. To make up for this, the shared bucket holds fewer requests,

@@ -1,7 +1,7 @@
 import CloudKitModel
 import Configuration
 
-/// A token bucket: the requests that a subject may still make under its ``RequestRate``.
+/// A token bucket: the requests that a subject may still make under its `RequestRate`.
 struct TokenBucket: Sendable, Hashable {
   /// The rate that fills the bucket.
   private let rate: RequestRate
