@@ -2,9 +2,10 @@ extension CLLocation {
   /// The mean radius of the earth (IUGG), in metres.
   private static let earthRadius = 6_371_008.7714
 
-  /// The great-circle distance to `location` in metres, on a sphere of the earth's mean radius.
+  /// Returns the great-circle distance to `location` in metres.
   ///
-  /// The haversine formula: at most 0.6 % from the distance on the ellipsoid. Altitude is ignored.
+  /// The haversine formula computes it on a sphere with the earth's mean radius. The result differs
+  /// from the distance on the ellipsoid by at most 0.6 %. The altitude has no effect.
   public func distance(from location: CLLocation) -> CLLocationDistance {
     let latitude1 = coordinate.latitude * .pi / 180
     let latitude2 = location.coordinate.latitude * .pi / 180

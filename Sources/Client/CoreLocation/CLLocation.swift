@@ -1,33 +1,55 @@
-/// A place on the earth, with how exactly and when it was measured. Immutable.
+/// A geographic location, with the accuracy and the time of its measurement. It cannot change.
+///
+/// The module replaces Apple's `CoreLocation` on Linux. It has the values that records can hold and
+/// does not determine the position of the device.
+///
+/// ```swift
+/// note["place"] = CLLocation(latitude: 52.52, longitude: 13.405)
+/// ```
 public final class CLLocation: NSObject, NSSecureCoding, NSCopying, Sendable {
+  /// The latitude and longitude.
   public let coordinate: CLLocationCoordinate2D
-  /// Metres above sea level; valid when ``verticalAccuracy`` is not negative.
+  /// The metres above sea level. The value is valid if ``verticalAccuracy`` is not negative.
   public let altitude: CLLocationDistance
-  /// Metres; negative means that the coordinate is not valid.
+  /// The radius of uncertainty of the coordinate in metres. A negative value means that the
+  /// coordinate is not valid.
   public let horizontalAccuracy: CLLocationAccuracy
-  /// Metres; negative means that the altitude is not valid.
+  /// The uncertainty of the altitude in metres. A negative value means that the altitude is not
+  /// valid.
   public let verticalAccuracy: CLLocationAccuracy
-  /// Degrees clockwise from north; negative means not valid.
+  /// The direction of movement in degrees clockwise from north. A negative value is not valid.
   public let course: CLLocationDirection
-  /// Degrees; negative means that the course is not valid.
+  /// The uncertainty of the course in degrees. A negative value means that the course is not valid.
   public let courseAccuracy: CLLocationDirectionAccuracy
-  /// Metres per second; negative means not valid.
+  /// The speed in metres per second. A negative value is not valid.
   public let speed: CLLocationSpeed
-  /// Metres per second; negative means that the speed is not valid.
+  /// The uncertainty of the speed in metres per second. A negative value means that the speed is
+  /// not valid.
   public let speedAccuracy: CLLocationSpeedAccuracy
-  /// When the place was determined.
+  /// The time of the measurement.
   public let timestamp: Date
-  /// How the location came about, when that is known.
+  /// The source of the location; nil if it is not known.
   public let sourceInformation: CLLocationSourceInformation?
 
-  /// A location of which only the coordinate is known. The time is now; altitude, course and speed
-  /// are marked as not valid.
+  /// Makes a location of which only the coordinate is known.
+  ///
+  /// The time is now. The horizontal accuracy is 0. Altitude, course and speed are marked as not
+  /// valid.
   public convenience init(latitude: CLLocationDegrees, longitude: CLLocationDegrees) {
     self.init(
       coordinate: CLLocationCoordinate2D(latitude: latitude, longitude: longitude), altitude: 0,
       horizontalAccuracy: 0, verticalAccuracy: -1, timestamp: Date())
   }
 
+  /// Makes a location without course and speed, which are marked as not valid.
+  ///
+  /// - Parameters:
+  ///   - coordinate: The latitude and longitude.
+  ///   - altitude: The metres above sea level.
+  ///   - hAccuracy: The uncertainty of the coordinate in metres.
+  ///   - vAccuracy: The uncertainty of the altitude in metres; negative marks the altitude as not
+  ///     valid.
+  ///   - timestamp: The time of the measurement.
   public convenience init(
     coordinate: CLLocationCoordinate2D, altitude: CLLocationDistance,
     horizontalAccuracy hAccuracy: CLLocationAccuracy,
@@ -38,6 +60,8 @@ public final class CLLocation: NSObject, NSSecureCoding, NSCopying, Sendable {
       verticalAccuracy: vAccuracy, course: -1, speed: -1, timestamp: timestamp)
   }
 
+  /// Makes a location with course and speed, without their accuracies, which are marked as not
+  /// valid.
   public convenience init(
     coordinate: CLLocationCoordinate2D, altitude: CLLocationDistance,
     horizontalAccuracy hAccuracy: CLLocationAccuracy,
@@ -50,6 +74,7 @@ public final class CLLocation: NSObject, NSSecureCoding, NSCopying, Sendable {
       speedAccuracy: -1, timestamp: timestamp)
   }
 
+  /// Makes a location from all its values except its source, which is nil.
   public convenience init(
     coordinate: CLLocationCoordinate2D, altitude: CLLocationDistance,
     horizontalAccuracy hAccuracy: CLLocationAccuracy,
@@ -63,6 +88,7 @@ public final class CLLocation: NSObject, NSSecureCoding, NSCopying, Sendable {
       speedAccuracy: speedAccuracy, timestamp: timestamp, source: nil)
   }
 
+  /// Makes a location from all its values.
   public convenience init(
     coordinate: CLLocationCoordinate2D, altitude: CLLocationDistance,
     horizontalAccuracy hAccuracy: CLLocationAccuracy,
@@ -77,6 +103,7 @@ public final class CLLocation: NSObject, NSSecureCoding, NSCopying, Sendable {
       speedAccuracy: speedAccuracy, timestamp: timestamp, source: sourceInfo)
   }
 
+  /// Makes a location from all its values and a source that can be nil.
   private init(
     coordinate: CLLocationCoordinate2D, altitude: CLLocationDistance,
     horizontalAccuracy: CLLocationAccuracy, verticalAccuracy: CLLocationAccuracy,
@@ -98,7 +125,7 @@ public final class CLLocation: NSObject, NSSecureCoding, NSCopying, Sendable {
 
   public static var supportsSecureCoding: Bool { true }
 
-  /// The keys of an archive, as in those of Apple's framework.
+  /// The keys of an archive. They are those of Apple's framework.
   private enum ArchiveKey {
     private static let prefix = "kCLLocationCodingKey"
     static let latitude = prefix + "CoordinateLatitude"
@@ -111,8 +138,10 @@ public final class CLLocation: NSObject, NSSecureCoding, NSCopying, Sendable {
     static let timestamp = prefix + "Timestamp"
   }
 
+  /// Makes a location from an archive of this module or of Apple's framework. Returns nil, and
+  /// makes the decoder fail, if the coordinate is missing.
   public required init?(coder: NSCoder) {
-    // Earlier archives have the names of the properties.
+    // Archives of earlier versions have the names of the properties as keys.
     func double(_ key: String, _ formerKey: String) -> Double {
       coder.decodeDouble(forKey: coder.containsValue(forKey: key) ? key : formerKey)
     }
@@ -157,11 +186,11 @@ public final class CLLocation: NSObject, NSSecureCoding, NSCopying, Sendable {
     coder.encode(sourceInformation, forKey: "sourceInformation")
   }
 
-  /// Immutable, so a copy is the location itself.
+  /// Returns the location itself, which cannot change.
   public func copy(with zone: NSZone? = nil) -> Any { self }
 
-  /// Whether the other object is a location with the same coordinate, altitude, course, speed,
-  /// accuracies and time.
+  /// Returns whether the other object is a location with the same coordinate, altitude, course,
+  /// speed, accuracies and time. The source does not count.
   public override func isEqual(_ object: Any?) -> Bool {
     guard let other = object as? CLLocation else { return false }
     return coordinate.latitude == other.coordinate.latitude

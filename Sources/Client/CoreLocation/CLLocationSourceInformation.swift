@@ -1,10 +1,15 @@
-/// How a location came about.
+/// The source of a location.
 public final class CLLocationSourceInformation: NSObject, NSSecureCoding, NSCopying, Sendable {
-  /// Whether software made the location up.
+  /// Whether software simulated the location.
   public let isSimulatedBySoftware: Bool
-  /// Whether an accessory supplied the location.
+  /// Whether an external accessory supplied the location.
   public let isProducedByAccessory: Bool
 
+  /// Makes a source.
+  ///
+  /// - Parameters:
+  ///   - isSoftware: Whether software simulated the location.
+  ///   - isAccessory: Whether an external accessory supplied the location.
   public init(
     softwareSimulationState isSoftware: Bool, andExternalAccessoryState isAccessory: Bool
   ) {
@@ -24,5 +29,6 @@ public final class CLLocationSourceInformation: NSObject, NSSecureCoding, NSCopy
     coder.encode(isProducedByAccessory, forKey: "accessory")
   }
 
+  /// Returns the source itself, which cannot change.
   public func copy(with zone: NSZone? = nil) -> Any { self }
 }

@@ -1,8 +1,9 @@
 extension CKDatabaseOperation {
-  /// What a factory method returns: the operation, as the class that the method was called on.
+  /// Returns an operation as the class on which the program called the factory method.
   ///
-  /// Initializers of operations are not `required`, so that subclasses need not repeat them; so a
-  /// factory makes an operation of the class that declares it.
+  /// The initializers of operations are not `required`, so that subclasses need not repeat them.
+  /// Therefore a factory method can only make an operation of the class that declares it. The
+  /// program stops if the factory method was called on a subclass.
   static func made(_ operation: CKDatabaseOperation) -> Self {
     guard let operation = operation as? Self else {
       stopForInvalidArgument(

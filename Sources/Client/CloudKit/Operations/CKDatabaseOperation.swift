@@ -1,11 +1,17 @@
 internal import CloudKitModel
 internal import WebServices
 
-/// Work with one database: the base of the operations on records, zones and subscriptions.
+/// An operation on one database: the base class of the operations on records, zones and
+/// subscriptions.
+///
+/// `CKDatabase.add(_:)` sets ``database`` and queues the operation. A subclass of the program
+/// overrides ``CKOperation/main()`` if it needs to prepare the operation.
 open class CKDatabaseOperation: CKOperation, @unchecked Sendable {
+  /// The database. The lock protects it: the program may set it from any thread.
   private let target = Locked<CKDatabase?>(nil)
 
-  /// The database; nil means the private database of the operation's container.
+  /// The database that the operation works with. Nil means the private database of the operation's
+  /// container.
   open var database: CKDatabase? {
     get { target.withLock { $0 } }
     set { target.withLock { $0 = newValue } }
@@ -17,11 +23,17 @@ open class CKDatabaseOperation: CKOperation, @unchecked Sendable {
     database?.operationDefaults ?? super.ambientDefaults
   }
 
+  /// The scope of the database.
   var scope: DatabaseScope { database?.databaseScope.model ?? .private }
 
-  /// How this database's messages are written and read.
+  /// The rules by which requests and answers of this database are coded.
   var messageContext: MessageContext { .client(of: scope) }
 
+  /// Returns a call of the protocol on this database.
+  ///
+  /// - Parameters:
+  ///   - operation: The name in the protocol, such as `records/modify`.
+  ///   - body: The body of a POST; nil makes it a GET.
   func call(_ operation: String, body: Data?) -> ServiceCall {
     ServiceCall(operation: operation, scope: scope, body: body)
   }

@@ -1,13 +1,27 @@
 internal import CloudKitModel
 internal import WebServices
 
-/// Fetches zones by their IDs, or all zones of the database, the default zone among them.
+/// An operation that fetches record zones by their IDs, or all zones of the database.
+///
+/// A zone that does not exist fails with `zoneNotFound`. Errors of single zones go to
+/// ``perRecordZoneResultBlock``; the result of the operation is then still success. Only the
+/// deprecated ``fetchRecordZonesCompletionBlock`` gets them together, as `partialFailure`.
+///
+/// The public and the private database always have the default zone, so a fetch of all zones
+/// includes it. The shared database has the zones that other users share with the current user.
 open class CKFetchRecordZonesOperation: CKDatabaseOperation, @unchecked Sendable {
+  /// The IDs of the zones to fetch. Ignored by an operation of ``fetchAllRecordZonesOperation()``.
+  /// With nil or an empty list, the operation succeeds without a request.
   open var recordZoneIDs: [CKRecordZone.ID]?
 
+  /// Called with the result of each zone, before ``fetchRecordZonesResultBlock``.
   public var perRecordZoneResultBlock: ((CKRecordZone.ID, Result<CKRecordZone, any Error>) -> Void)?
+  /// Called once, after the blocks of the zones. The result is a failure only if the whole request
+  /// failed.
   public var fetchRecordZonesResultBlock: ((Result<Void, any Error>) -> Void)?
-  /// Called last.
+  /// Called once, after ``fetchRecordZonesResultBlock``, with the zones that were found. The error
+  /// is `partialFailure` if some zones failed; its ``CKPartialErrorsByItemIDKey`` has the errors by
+  /// zone ID.
   @available(*, deprecated, message: "Use fetchRecordZonesResultBlock")
   open var fetchRecordZonesCompletionBlock:
     (([CKRecordZone.ID: CKRecordZone]?, (any Error)?) -> Void)?
@@ -15,19 +29,25 @@ open class CKFetchRecordZonesOperation: CKDatabaseOperation, @unchecked Sendable
     get { formerCompletionBlock }
     set { formerCompletionBlock = newValue }
   }
+  /// The stored value of the deprecated ``fetchRecordZonesCompletionBlock``, without its warning.
   var formerCompletionBlock: (([CKRecordZone.ID: CKRecordZone]?, (any Error)?) -> Void)?
 
+  /// Whether the operation fetches all zones of the database.
   var fetchesAll = false
+  /// The IDs in the order of the request. The server answers in the same order.
   private var sent: [CKRecordZone.ID] = []
   private var zones: [CKRecordZone.ID: CKRecordZone] = [:]
   private var itemErrors = ItemErrors()
 
+  /// Makes an operation that fetches the zones with these IDs.
   public convenience init(recordZoneIDs zoneIDs: [CKRecordZone.ID]) {
     self.init()
     recordZoneIDs = zoneIDs
   }
 
-  /// Fetches all zones; `recordZoneIDs` is ignored.
+  /// Makes an operation that fetches all zones of the database, and ignores ``recordZoneIDs``.
+  ///
+  /// Call it on `CKFetchRecordZonesOperation`. On a subclass it stops the program.
   open class func fetchAllRecordZonesOperation() -> Self {
     let operation = CKFetchRecordZonesOperation()
     operation.fetchesAll = true
@@ -70,6 +90,7 @@ open class CKFetchRecordZonesOperation: CKDatabaseOperation, @unchecked Sendable
     return nil
   }
 
+  /// Keeps the result of a zone and calls its block.
   private func finish(_ zoneID: CKRecordZone.ID, _ result: Result<CKRecordZone, CKError>) {
     switch result {
     case .success(let zone): zones[zoneID] = zone

@@ -1,43 +1,73 @@
 internal import CloudKitModel
 internal import WebServices
 
-/// Fetches records by their IDs. A record that does not exist fails with `unknownItem`.
+/// An operation that fetches records by their IDs, with their assets.
+///
+/// A record that does not exist fails with `unknownItem`. Errors of single records go to
+/// ``perRecordResultBlock``; the result of the operation is then still success. Only the deprecated
+/// ``fetchRecordsCompletionBlock`` gets them together, as `partialFailure`.
+///
+/// The operation downloads the files of assets to a temporary folder of the process. Move a file
+/// that you want to keep: see ``CKAsset``. At most 400 IDs are allowed; more give `limitExceeded`.
+///
+/// ```swift
+/// let operation = CKFetchRecordsOperation(recordIDs: [noteID])
+/// operation.desiredKeys = ["title"]
+/// operation.perRecordResultBlock = { recordID, result in … }
+/// database.add(operation)
+/// ```
 open class CKFetchRecordsOperation: CKDatabaseOperation, @unchecked Sendable {
+  /// The IDs of the records to fetch. With nil or an empty list, the operation succeeds without a
+  /// request.
   open var recordIDs: [CKRecord.ID]?
-  /// The fields to fetch; nil means all, an empty list only the system fields.
+  /// The names of the fields to fetch. Nil means all fields; an empty list means only the system
+  /// fields. Assets in other fields are not downloaded.
   open var desiredKeys: [CKRecord.FieldKey]?
 
-  /// Called with growing fractions while a record's assets are downloaded, and with 1.0 when the
-  /// record is there.
+  /// Called with rising fractions below 1 while the assets of a record are downloaded. Called with
+  /// 1.0 when the record is complete, directly before ``perRecordResultBlock``.
   open var perRecordProgressBlock: ((CKRecord.ID, Double) -> Void)?
+  /// Called with the result of each record, before ``fetchRecordsResultBlock``.
   public var perRecordResultBlock: ((CKRecord.ID, Result<CKRecord, any Error>) -> Void)?
+  /// Called once, after the blocks of the records. The result is a failure only if the whole
+  /// request failed.
   public var fetchRecordsResultBlock: ((Result<Void, any Error>) -> Void)?
-  /// Called for each record.
+  /// Called for each record, after ``perRecordResultBlock``. Either the record or the error is nil.
   @available(*, deprecated, message: "Use perRecordResultBlock")
   open var perRecordCompletionBlock: ((CKRecord?, CKRecord.ID?, (any Error)?) -> Void)? {
     get { formerPerRecordBlock }
     set { formerPerRecordBlock = newValue }
   }
+  /// The stored value of the deprecated ``perRecordCompletionBlock``, without its warning.
   var formerPerRecordBlock: ((CKRecord?, CKRecord.ID?, (any Error)?) -> Void)?
-  /// Called last.
+  /// Called once, after ``fetchRecordsResultBlock``, with the records that were fetched. The error
+  /// is `partialFailure` if some records failed; its ``CKPartialErrorsByItemIDKey`` has the errors
+  /// by record ID.
   @available(*, deprecated, message: "Use fetchRecordsResultBlock")
   open var fetchRecordsCompletionBlock: (([CKRecord.ID: CKRecord]?, (any Error)?) -> Void)? {
     get { formerCompletionBlock }
     set { formerCompletionBlock = newValue }
   }
+  /// The stored value of the deprecated ``fetchRecordsCompletionBlock``, without its warning.
   var formerCompletionBlock: (([CKRecord.ID: CKRecord]?, (any Error)?) -> Void)?
 
+  /// Whether the operation fetches the record of the current user. It then asks the server for the
+  /// user's record name first.
   var fetchesCurrentUser = false
+  /// The IDs in the order of the request; nil until the request for the records is made.
   private var sent: [CKRecord.ID]?
   private var records: [CKRecord.ID: CKRecord] = [:]
   private var itemErrors = ItemErrors()
 
+  /// Makes an operation that fetches the records with these IDs.
   public convenience init(recordIDs: [CKRecord.ID]) {
     self.init()
     self.recordIDs = recordIDs
   }
 
-  /// Fetches the record of the current user.
+  /// Makes an operation that fetches the record of the current user, and ignores ``recordIDs``.
+  ///
+  /// Call it on `CKFetchRecordsOperation`. On a subclass it stops the program.
   open class func fetchCurrentUserRecordOperation() -> Self {
     let operation = CKFetchRecordsOperation()
     operation.fetchesCurrentUser = true
@@ -49,6 +79,7 @@ open class CKFetchRecordsOperation: CKDatabaseOperation, @unchecked Sendable {
     return lookup(recordIDs ?? [])
   }
 
+  /// Returns the call that fetches these records; nil if there are none.
   private func lookup(_ recordIDs: [CKRecord.ID]) -> ServiceCall? {
     sent = recordIDs
     guard !recordIDs.isEmpty else { return nil }
@@ -77,7 +108,8 @@ open class CKFetchRecordsOperation: CKDatabaseOperation, @unchecked Sendable {
         finish(recordID, .failure(CKError(failed.error)))
       }
     }
-    // An ID as it was asked for may name the zone's owner otherwise than the record does.
+    // The blocks get the IDs of the request. The record's own ID can name the owner of its zone in
+    // another way, such as the record name of the current user.
     let asked = Dictionary(
       fetched.map { (ObjectIdentifier($1), $0) }, uniquingKeysWith: { first, _ in first })
     return try downloadAssets(of: fetched.map(\.1)) { [self] record, fraction in
@@ -88,6 +120,7 @@ open class CKFetchRecordsOperation: CKDatabaseOperation, @unchecked Sendable {
     }
   }
 
+  /// Keeps the result of a record and calls its blocks.
   private func finish(_ recordID: CKRecord.ID, _ result: Result<CKRecord, CKError>) {
     switch result {
     case .success(let record):
@@ -118,6 +151,6 @@ open class CKFetchRecordsOperation: CKDatabaseOperation, @unchecked Sendable {
 }
 
 extension ServiceCall {
-  /// Asks who makes the call.
+  /// The call that asks the server for the current user.
   static let caller = ServiceCall(operation: "users/caller", scope: .public)
 }

@@ -1,15 +1,29 @@
 internal import CloudKitModel
 internal import WebServices
 
-/// Fetches the user's subscriptions by their IDs, or all of them in the database. One that does not
-/// exist fails with `unknownItem`.
+/// An operation that fetches the user's subscriptions by their IDs, or all of them in the database.
+///
+/// A subscription that does not exist fails with `unknownItem`. Errors of single subscriptions go
+/// to ``perSubscriptionResultBlock``; the result of the operation is then still success. Only the
+/// deprecated ``fetchSubscriptionCompletionBlock`` gets them together, as `partialFailure`.
+///
+/// A user sees only the own subscriptions. They come back as ``CKQuerySubscription``,
+/// ``CKRecordZoneSubscription`` or ``CKDatabaseSubscription``.
 open class CKFetchSubscriptionsOperation: CKDatabaseOperation, @unchecked Sendable {
+  /// The IDs of the subscriptions to fetch. Ignored by an operation of
+  /// ``fetchAllSubscriptionsOperation()``. With nil or an empty list, the operation succeeds
+  /// without a request.
   open var subscriptionIDs: [CKSubscription.ID]?
 
+  /// Called with the result of each subscription, before ``fetchSubscriptionsResultBlock``.
   public var perSubscriptionResultBlock:
     ((CKSubscription.ID, Result<CKSubscription, any Error>) -> Void)?
+  /// Called once, after the blocks of the subscriptions. The result is a failure only if the whole
+  /// request failed.
   public var fetchSubscriptionsResultBlock: ((Result<Void, any Error>) -> Void)?
-  /// Called last.
+  /// Called once, after ``fetchSubscriptionsResultBlock``, with the subscriptions that were found.
+  /// The error is `partialFailure` if some of them failed; its ``CKPartialErrorsByItemIDKey`` has
+  /// the errors by subscription ID.
   @available(*, deprecated, message: "Use fetchSubscriptionsResultBlock")
   open var fetchSubscriptionCompletionBlock:
     (([CKSubscription.ID: CKSubscription]?, (any Error)?) -> Void)?
@@ -17,19 +31,26 @@ open class CKFetchSubscriptionsOperation: CKDatabaseOperation, @unchecked Sendab
     get { formerCompletionBlock }
     set { formerCompletionBlock = newValue }
   }
+  /// The stored value of the deprecated ``fetchSubscriptionCompletionBlock``, without its warning.
   var formerCompletionBlock: (([CKSubscription.ID: CKSubscription]?, (any Error)?) -> Void)?
 
+  /// Whether the operation fetches all subscriptions of the database.
   var fetchesAll = false
+  /// The IDs in the order of the request. The server answers in the same order.
   private var sent: [CKSubscription.ID] = []
   private var subscriptions: [CKSubscription.ID: CKSubscription] = [:]
   private var itemErrors = ItemErrors()
 
+  /// Makes an operation that fetches the subscriptions with these IDs.
   public convenience init(subscriptionIDs: [CKSubscription.ID]) {
     self.init()
     self.subscriptionIDs = subscriptionIDs
   }
 
-  /// Fetches all subscriptions; `subscriptionIDs` is ignored.
+  /// Makes an operation that fetches all of the user's subscriptions in the database, and ignores
+  /// ``subscriptionIDs``.
+  ///
+  /// Call it on `CKFetchSubscriptionsOperation`. On a subclass it stops the program.
   open class func fetchAllSubscriptionsOperation() -> Self {
     let operation = CKFetchSubscriptionsOperation()
     operation.fetchesAll = true
@@ -72,6 +93,7 @@ open class CKFetchSubscriptionsOperation: CKDatabaseOperation, @unchecked Sendab
     return nil
   }
 
+  /// Keeps the result of a subscription and calls its block.
   private func finish(
     _ subscriptionID: CKSubscription.ID, _ result: Result<CKSubscription, CKError>
   ) {

@@ -1,15 +1,32 @@
 internal import CloudKitModel
 internal import WebServices
 
-/// Saves and deletes custom zones of the private database. Deleting a zone deletes its records.
+/// An operation that saves and deletes custom zones of the private database.
+///
+/// Only the private database can have custom zones; in another one the operation fails with
+/// `badDatabase`. Deleting a zone deletes all its records. Saving a zone that exists succeeds and
+/// changes nothing. At most 400 zones are allowed in one operation; more give `limitExceeded`.
+///
+/// Errors of single zones go to their blocks; the result of the operation is then still success.
+/// Only the deprecated ``modifyRecordZonesCompletionBlock`` gets them together, as
+/// `partialFailure`.
 open class CKModifyRecordZonesOperation: CKDatabaseOperation, @unchecked Sendable {
+  /// The zones to save. The server uses only their IDs.
   open var recordZonesToSave: [CKRecordZone]?
+  /// The IDs of the zones to delete.
   open var recordZoneIDsToDelete: [CKRecordZone.ID]?
 
+  /// Called with the result of each zone to save. The saved zone has its
+  /// ``CKRecordZone/capabilities``.
   public var perRecordZoneSaveBlock: ((CKRecordZone.ID, Result<CKRecordZone, any Error>) -> Void)?
+  /// Called with the result of each zone to delete.
   public var perRecordZoneDeleteBlock: ((CKRecordZone.ID, Result<Void, any Error>) -> Void)?
+  /// Called once, after the blocks of the zones. The result is a failure only if the whole request
+  /// failed.
   public var modifyRecordZonesResultBlock: ((Result<Void, any Error>) -> Void)?
-  /// Called last.
+  /// Called once, after ``modifyRecordZonesResultBlock``, with the saved zones and the deleted IDs.
+  /// The error is `partialFailure` if some zones failed; its ``CKPartialErrorsByItemIDKey`` has the
+  /// errors by zone ID.
   @available(*, deprecated, message: "Use modifyRecordZonesResultBlock")
   open var modifyRecordZonesCompletionBlock:
     (([CKRecordZone]?, [CKRecordZone.ID]?, (any Error)?) -> Void)?
@@ -17,13 +34,16 @@ open class CKModifyRecordZonesOperation: CKDatabaseOperation, @unchecked Sendabl
     get { formerCompletionBlock }
     set { formerCompletionBlock = newValue }
   }
+  /// The stored value of the deprecated ``modifyRecordZonesCompletionBlock``, without its warning.
   var formerCompletionBlock: (([CKRecordZone]?, [CKRecordZone.ID]?, (any Error)?) -> Void)?
 
+  /// The operations in the order of the request. The server answers in the same order.
   private var sent: [ZoneOperation] = []
   private var savedZones: [CKRecordZone] = []
   private var deletedZoneIDs: [CKRecordZone.ID] = []
   private var itemErrors = ItemErrors()
 
+  /// Makes an operation that saves and deletes zones. Saves come before deletions.
   public convenience init(
     recordZonesToSave: [CKRecordZone]? = nil, recordZoneIDsToDelete: [CKRecordZone.ID]? = nil
   ) {
@@ -54,7 +74,7 @@ open class CKModifyRecordZonesOperation: CKDatabaseOperation, @unchecked Sendabl
         finishDeletion(CKRecordZone.ID(zoneID), .success(()))
       case (.delete(let zoneID), .failure(let failed))
       where answer.mayRepeatWork && failed.error.code == .zoneNotFound:
-        // An attempt whose answer was lost deleted it.
+        // An earlier attempt, whose answer was lost, deleted the zone.
         finishDeletion(CKRecordZone.ID(zoneID), .success(()))
       case (.create(let zoneID), .failure(let failed)):
         finishSave(CKRecordZone.ID(zoneID), .failure(CKError(failed.error)))
@@ -67,6 +87,7 @@ open class CKModifyRecordZonesOperation: CKDatabaseOperation, @unchecked Sendabl
     return nil
   }
 
+  /// Keeps the result of a saved zone and calls its block.
   private func finishSave(_ zoneID: CKRecordZone.ID, _ result: Result<CKRecordZone, CKError>) {
     switch result {
     case .success(let zone): savedZones.append(zone)
@@ -75,6 +96,7 @@ open class CKModifyRecordZonesOperation: CKDatabaseOperation, @unchecked Sendabl
     perRecordZoneSaveBlock?(zoneID, result.mapError { $0 })
   }
 
+  /// Keeps the result of a deleted zone and calls its block.
   private func finishDeletion(_ zoneID: CKRecordZone.ID, _ result: Result<Void, CKError>) {
     switch result {
     case .success: deletedZoneIDs.append(zoneID)
@@ -99,7 +121,10 @@ open class CKModifyRecordZonesOperation: CKDatabaseOperation, @unchecked Sendabl
 }
 
 extension CKRecordZone {
-  /// A zone as the server describes it: custom zones are the atomic ones, and can do everything.
+  /// Makes a zone as the server describes it.
+  ///
+  /// The server names one property, `isAtomic`. Custom zones are atomic and have all capabilities;
+  /// default zones are not atomic and have none.
   convenience init(_ zoneID: ZoneID, isAtomic: Bool) {
     self.init(zoneID: ID(zoneID), capabilities: isAtomic ? .all : [], share: nil)
   }

@@ -1,69 +1,104 @@
 internal import CloudKitModel
 internal import WebServices
 
-/// Saves and deletes records.
+/// An operation that saves and deletes records, and uploads the files of their assets.
 ///
-/// At most 400 records and deletions, else `limitExceeded`: split them in two. An error of a single
-/// record goes to its block, and the result is success; only the deprecated
-/// ``modifyRecordsCompletionBlock`` gets them together, as `partialFailure`.
+/// The server accepts at most 400 saves and deletions in one operation. More give `limitExceeded`;
+/// split them into two operations then.
 ///
-/// The files of assets are uploaded first. A record fails with `assetFileNotFound` when a file is
-/// not there, and with `assetFileModified` when one changes between the operation's start and the
-/// end of its upload.
+/// An error of a single record goes to the block of that record, and the result of the operation is
+/// success. Only the deprecated ``modifyRecordsCompletionBlock`` gets these errors together, as
+/// `partialFailure`.
+///
+/// The operation uploads the files of assets before it saves the records. A record fails with
+/// `assetFileNotFound` if a file does not exist. It fails with `assetFileModified` if a file
+/// changes between the start of the operation and the end of its upload.
+///
+/// ```swift
+/// let operation = CKModifyRecordsOperation(recordsToSave: [note], recordIDsToDelete: [oldID])
+/// operation.savePolicy = .changedKeys
+/// operation.perRecordSaveBlock = { recordID, result in … }
+/// operation.modifyRecordsResultBlock = { result in … }
+/// database.add(operation)
+/// ```
 open class CKModifyRecordsOperation: CKDatabaseOperation, @unchecked Sendable {
-  /// What happens when the server has another version of a record.
+  /// The rule for a record of which the server has another version.
   public enum RecordSavePolicy: Int, Sendable {
-    /// The changed fields are saved, unless the server's record changed since it was fetched:
-    /// `serverRecordChanged`.
+    /// Saves the changed fields if the server's record has the same change tag. Otherwise the
+    /// record fails with `serverRecordChanged`. A record without a change tag, which was never
+    /// fetched or saved, fails if the server has a record with its ID.
     case ifServerRecordUnchanged = 0
-    /// The changed fields are saved, whatever the server has.
+    /// Saves the changed fields without a comparison of change tags. Other fields of the server's
+    /// record stay.
     case changedKeys = 1
-    /// All fields are saved, whatever the server has; fields that only the server has stay.
+    /// Saves all fields of the local record without a comparison of change tags. Fields that only
+    /// the server's record has stay.
     case allKeys = 2
   }
 
+  /// The records to save. The objects do not change; the blocks get new objects with the new change
+  /// tag.
   open var recordsToSave: [CKRecord]?
+  /// The IDs of the records to delete. A deletion ignores change tags.
   open var recordIDsToDelete: [CKRecord.ID]?
+  /// The rule for records that changed on the server; `.ifServerRecordUnchanged` unless set.
   open var savePolicy = RecordSavePolicy.ifServerRecordUnchanged
-  /// Whether, in zones that can, all changes of a zone are made or none. One failure then gives
-  /// the zone's other records `batchRequestFailed`.
+  /// Whether the server makes all changes of a zone or none; true unless set. It has an effect in
+  /// custom zones only. If one record fails, the other records of its zone fail with
+  /// `batchRequestFailed`.
   open var isAtomic = true
-  /// Data that later fetches of this device from the changed zones bring back, so that it sees that
-  /// the server has these changes. At most 10,000 bytes.
+  /// Data of the program that identifies these changes; nil unless set.
+  ///
+  /// A later fetch of zone changes by this device returns the data, so that the program sees that
+  /// the server has the changes. At most 10,000 bytes are allowed.
   open var clientChangeTokenData: Data?
 
-  /// Called with growing fractions while a record's assets are uploaded, and with 1.0 when the
-  /// record is saved.
+  /// Called with rising fractions below 1 while the assets of a record are uploaded. Called with
+  /// 1.0 when the record is saved.
   open var perRecordProgressBlock: ((CKRecord, Double) -> Void)?
+  /// Called with the result of each record to save, before ``modifyRecordsResultBlock``. A success
+  /// has the record as the server saved it.
   public var perRecordSaveBlock: ((CKRecord.ID, Result<CKRecord, any Error>) -> Void)?
+  /// Called with the result of each record to delete, before ``modifyRecordsResultBlock``.
   public var perRecordDeleteBlock: ((CKRecord.ID, Result<Void, any Error>) -> Void)?
+  /// Called once, after the blocks of the records. The result is a failure only if the whole
+  /// request failed.
   public var modifyRecordsResultBlock: ((Result<Void, any Error>) -> Void)?
-  /// Called for each record to save.
+  /// Called for each record to save, after ``perRecordSaveBlock``. On failure the record is the one
+  /// that the program passed.
   @available(*, deprecated, message: "Use perRecordSaveBlock")
   open var perRecordCompletionBlock: ((CKRecord, (any Error)?) -> Void)? {
     get { formerPerRecordBlock }
     set { formerPerRecordBlock = newValue }
   }
+  /// The stored value of the deprecated ``perRecordCompletionBlock``, without its warning.
   var formerPerRecordBlock: ((CKRecord, (any Error)?) -> Void)?
-  /// Called last.
+  /// Called once, after ``modifyRecordsResultBlock``, with the saved records and the deleted IDs.
+  /// The error is `partialFailure` if some records failed; its ``CKPartialErrorsByItemIDKey`` has
+  /// the errors by record ID.
   @available(*, deprecated, message: "Use modifyRecordsResultBlock")
   open var modifyRecordsCompletionBlock: (([CKRecord]?, [CKRecord.ID]?, (any Error)?) -> Void)? {
     get { formerCompletionBlock }
     set { formerCompletionBlock = newValue }
   }
+  /// The stored value of the deprecated ``modifyRecordsCompletionBlock``, without its warning.
   var formerCompletionBlock: (([CKRecord]?, [CKRecord.ID]?, (any Error)?) -> Void)?
 
+  /// An item of the request: a save with its uploaded files, or a deletion.
   private enum Item {
     case save(AssetUpload.Save)
     case delete(CKRecord.ID)
   }
 
+  /// The upload of the files; it refers to this operation until ``conclude(_:)``.
   private var upload: AssetUpload?
+  /// The items in the order of the request. The server answers in the same order.
   private var sent: [Item] = []
   private var savedRecords: [CKRecord] = []
   private var deletedRecordIDs: [CKRecord.ID] = []
   private var itemErrors = ItemErrors()
 
+  /// Makes an operation that saves and deletes records. Saves come before deletions.
   public convenience init(
     recordsToSave: [CKRecord]? = nil, recordIDsToDelete: [CKRecord.ID]? = nil
   ) {
@@ -95,8 +130,9 @@ open class CKModifyRecordsOperation: CKDatabaseOperation, @unchecked Sendable {
     return try upload.proceed()
   }
 
-  /// Ends the records that were refused, and all of an atomic batch that has such; tells whether
-  /// it did.
+  /// Fails the records that cannot be saved and, if the batch is atomic, all its other items.
+  ///
+  /// - Returns: Whether it failed the whole batch, so that nothing is left to send.
   private func endsBatch(
     _ saves: [AssetUpload.Save], _ refused: [(CKRecord, CKError)]
   ) -> Bool {
@@ -108,7 +144,7 @@ open class CKModifyRecordsOperation: CKDatabaseOperation, @unchecked Sendable {
     return true
   }
 
-  /// The call that saves the records whose files are with the server.
+  /// Returns the call that saves the records whose files the server has, and deletes the others.
   private func modifyCall() -> ServiceCall? {
     let saves = upload?.saves ?? []
     let good = saves.filter { $0.failure == nil }
@@ -122,7 +158,7 @@ open class CKModifyRecordsOperation: CKDatabaseOperation, @unchecked Sendable {
       sent.append(.delete(recordID))
     }
     guard !operations.isEmpty else { return nil }
-    // Under its ID the server carries out a request once, however often it comes.
+    // The server carries out a request with an ID once, even if it arrives several times.
     var request = ModifyRecordsRequest(
       operations: operations, isAtomic: isAtomic, requestID: mayRepeatCalls ? operationID : nil)
     request.clientChangeTokenData = clientChangeTokenData
@@ -155,7 +191,7 @@ open class CKModifyRecordsOperation: CKDatabaseOperation, @unchecked Sendable {
   }
 
   override func conclude(_ error: CKError?) {
-    // It refers to this operation.
+    // The upload refers to this operation.
     upload = nil
     modifyRecordsResultBlock?(error.map { .failure($0) } ?? .success(()))
     formerCompletionBlock?(
@@ -173,6 +209,7 @@ open class CKModifyRecordsOperation: CKDatabaseOperation, @unchecked Sendable {
     formerCompletionBlock = nil
   }
 
+  /// Fails an item and calls its block.
   private func fail(_ item: Item, _ error: CKError) {
     switch item {
     case .save(let save):
@@ -183,6 +220,7 @@ open class CKModifyRecordsOperation: CKDatabaseOperation, @unchecked Sendable {
     }
   }
 
+  /// Keeps the result of a saved record and calls its blocks.
   private func finish(_ record: CKRecord, _ result: Result<CKRecord, CKError>) {
     switch result {
     case .success(let saved):
@@ -198,8 +236,14 @@ open class CKModifyRecordsOperation: CKDatabaseOperation, @unchecked Sendable {
 }
 
 extension RecordOperation {
-  /// The operation that saves `record` under `policy`. Only a record that was fetched or saved has
-  /// a change tag; without one, `ifServerRecordUnchanged` means that the server has none.
+  /// Makes the operation of `records/modify` that saves `record` under `policy`.
+  ///
+  /// Only a record that was fetched or saved has a change tag. Without one,
+  /// `ifServerRecordUnchanged` becomes a creation, which fails if the server has a record with this
+  /// ID.
+  ///
+  /// - Parameter asset: The stored form of an asset; nil if the server does not have it.
+  /// - Throws: As ``CKRecord/changes(asset:)``.
   init(
     saving record: CKRecord, policy: CKModifyRecordsOperation.RecordSavePolicy,
     asset: (CKAsset) -> Asset? = { $0.storedAsset }

@@ -1,12 +1,19 @@
 internal import CloudKitModel
 internal import WebServices
 
-/// Saves and deletes subscriptions.
+/// An operation that saves and deletes subscriptions.
 ///
-/// A save replaces the subscription with the same ID, also one of another type, of which the operation then
-/// warns on standard error; deleting an unknown ID fails with
-/// `unknownItem`. An error of a single subscription goes to its block, and the result is success;
-/// only the deprecated ``modifySubscriptionsCompletionBlock`` gets them together, as
+/// A save replaces the subscription with the same ID. It also replaces one of another type; the
+/// operation then prints a warning on standard error. Deleting an unknown ID fails with
+/// `unknownItem`.
+///
+/// A subscription of the wrong type for the database fails with `invalidArguments`. Query
+/// subscriptions work in the public and private database, zone subscriptions in the private one,
+/// and database subscriptions in the private and shared one. A subscription is active when its
+/// result arrives.
+///
+/// An error of a single subscription goes to its block, and the result of the operation is success.
+/// Only the deprecated ``modifySubscriptionsCompletionBlock`` gets these errors together, as
 /// `partialFailure`.
 ///
 /// ```swift
@@ -16,14 +23,23 @@ internal import WebServices
 /// CKContainer.default().privateCloudDatabase.add(operation)
 /// ```
 open class CKModifySubscriptionsOperation: CKDatabaseOperation, @unchecked Sendable {
+  /// The subscriptions to create or replace.
   open var subscriptionsToSave: [CKSubscription]?
+  /// The IDs of the subscriptions to delete.
   open var subscriptionIDsToDelete: [CKSubscription.ID]?
 
+  /// Called with the result of each subscription to save. A success has the subscription as the
+  /// server saved it.
   public var perSubscriptionSaveBlock:
     ((CKSubscription.ID, Result<CKSubscription, any Error>) -> Void)?
+  /// Called with the result of each subscription to delete.
   public var perSubscriptionDeleteBlock: ((CKSubscription.ID, Result<Void, any Error>) -> Void)?
+  /// Called once, after the blocks of the subscriptions. The result is a failure only if the whole
+  /// request failed.
   public var modifySubscriptionsResultBlock: ((Result<Void, any Error>) -> Void)?
-  /// Called last.
+  /// Called once, after ``modifySubscriptionsResultBlock``, with the saved subscriptions and the
+  /// deleted IDs. The error is `partialFailure` if some of them failed; its
+  /// ``CKPartialErrorsByItemIDKey`` has the errors by subscription ID.
   @available(*, deprecated, message: "Use modifySubscriptionsResultBlock")
   open var modifySubscriptionsCompletionBlock:
     (([CKSubscription]?, [CKSubscription.ID]?, (any Error)?) -> Void)?
@@ -31,13 +47,17 @@ open class CKModifySubscriptionsOperation: CKDatabaseOperation, @unchecked Senda
     get { formerCompletionBlock }
     set { formerCompletionBlock = newValue }
   }
+  /// The stored value of the deprecated ``modifySubscriptionsCompletionBlock``, without its
+  /// warning.
   var formerCompletionBlock: (([CKSubscription]?, [CKSubscription.ID]?, (any Error)?) -> Void)?
 
+  /// The operations in the order of the request. The server answers in the same order.
   private var sent: [SubscriptionOperation] = []
   private var savedSubscriptions: [CKSubscription] = []
   private var deletedSubscriptionIDs: [CKSubscription.ID] = []
   private var itemErrors = ItemErrors()
 
+  /// Makes an operation that saves and deletes subscriptions. Saves come before deletions.
   public convenience init(
     subscriptionsToSave: [CKSubscription]? = nil,
     subscriptionIDsToDelete: [CKSubscription.ID]? = nil
@@ -72,7 +92,8 @@ open class CKModifySubscriptionsOperation: CKDatabaseOperation, @unchecked Senda
         if let replaced { warn(of: replaced, replacedBy: saved) }
         finishSave(subscription.subscriptionID, .success(.subscription(saved)))
       case (.save(let subscription), .failure(let failed)) where failed.error.code == .exists:
-        // Of a record it would be a conflict; a subscription has no change tag to be in conflict by.
+        // For a record, `EXISTS` is a conflict of change tags. A subscription has no change tag, so
+        // the server's refusal becomes `serverRejectedRequest`.
         finishSave(
           subscription.subscriptionID,
           .failure(CKError(.serverRejectedRequest, failed.error.reason)))
@@ -82,7 +103,7 @@ open class CKModifySubscriptionsOperation: CKDatabaseOperation, @unchecked Senda
         finishDeletion(subscriptionID, .success(()))
       case (.delete(let subscriptionID), .failure(let failed))
       where answer.mayRepeatWork && failed.error.code == .notFound:
-        // An attempt whose answer was lost deleted it.
+        // An earlier attempt, whose answer was lost, deleted the subscription.
         finishDeletion(subscriptionID, .success(()))
       case (.delete(let subscriptionID), .failure(let failed)):
         finishDeletion(subscriptionID, .failure(CKError(failed.error)))
@@ -93,14 +114,17 @@ open class CKModifySubscriptionsOperation: CKDatabaseOperation, @unchecked Senda
     return nil
   }
 
-  /// Says on standard error what Apple's framework is silent about: an app that gives one ID to two
-  /// subscriptions of different types has only the last one.
+  /// Warns on standard error that a save replaced a subscription of another type.
+  ///
+  /// Apple's framework gives no sign of it. A program that uses one ID for two subscriptions of
+  /// different types keeps only the last one.
   private func warn(of former: Subscription.KindName, replacedBy saved: Subscription) {
     PetrelConfiguration.warn(
       "saving the \(saved.kind.name) subscription '\(saved.subscriptionID)' replaced the "
         + "\(former) subscription with the same ID; give each subscription an ID of its own")
   }
 
+  /// Keeps the result of a saved subscription and calls its block.
   private func finishSave(
     _ subscriptionID: CKSubscription.ID, _ result: Result<CKSubscription, CKError>
   ) {
@@ -111,6 +135,7 @@ open class CKModifySubscriptionsOperation: CKDatabaseOperation, @unchecked Senda
     perSubscriptionSaveBlock?(subscriptionID, result.mapError { $0 })
   }
 
+  /// Keeps the result of a deleted subscription and calls its block.
   private func finishDeletion(
     _ subscriptionID: CKSubscription.ID, _ result: Result<Void, CKError>
   ) {

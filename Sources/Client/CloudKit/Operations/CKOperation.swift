@@ -1,23 +1,38 @@
-/// Work with a container that runs on an `OperationQueue`, or by ``start()``: the base of all
-/// CloudKit operations.
+/// A piece of work with a container: the base class of all CloudKit operations.
 ///
-/// An operation runs once. Its blocks are called one after another on a background queue of its
-/// own: those of single items first, then the block for the result, then `completionBlock`. Set
-/// them before the operation is queued. ``cancel()`` ends it with `operationCancelled` through its
-/// blocks. It runs on Dispatch alone, so that it ends even while every Swift task is blocked.
+/// Add an operation to a container, to a database or to an `OperationQueue`, or call ``start()``.
+/// Each object runs once. `CKOperation` itself does nothing and fails with `invalidArguments`; use
+/// a subclass.
+///
+/// The operation calls its blocks one after the other on a serial background queue of its own:
+///
+/// 1. the blocks of single items,
+/// 2. the block for the result, then the deprecated completion block,
+/// 3. Foundation's `completionBlock`.
+///
+/// Set the blocks before the operation is queued: they have no lock. The operation releases them
+/// after the last call. ``cancel()`` ends the operation with `operationCancelled` through the block
+/// for the result.
+///
+/// The operation uses Dispatch only and never a Swift `Task`. It therefore finishes even while all
+/// threads of Swift's concurrency are blocked, for example by a semaphore.
 open class CKOperation: Operation, @unchecked Sendable {
+  /// The type of ``operationID``: a UUID as text.
   public typealias ID = String
+  /// The type of ``configuration``.
   public typealias Configuration = CKOperationConfiguration
 
-  /// Made with the operation, unique.
+  /// The unique ID of the operation, made with the object. A long-lived operation keeps its ID
+  /// across processes.
   public var operationID: CKOperation.ID { settings.withLock { $0.operationID } }
 
-  /// Called once a long-lived operation is written to disk, before it begins; see
+  /// Called once when a long-lived operation is written to disk, before its first request. See
   /// ``CKContainer/fetchLongLivedOperation(withID:completionHandler:)``.
   open var longLivedOperationWasPersistedBlock: (() -> Void)?
 
-  /// What its blocks and its exchange with the server run on.
+  /// The serial queue of the operation's blocks and of its exchange with the server.
   let callbackQueue = DispatchQueue(label: "CKOperation")
+  /// The phase of the operation. The lock protects it, because Foundation asks from any thread.
   private let lifecycle = Locked(OperationLifecycle())
   private let settings = Locked(Settings())
   // Only used on the callback queue.
@@ -25,21 +40,28 @@ open class CKOperation: Operation, @unchecked Sendable {
   private var began = DispatchTime.now()
   private var journal: LongLivedJournal?
 
+  /// The values that any thread may read and set before the operation starts.
   private struct Settings: Sendable {
     var operationID = UUID().uuidString
+    /// Whether the operation continues one that an earlier process began.
     var isResumed = false
     var configuration = CKOperationConfiguration()
     var group: CKOperationGroup?
+    /// The container that the operation was added to; nil if it was not.
     var container: CKContainer?
   }
 
+  /// Makes an operation that runs as the defaults say.
   public override init() {
     super.init()
   }
 
   // MARK: Configuration
 
-  /// How the operation runs. Assigning copies; assigning nil resets to the defaults.
+  /// The settings of the operation. The setter copies the value; nil resets all settings.
+  ///
+  /// For each setting the operation uses the first value that is set: its own, then its group's,
+  /// then the one of `configuredWith(configuration:group:body:)`, then the default.
   open var configuration: CKOperation.Configuration! {
     get { settings.withLock { $0.configuration } }
     set {
@@ -48,24 +70,25 @@ open class CKOperation: Operation, @unchecked Sendable {
     }
   }
 
-  /// The group whose default configuration counts where the operation's own is silent.
+  /// The group whose ``CKOperationGroup/defaultConfiguration`` supplies the settings that the
+  /// operation does not set itself. Nil unless set.
   open var group: CKOperationGroup? {
     get { settings.withLock { $0.group } }
     set { settings.withLock { $0.group = newValue } }
   }
 
-  /// The same as the configuration's.
+  /// The urgency of the operation; the same value as in ``configuration``.
   open override var qualityOfService: QualityOfService {
     get { configuration.qualityOfService }
     set { configuration.qualityOfService = newValue }
   }
 
-  /// The container that the operation was added to.
+  /// Notes the container that the operation was added to.
   func setContainer(_ container: CKContainer) {
     settings.withLock { $0.container = container }
   }
 
-  /// Makes the operation the one that was kept under this ID.
+  /// Makes this object the continuation of the long-lived operation with the given ID.
   func resume(as operationID: CKOperation.ID) {
     settings.withLock {
       $0.operationID = operationID
@@ -73,25 +96,27 @@ open class CKOperation: Operation, @unchecked Sendable {
     }
   }
 
-  /// The way to the server that the operation works with.
+  /// The client that sends the operation's requests. It belongs to the container that the operation
+  /// was added to, else to the configuration's container, else to the default one.
   var client: Result<WebServicesClient, CKError> {
     let settings = settings.withLock { $0 }
     return (settings.container ?? settings.configuration.container ?? .default()).client
   }
 
-  /// What the container or database that the operation was added to sets for all its operations.
+  /// The settings of `configuredWith(configuration:group:body:)` of the container or database that
+  /// the operation was added to.
   var ambientDefaults: OperationDefaults {
     settings.withLock { $0.container }?.operationDefaults ?? OperationDefaults()
   }
 
-  /// The operation's values, then its group's, then those of where it was added.
+  /// The settings that count: the operation's own, then the group's, then ``ambientDefaults``.
   var effectiveValues: CKOperationConfiguration.Values {
     configuration.values.filled(from: group?.defaultConfiguration.values)
       .filled(from: ambientDefaults.values)
   }
 
-  /// Whether a call may be made more than once: because the operation goes on through failures, or
-  /// after its process ended.
+  /// Whether the operation may send a call more than once. That is so if it retries after failures,
+  /// or if it is long-lived and can continue in another process.
   var mayRepeatCalls: Bool {
     let values = effectiveValues
     return values.isPatient || (values.isLongLived ?? false)
@@ -99,13 +124,18 @@ open class CKOperation: Operation, @unchecked Sendable {
 
   // MARK: Foundation's operation
 
+  /// Whether the operation runs without a thread of its own after ``start()``; always true.
   open override var isAsynchronous: Bool { true }
 
+  /// Whether the operation has started and not finished.
   open override var isExecuting: Bool { lifecycle.withLock { $0.phase == .executing } }
 
+  /// Whether the operation has called all its blocks.
   open override var isFinished: Bool { lifecycle.withLock { $0.phase == .finished } }
 
-  /// Begins the operation and returns; does nothing when it has begun before.
+  /// Starts the operation and returns at once. Does nothing if the operation has already started.
+  ///
+  /// A cancelled operation starts too: it ends with `operationCancelled` through its blocks.
   open override func start() {
     willChangeValue(for: \.isExecuting)
     let mayStart = lifecycle.withLock { $0.handle(.start) }
@@ -114,17 +144,24 @@ open class CKOperation: Operation, @unchecked Sendable {
     callbackQueue.async { if self.isCancelled { self.begin() } else { self.main() } }
   }
 
-  /// Does the work: ``start()`` calls it on a background queue. Subclasses that override it, to
-  /// prepare what the operation needs, end with `super.main()`.
+  /// Does the work of the operation. ``start()`` calls it on the operation's queue.
+  ///
+  /// A subclass can override it to prepare the operation, for example to set the records to save.
+  /// The override ends with `super.main()`.
   open override func main() {
     callbackQueue.async { self.begin() }
   }
 
+  /// Cancels the operation. It ends with `operationCancelled`, unless it has ended before.
+  ///
+  /// The method returns at once; the blocks follow on the operation's queue. A request that the
+  /// server has received can still take effect.
   open override func cancel() {
     super.cancel()
     callbackQueue.async { self.exchange?.cancel() }
   }
 
+  /// Ends the operation for Foundation, which then calls `completionBlock`.
   private func finish() {
     willChangeValue(for: \.isExecuting)
     willChangeValue(for: \.isFinished)
@@ -135,31 +172,36 @@ open class CKOperation: Operation, @unchecked Sendable {
 
   // MARK: What subclasses do
 
-  // These are called on the callback queue, in this order.
+  // The operation calls these methods on its callback queue, in this order.
 
-  /// The first call to make; nil when there is nothing to do.
+  /// Returns the first call of the operation; nil if there is nothing to do.
+  ///
+  /// - Throws: The error that ends the operation, such as `invalidArguments`.
   func firstCall() throws(CKError) -> ServiceCall? {
     throw CKError(.invalidArguments, "\(type(of: self)) does nothing by itself; use a subclass")
   }
 
-  /// Takes the answer of a call and calls the blocks of single items.
+  /// Reads the answer of a call and calls the blocks of single items.
   ///
-  /// - Returns: the next call to make; nil when there is none.
+  /// - Returns: The next call of the operation; nil if there is none.
+  /// - Throws: The error that ends the operation, such as `internalError` for an unreadable answer.
   func receive(_ answer: ServiceExchange.Answer) throws(CKError) -> ServiceCall? { nil }
 
-  /// Calls the blocks for the result.
+  /// Calls the blocks for the result of the operation.
   ///
-  /// - Parameter error: why the operation as a whole failed.
+  /// - Parameter error: The error of the whole operation; nil if it succeeded, even if single items
+  ///   failed.
   func conclude(_ error: CKError?) {}
 
-  /// Forgets the operation's blocks once they have all been called, so that what they hold goes
-  /// with them. Overrides call `super`.
+  /// Sets the operation's blocks to nil after the last call, so that the objects they hold are
+  /// released. Overrides call `super`.
   func releaseBlocks() {
     longLivedOperationWasPersistedBlock = nil
   }
 
   // MARK: The course of the work
 
+  /// Opens the journal of a long-lived operation, then makes the first call.
   private func begin() {
     began = .now()
     do throws(CKError) {
@@ -170,7 +212,7 @@ open class CKOperation: Operation, @unchecked Sendable {
     proceed { () throws(CKError) in try self.firstCall() }
   }
 
-  /// Keeps a long-lived operation on disk, or finds it there.
+  /// Writes a long-lived operation to disk, or opens its files if it continues an earlier process.
   private func openJournal() throws(CKError) {
     guard effectiveValues.isLongLived ?? false else { return }
     let settings = settings.withLock { $0 }
@@ -182,7 +224,7 @@ open class CKOperation: Operation, @unchecked Sendable {
     }
   }
 
-  /// Makes the call that `next` gives, or ends the operation.
+  /// Makes the call that `next` returns. Ends the operation if there is none or if `next` throws.
   private func proceed(with next: () throws(CKError) -> ServiceCall?) {
     let call: ServiceCall?
     do throws(CKError) {
@@ -195,8 +237,9 @@ open class CKOperation: Operation, @unchecked Sendable {
     if call == nil { end(nil) }
   }
 
+  /// Sends a call, or takes its answer from the journal.
   private func perform(_ call: ServiceCall) throws(CKError) {
-    // By one of the blocks that the last answer led to.
+    // A block that the last answer led to may have cancelled the operation.
     if isCancelled { throw CKError(.operationCancelled, "the operation was cancelled") }
     switch journal?.replay(call) {
     case .answer(let answer):
@@ -220,19 +263,20 @@ open class CKOperation: Operation, @unchecked Sendable {
     exchange.start()
   }
 
-  /// Keeps the answer of a long-lived operation before the operation takes it.
+  /// Writes the answer of a long-lived operation to its journal before the operation reads it.
   private func noted(
     _ result: Result<ServiceExchange.Answer, CKError>, to call: ServiceCall
   ) -> Result<ServiceExchange.Answer, CKError> {
     result.map { answer in
       var answer = answer
-      // The process that ended may have made the call.
+      // The process that ended may have sent the call.
       if settings.withLock({ $0.isResumed }) { answer.mayRepeatWork = true }
       journal?.keep(answer, to: call)
       return answer
     }
   }
 
+  /// Passes a result to the receiver of the call, else to `receive(_:)`.
   private func take(
     _ result: Result<ServiceExchange.Answer, CKError>, to call: ServiceCall
   ) throws(CKError) -> ServiceCall? {
@@ -240,6 +284,8 @@ open class CKOperation: Operation, @unchecked Sendable {
     return try receive(try result.get())
   }
 
+  /// Ends the operation: calls the last blocks, removes the files of a long-lived operation and
+  /// releases the blocks.
   private func end(_ error: CKError?) {
     exchange = nil
     journal?.keepEnd(error)
@@ -252,35 +298,36 @@ open class CKOperation: Operation, @unchecked Sendable {
 }
 
 extension CKOperation {
-  /// The configuration's container.
+  /// The container of ``configuration``; nil means the default container.
   @available(*, deprecated, message: "Use the configuration's container")
   public var container: CKContainer? {
     get { configuration.container }
     set { configuration.container = newValue }
   }
 
-  /// The configuration's value.
+  /// Whether the operation may use a cellular network: the value of ``configuration``, without
+  /// effect on Linux.
   @available(*, deprecated, message: "Use the configuration's allowsCellularAccess")
   public var allowsCellularAccess: Bool {
     get { configuration.allowsCellularAccess }
     set { configuration.allowsCellularAccess = newValue }
   }
 
-  /// The configuration's value.
+  /// Whether the operation is kept on disk: the value of ``configuration``.
   @available(*, deprecated, message: "Use the configuration's isLongLived")
   public var isLongLived: Bool {
     get { configuration.isLongLived }
     set { configuration.isLongLived = newValue }
   }
 
-  /// The configuration's value.
+  /// The seconds that one request may take: the value of ``configuration``.
   @available(*, deprecated, message: "Use the configuration's timeoutIntervalForRequest")
   public var timeoutIntervalForRequest: TimeInterval {
     get { configuration.timeoutIntervalForRequest }
     set { configuration.timeoutIntervalForRequest = newValue }
   }
 
-  /// The configuration's value.
+  /// The seconds that the whole operation may take: the value of ``configuration``.
   @available(*, deprecated, message: "Use the configuration's timeoutIntervalForResource")
   public var timeoutIntervalForResource: TimeInterval {
     get { configuration.timeoutIntervalForResource }

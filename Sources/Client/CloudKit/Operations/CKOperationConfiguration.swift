@@ -1,8 +1,16 @@
-/// How an operation runs: `CKOperation.Configuration`.
+/// The settings of an operation: `CKOperation.Configuration`.
 ///
-/// A property that was set counts before the one of the operation's group, and that before the
-/// default.
+/// A property that was set takes precedence over the same property of the operation's group. The
+/// group's property takes precedence over the default.
+///
+/// ```swift
+/// let configuration = CKOperation.Configuration()
+/// configuration.qualityOfService = .utility
+/// configuration.timeoutIntervalForResource = 60 * 60
+/// operation.configuration = configuration
+/// ```
 open class CKOperationConfiguration: NSObject, NSCopying, @unchecked Sendable {
+  /// The settings as a value; nil for a setting that was not set.
   struct Values: Sendable {
     var container: CKContainer?
     var qualityOfService: QualityOfService?
@@ -11,7 +19,7 @@ open class CKOperationConfiguration: NSObject, NSCopying, @unchecked Sendable {
     var timeoutIntervalForRequest: TimeInterval?
     var timeoutIntervalForResource: TimeInterval?
 
-    /// These values, and those of `other` where there are none.
+    /// Returns these values, completed from `other` where they are nil.
     func filled(from other: Values?) -> Values {
       Values(
         container: container ?? other?.container,
@@ -24,8 +32,10 @@ open class CKOperationConfiguration: NSObject, NSCopying, @unchecked Sendable {
     }
   }
 
+  /// The settings. The lock protects them: any thread may read and set them.
   private let stored: Locked<Values>
 
+  /// Makes a configuration in which nothing is set.
   public override init() {
     stored = Locked(Values())
   }
@@ -34,44 +44,53 @@ open class CKOperationConfiguration: NSObject, NSCopying, @unchecked Sendable {
     stored = Locked(values)
   }
 
+  /// A copy of the settings.
   var values: Values { stored.withLock { $0 } }
 
+  /// Returns a separate configuration with the same settings.
   open func copy(with zone: NSZone? = nil) -> Any { CKOperationConfiguration(values) }
 
-  /// The container; nil means the default one.
+  /// The container of an operation that was added to no container and no database. Nil means the
+  /// default container.
   open var container: CKContainer? {
     get { values.container }
     set { stored.withLock { $0.container = newValue } }
   }
 
-  /// How urgent the operation is; `.default` unless set. Operations of `.utility` and `.background`
-  /// try again by themselves when the network fails or the server is busy.
+  /// The urgency of the operation; `.default` unless set.
+  ///
+  /// Operations of `.utility` and `.background` retry when the network fails or the server is busy,
+  /// until ``timeoutIntervalForResource`` is over. Others report the failure at once.
   open var qualityOfService: QualityOfService {
     get { values.effectiveQualityOfService }
     set { stored.withLock { $0.qualityOfService = newValue } }
   }
 
-  /// Kept for source compatibility; true unless set. There is no cellular network to avoid.
+  /// Whether the operation may use a cellular network; true unless set. It has no effect: on Linux
+  /// there is no cellular network to avoid.
   open var allowsCellularAccess: Bool {
     get { values.allowsCellularAccess ?? true }
     set { stored.withLock { $0.allowsCellularAccess = newValue } }
   }
 
-  /// Whether the operation is kept on disk and can go on after its process ended; false unless set.
-  /// See ``CKContainer/fetchLongLivedOperation(withID:completionHandler:)``.
+  /// Whether the operation is kept on disk, so that another process can continue it; false unless
+  /// set. See ``CKContainer/fetchLongLivedOperation(withID:completionHandler:)``.
   open var isLongLived: Bool {
     get { values.isLongLived ?? false }
     set { stored.withLock { $0.isLongLived = newValue } }
   }
 
-  /// Seconds to wait for a sign of the answer to one request; 60 unless set.
+  /// The number of seconds that one request may take; 60 unless set.
   open var timeoutIntervalForRequest: TimeInterval {
     get { values.effectiveRequestTimeout }
     set { stored.withLock { $0.timeoutIntervalForRequest = newValue } }
   }
 
-  /// Seconds for the whole operation with all its attempts; a negative number means no limit.
-  /// Unless set, a week, and no limit for `.userInteractive` and `.userInitiated`.
+  /// The number of seconds that the whole operation may take, with all its attempts. A negative
+  /// number means no limit.
+  ///
+  /// Unless set, it is one week; for `.userInteractive` and `.userInitiated` there is no limit.
+  /// After this time the operation fails with `networkFailure`.
   open var timeoutIntervalForResource: TimeInterval {
     get { values.effectiveResourceTimeout }
     set { stored.withLock { $0.timeoutIntervalForResource = newValue } }
@@ -79,10 +98,13 @@ open class CKOperationConfiguration: NSObject, NSCopying, @unchecked Sendable {
 }
 
 extension CKOperationConfiguration.Values {
+  /// The urgency that counts if no level sets one: `.default`.
   var effectiveQualityOfService: QualityOfService { qualityOfService ?? .default }
 
+  /// The seconds for one request: 60 if no level sets them.
   var effectiveRequestTimeout: TimeInterval { timeoutIntervalForRequest ?? 60 }
 
+  /// The seconds for all attempts; negative for no limit.
   var effectiveResourceTimeout: TimeInterval {
     if let timeoutIntervalForResource { return timeoutIntervalForResource }
     switch effectiveQualityOfService {
@@ -91,7 +113,7 @@ extension CKOperationConfiguration.Values {
     }
   }
 
-  /// Whether the operation goes on through failures of the network and a busy server.
+  /// Whether the operation retries when the network fails or the server is busy.
   var isPatient: Bool {
     switch effectiveQualityOfService {
     case .utility, .background: true
@@ -99,7 +121,7 @@ extension CKOperationConfiguration.Values {
     }
   }
 
-  /// The limits of an exchange that goes on under this configuration since `elapsed` seconds.
+  /// Returns the limits of an exchange of an operation that began `elapsed` seconds ago.
   func limits(elapsed: TimeInterval) -> ServiceExchange.Limits {
     let resource = effectiveResourceTimeout
     return ServiceExchange.Limits(

@@ -1,17 +1,29 @@
-/// Operations that belong together, and the configuration they share.
+/// A group of operations that belong together, with the configuration that they share.
+///
+/// Petrel uses only ``defaultConfiguration``. The other properties describe the group for the
+/// program itself; the server never gets them.
 open class CKOperationGroup: NSObject, NSSecureCoding, @unchecked Sendable {
-  /// How much a group's operations are expected to transfer.
+  /// The amount of data that the operations of a group are expected to transfer.
   public enum TransferSize: Int, Sendable {
+    /// The program makes no estimate.
     case unknown = 0
+    /// Up to about one megabyte.
     case kilobytes = 1
+    /// From one megabyte.
     case megabytes = 2
+    /// From ten megabytes.
     case tensOfMegabytes = 3
+    /// From a hundred megabytes.
     case hundredsOfMegabytes = 4
+    /// From one gigabyte.
     case gigabytes = 5
+    /// From ten gigabytes.
     case tensOfGigabytes = 6
+    /// From a hundred gigabytes.
     case hundredsOfGigabytes = 7
   }
 
+  /// The properties of a group, as a value under its lock.
   private struct Values: Sendable {
     var configuration = CKOperationConfiguration()
     var name: String?
@@ -20,16 +32,18 @@ open class CKOperationGroup: NSObject, NSSecureCoding, @unchecked Sendable {
     var expectedReceiveSize = TransferSize.unknown
   }
 
-  /// Made with the group, unique.
+  /// The unique ID of the group, made with the object. An archive keeps it.
   public let operationGroupID: String
   private let stored = Locked(Values())
 
+  /// Makes a group with a new ID.
   public override init() {
     operationGroupID = UUID().uuidString
   }
 
-  /// What operations of the group use where their own configuration is silent. Assigning copies;
-  /// assigning nil resets to the defaults.
+  /// The settings of the group's operations where their own configuration sets none.
+  ///
+  /// The setter copies the value; nil resets all settings. An archive does not contain them.
   open var defaultConfiguration: CKOperation.Configuration! {
     get { stored.withLock { $0.configuration } }
     set {
@@ -38,23 +52,25 @@ open class CKOperationGroup: NSObject, NSSecureCoding, @unchecked Sendable {
     }
   }
 
-  /// A name for people.
+  /// A name for a person to read; nil unless set.
   open var name: String? {
     get { stored.withLock { $0.name } }
     set { stored.withLock { $0.name = newValue } }
   }
 
-  /// How much there is to do, in a unit of the program's own.
+  /// The amount of work of the group, in a unit that the program chooses; 0 unless set.
   open var quantity: Int {
     get { stored.withLock { $0.quantity } }
     set { stored.withLock { $0.quantity = newValue } }
   }
 
+  /// The amount of data that the operations are expected to send; `.unknown` unless set.
   open var expectedSendSize: TransferSize {
     get { stored.withLock { $0.expectedSendSize } }
     set { stored.withLock { $0.expectedSendSize = newValue } }
   }
 
+  /// The amount of data that the operations are expected to receive; `.unknown` unless set.
   open var expectedReceiveSize: TransferSize {
     get { stored.withLock { $0.expectedReceiveSize } }
     set { stored.withLock { $0.expectedReceiveSize = newValue } }
@@ -62,7 +78,7 @@ open class CKOperationGroup: NSObject, NSSecureCoding, @unchecked Sendable {
 
   open class var supportsSecureCoding: Bool { true }
 
-  /// A group from an archive. The default configuration is not archived.
+  /// Makes a group from an archive. The archive does not contain the default configuration.
   public required init(coder: NSCoder) {
     operationGroupID =
       coder.decodeOptionalString(forKey: "operationGroupID") ?? UUID().uuidString

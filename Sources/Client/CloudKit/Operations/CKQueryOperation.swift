@@ -1,51 +1,81 @@
 internal import CloudKitModel
 internal import WebServices
 
-/// Searches records.
+/// An operation that searches the records of a database.
 ///
-/// When there are more results than fit in an answer, the result is a cursor for another operation.
+/// The server answers with at most 200 records. If it has more, ``queryResultBlock`` gets a cursor;
+/// make another operation with that cursor for the next page. A cursor is a position in the
+/// repeated query and no snapshot, so changes between two pages can show.
+///
+/// A predicate or sort descriptor that CloudKit does not support fails with `invalidArguments`. So
+/// does a negative ``resultsLimit``, and an operation with neither a query nor a cursor.
+///
+/// ```swift
+/// let query = CKQuery(recordType: "Note", predicate: NSPredicate(format: "year > %d", 1999))
+/// query.sortDescriptors = [NSSortDescriptor(key: "year", ascending: true)]
+/// let operation = CKQueryOperation(query: query)
+/// operation.recordMatchedBlock = { recordID, result in … }
+/// operation.queryResultBlock = { result in … }
+/// database.add(operation)
+/// ```
 open class CKQueryOperation: CKDatabaseOperation, @unchecked Sendable {
+  /// The type of the position at which a query continues.
   public typealias Cursor = CKQueryCursor
 
-  /// Stands for as many results as the server gives at once.
+  /// The value of ``resultsLimit`` that leaves the number of results to the server: 0.
   open class var maximumResults: Int { 0 }
 
+  /// The query to run. Ignored if ``cursor`` is set.
   open var query: CKQuery?
-  /// Where to go on; `query` and `zoneID` are ignored then.
+  /// The position at which an earlier query continues. The cursor contains the query and its zone,
+  /// so ``query`` and ``zoneID`` are then ignored.
   open var cursor: CKQueryOperation.Cursor?
-  /// The zone to search; nil means all. The shared database needs one.
+  /// The zone to search. Nil means all zones of the database; the shared database requires a zone.
   open var zoneID: CKRecordZone.ID?
-  /// Results at most; the server gives at most 200.
+  /// The largest number of results; ``maximumResults`` unless set. The server returns at most 200
+  /// in any case. A negative number fails with `invalidArguments`.
   open var resultsLimit = CKQueryOperation.maximumResults
-  /// The fields to fetch; nil means all, an empty list only the system fields.
+  /// The names of the fields to fetch. Nil means all fields; an empty list means only the system
+  /// fields.
   open var desiredKeys: [CKRecord.FieldKey]?
 
+  /// Called for each record that matches, in the order of the query, after the download of its
+  /// assets. A failure means that this record could not be returned.
   public var recordMatchedBlock: ((CKRecord.ID, Result<CKRecord, any Error>) -> Void)?
+  /// Called once, after the blocks of the records. A success has the cursor of the next page; nil
+  /// means that there are no more results.
   public var queryResultBlock: ((Result<CKQueryOperation.Cursor?, any Error>) -> Void)?
-  /// Called for each record.
+  /// Called for each record that was fetched, after ``recordMatchedBlock``. Records that failed are
+  /// left out.
   @available(*, deprecated, message: "Use recordMatchedBlock")
   open var recordFetchedBlock: ((CKRecord) -> Void)? {
     get { formerRecordBlock }
     set { formerRecordBlock = newValue }
   }
+  /// The stored value of the deprecated ``recordFetchedBlock``, without its warning.
   var formerRecordBlock: ((CKRecord) -> Void)?
-  /// Called last.
+  /// Called once, after ``queryResultBlock``. The error is `partialFailure` if some records failed.
   @available(*, deprecated, message: "Use queryResultBlock")
   open var queryCompletionBlock: ((CKQueryOperation.Cursor?, (any Error)?) -> Void)? {
     get { formerCompletionBlock }
     set { formerCompletionBlock = newValue }
   }
+  /// The stored value of the deprecated ``queryCompletionBlock``, without its warning.
   var formerCompletionBlock: ((CKQueryOperation.Cursor?, (any Error)?) -> Void)?
 
+  /// The request as it was sent, with the date that `now()` stood for. The next cursor contains it.
   private var sent: QueryRecordsRequest?
+  /// The cursor of the next page; nil before the answer and after the last page.
   private var nextCursor: CKQueryOperation.Cursor?
   private var itemErrors = ItemErrors()
 
+  /// Makes an operation that returns the first results of a query.
   public convenience init(query: CKQuery) {
     self.init()
     self.query = query
   }
 
+  /// Makes an operation that returns the next results of an earlier query.
   public convenience init(cursor: CKQueryOperation.Cursor) {
     self.init()
     self.cursor = cursor
@@ -94,6 +124,7 @@ open class CKQueryOperation: CKDatabaseOperation, @unchecked Sendable {
     }
   }
 
+  /// Calls the block for each record that the server could not return.
   private func reportFailures(in response: RecordsResponse) {
     for case .failure(let failed) in response.records {
       guard case .record(let name, let zoneID) = failed.name else { continue }
@@ -102,6 +133,7 @@ open class CKQueryOperation: CKDatabaseOperation, @unchecked Sendable {
     }
   }
 
+  /// Keeps the error of a record and calls its block.
   private func fail(_ recordID: CKRecord.ID, _ error: CKError) {
     itemErrors.add(error, for: recordID)
     recordMatchedBlock?(recordID, .failure(error))

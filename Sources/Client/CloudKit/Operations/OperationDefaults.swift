@@ -1,7 +1,9 @@
-/// What `configuredWith(configuration:group:body:)` sets for the operations of a container or a
-/// database.
+/// The settings that `configuredWith(configuration:group:body:)` gives to the operations of a
+/// container or database.
 struct OperationDefaults: Sendable {
+  /// The settings of the configuration; nil if the program passed none.
   var configuration: CKOperationConfiguration.Values?
+  /// The group whose default configuration completes them.
   var group: CKOperationGroup?
 
   init(configuration: CKOperationConfiguration? = nil, group: CKOperationGroup? = nil) {
@@ -9,6 +11,7 @@ struct OperationDefaults: Sendable {
     self.group = group
   }
 
+  /// The settings of the configuration, completed from the group.
   var values: CKOperationConfiguration.Values {
     (configuration ?? .init()).filled(from: group?.defaultConfiguration.values)
   }

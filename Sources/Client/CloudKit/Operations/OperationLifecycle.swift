@@ -1,20 +1,32 @@
-/// Where an operation stands between its making and its end, without the cancellation, which
-/// Foundation keeps.
+/// The phases of an operation from its creation to its end, as a value.
+///
+/// Cancellation is no phase: Foundation's `isCancelled` records it.
 struct OperationLifecycle: Sendable, Hashable {
+  /// The current phase.
   private(set) var phase = Phase.waiting
 
+  /// The phase of an operation.
   enum Phase: Sendable, Hashable {
+    /// The operation was made and has not started.
     case waiting
+    /// The operation has started and has blocks left to call.
     case executing
+    /// The operation has called all its blocks.
     case finished
   }
 
+  /// An event that can change the phase.
   enum Event: Sendable, Hashable {
+    /// The program or a queue called `start()`.
     case start
+    /// The operation called its last block.
     case finish
   }
 
-  /// Whether the event changes the phase: an operation runs once, and what is over stays over.
+  /// Changes the phase as the event requires.
+  ///
+  /// - Returns: Whether the phase changed. A second start and a second end change nothing, so an
+  ///   operation runs once.
   mutating func handle(_ event: Event) -> Bool {
     switch (event, phase) {
     case (.start, .waiting): phase = .executing

@@ -1,14 +1,24 @@
 #if !canImport(ObjectiveC)
-/// The order of a location field's distance from a place, nearest first. Altitude does not count.
+/// A sort descriptor that orders records by the distance of a location field from a given location.
+///
+/// The nearest record comes first. The distance is along a great circle; the altitude has no
+/// effect. The descriptor works in ``CKQuery/sortDescriptors`` only and cannot compare objects.
 public final class CKLocationSortDescriptor: NSSortDescriptor, NSSecureCoding {
+  /// The location from which distances are measured.
   public let relativeLocation: CLLocation
 
+  /// The name of the location field.
   let fieldName: String
 
+  /// Makes the descriptor of a location field.
+  ///
+  /// - Parameters:
+  ///   - key: The name of the field.
+  ///   - relativeLocation: The location from which distances are measured.
   public init(key: String, relativeLocation: CLLocation) {
     fieldName = key
     self.relativeLocation = relativeLocation
-    // Never used to compare: Foundation wants some key path.
+    // This key path is never used to compare. Foundation's initializer requires one.
     super.init(keyPath: \String.count, ascending: true)
   }
 
@@ -32,6 +42,7 @@ public final class CKLocationSortDescriptor: NSSortDescriptor, NSSecureCoding {
     coder.encode(relativeLocation, forKey: "relativeLocation")
   }
 
+  /// Returns the descriptor itself, which cannot change.
   public override func copy(with zone: NSZone? = nil) -> Any { self }
 
   public override func isEqual(_ object: Any?) -> Bool {

@@ -2,22 +2,27 @@
 internal import CloudKitModel
 internal import PredicateLanguage
 
-/// A predicate that was made from a format, and knows what it says.
+/// A predicate that was made from a format and keeps the parsed tree.
 ///
-/// Foundation's own class on Linux reads no formats and keeps no tree.
+/// Foundation on Linux has no initializers for formats, and its predicates cannot be inspected.
+/// ``PredicateFormatConstructible`` makes predicates of this class instead. The predicate cannot
+/// change.
 final class FormatPredicate: NSPredicate {
+  /// The parsed format, with its arguments.
   let tree: PredicateNode
-  /// The filters that the predicate was made from, when it was not made from a format. Some have no
-  /// format that lowers to them again.
+  /// The filters that the predicate was made from; nil if it was made from a format. Some filters
+  /// have no format that leads to the same filters again.
   let filters: [Filter]?
 
+  /// Makes a predicate from a tree and, if there are any, the filters that the tree was made from.
   init(_ tree: PredicateNode, filters: [Filter]? = nil) {
     self.tree = tree
     self.filters = filters
     super.init(value: true)
   }
 
-  /// Stops the program when the format does not follow the grammar, as Foundation does.
+  /// Parses a format. Stops the program if the format does not follow the grammar or lacks an
+  /// argument, as Foundation does on Apple's systems.
   convenience init(format: String, arguments: [Any]) {
     do {
       self.init(
@@ -27,15 +32,17 @@ final class FormatPredicate: NSPredicate {
     }
   }
 
-  /// The canonical format: the same for all formats that say the same in the same order.
+  /// The canonical format. It is the same for all formats with the same conditions in the same
+  /// order.
   override var predicateFormat: String { PredicatePrinter.text(tree) }
 
   override var description: String { predicateFormat }
 
-  /// Immutable, so a copy is the predicate itself.
+  /// Returns the predicate itself, which cannot change.
   override func copy(with zone: NSZone? = nil) -> Any { self }
 
-  /// Whether a `CKRecord` passes. Foundation on Linux cannot look into other objects.
+  /// Returns whether a `CKRecord` satisfies the predicate. Stops the program for other objects,
+  /// whose properties Foundation on Linux cannot read.
   override func evaluate(
     with object: Any?, substitutionVariables bindings: [String: Any]?
   ) -> Bool {
@@ -58,20 +65,23 @@ final class FormatPredicate: NSPredicate {
 }
 
 extension NSPredicate {
-  /// What the predicate says when it was made from a format; nil for Foundation's other kinds.
+  /// The parsed format of the predicate; nil for Foundation's other kinds of predicates.
   var ownTree: PredicateNode? { (self as? FormatPredicate)?.tree }
 
-  /// The filters that the predicate was made from.
+  /// The filters that the predicate was made from; nil if it was not made from filters.
   var ownFilters: [Filter]? { (self as? FormatPredicate)?.filters }
 
+  /// Makes a predicate from a tree and, if there are any, the filters that the tree was made from.
   static func predicate(_ tree: PredicateNode, filters: [Filter]? = nil) -> NSPredicate {
     FormatPredicate(tree, filters: filters)
   }
 }
 
 extension CKRecord {
-  /// Whether the record passes. Here `OR` and `NOT` are free; each comparison means what it means to
-  /// a server.
+  /// Returns whether the record satisfies the tree.
+  ///
+  /// `OR` and `NOT` are allowed everywhere here, unlike in a query. Each comparison has the meaning
+  /// that it has on a server. Stops the program for a comparison that CloudKit does not support.
   fileprivate func passes(_ node: PredicateNode) -> Bool {
     switch node {
     case .constant(let value): return value

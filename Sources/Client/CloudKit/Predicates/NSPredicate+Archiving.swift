@@ -1,13 +1,18 @@
 internal import PredicateLanguage
 
 extension NSCoder {
-  /// Foundation on Linux cannot archive predicates, so their format goes in their place, on every
-  /// platform alike.
+  /// Encodes the canonical format of a predicate under `key`.
+  ///
+  /// Foundation on Linux cannot archive predicates. The archive contains the format on all
+  /// platforms, so it is the same everywhere.
   func encodePredicate(_ predicate: NSPredicate, forKey key: String) {
     encodeOptional(predicate.canonicalFormat, forKey: key)
   }
 
-  /// The predicate of an archive. One made of a block comes back as one that no search accepts.
+  /// Decodes the predicate under `key`.
+  ///
+  /// - Returns: Nil if there is none. Nil, and a failed coder, if the format cannot be parsed. A
+  ///   predicate that was made from a block comes back as one that no query accepts.
   func decodePredicate(forKey key: String) -> NSPredicate? {
     guard let format = decodeOptionalString(forKey: key) else { return nil }
     if format == PredicatePrinter.text(PredicateNode.block) { return .predicate(.block) }

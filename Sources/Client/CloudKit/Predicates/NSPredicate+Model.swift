@@ -2,7 +2,8 @@ package import CloudKitModel
 internal import PredicateLanguage
 
 extension NSPredicate {
-  /// What the predicate says, as far as it can be looked into.
+  /// The tree of the predicate. A part that cannot be inspected, such as a block of Foundation,
+  /// becomes `PredicateNode.block`.
   var node: PredicateNode {
     switch self {
     case let compound as NSCompoundPredicate:
@@ -21,10 +22,11 @@ extension NSPredicate {
     }
   }
 
-  /// The filters that the predicate stands for.
+  /// Returns the filters that a server uses for the predicate.
   ///
-  /// - Parameter now: What `now()` means; nil for a subscription, where it is not allowed.
-  /// - Throws: `CKError.invalidArguments`, naming what CloudKit cannot search for.
+  /// - Parameter now: The date that `now()` stands for; nil for a subscription, where `now()` is
+  ///   not allowed.
+  /// - Throws: `invalidArguments`, with the part that CloudKit does not support.
   package func filters(now: Timestamp?) throws(CKError) -> [Filter] {
     if let filters = ownFilters { return filters }
     do throws(PredicateSearchError) {
@@ -34,11 +36,12 @@ extension NSPredicate {
     }
   }
 
-  /// The predicate that stands for `filters`.
+  /// Makes a predicate from filters. The predicate keeps the filters, so no conversion changes
+  /// them.
   package static func predicate(for filters: [Filter]) -> NSPredicate {
     predicate(PredicateNode(filters), filters: filters)
   }
 
-  /// The canonical format, whatever kind of predicate it is.
+  /// The canonical format of a predicate of any kind.
   package var canonicalFormat: String { PredicatePrinter.text(node) }
 }

@@ -1,7 +1,9 @@
 package import CloudKitModel
 
 extension SortKey {
-  /// - Throws: `CKError.invalidArguments` for descriptors that were not made with a key.
+  /// Makes the sort key of a request from a descriptor.
+  ///
+  /// - Throws: `invalidArguments` for a descriptor that was made without a key.
   package init(_ descriptor: NSSortDescriptor) throws(CKError) {
     let name: String
     switch descriptor {
@@ -23,6 +25,7 @@ extension SortKey {
 }
 
 extension NSSortDescriptor {
+  /// Returns the sort descriptor for a sort key of a request.
   package static func descriptor(for key: SortKey) -> NSSortDescriptor {
     if let place = key.relativeLocation {
       return CKLocationSortDescriptor(

@@ -2,11 +2,15 @@ internal import CloudKitModel
 internal import PredicateLanguage
 
 extension PredicateArgument {
-  /// What an argument of `NSPredicate(format:…)` means.
+  /// Makes the argument of a format from a value that the program passed.
   init(_ argument: Any) {
     self.init(Self.term(for: argument), typeName: "\(type(of: argument))")
   }
 
+  /// Returns the term that a value becomes in a comparison.
+  ///
+  /// - Returns: `PredicateTerm.unsupported` for a value that CloudKit does not compare, such as an
+  ///   asset or an infinite number. The parser then reports the argument.
   static func term(for argument: Any) -> PredicateTerm {
     switch argument {
     case is NSNull: return .null
@@ -14,7 +18,7 @@ extension PredicateArgument {
     case let id as CKRecordID: return reference(to: id)
     case let reference as CKReference: return Self.reference(to: reference.recordID)
     case let place as CLLocation:
-      // Only the coordinate counts in a comparison.
+      // A comparison uses the coordinate only.
       let coordinate = place.coordinate
       return .value(
         .location(Location(latitude: coordinate.latitude, longitude: coordinate.longitude)))
@@ -28,7 +32,7 @@ extension PredicateArgument {
     if mirror.displayStyle == .optional {
       return mirror.children.first.map { term(for: $0.value) } ?? .null
     }
-    // The caller gets an error that names the argument.
+    // An unsupported term leads to an error that names the argument.
     guard let value = try? RecordValue(argument, field: "") else {
       return .unsupported("a value of type \(type(of: argument))")
     }
@@ -38,14 +42,15 @@ extension PredicateArgument {
     return .value(value)
   }
 
-  /// A pointer to a record; its action does not count in a comparison.
+  /// Returns a reference to a record as a term. A comparison ignores the action of a reference.
   private static func reference(to id: CKRecord.ID) -> PredicateTerm {
     .value(
       .reference(
         CloudKitModel.Reference(recordName: id.recordName, zoneID: id.zoneID.model)))
   }
 
-  /// The elements of a set, in an order that does not change from run to run.
+  /// Returns the elements of a set as a term, in an order that is the same in each run of the
+  /// program.
   private static func aggregate(of set: Set<AnyHashable>) -> PredicateTerm {
     let elements = set.map { term(for: $0.base) }
     return .aggregate(elements.sorted { PredicatePrinter.text($0) < PredicatePrinter.text($1) })

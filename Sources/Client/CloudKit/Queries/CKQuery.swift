@@ -1,23 +1,38 @@
 package import CloudKitModel
 
-/// A search for records of one type that a predicate holds for.
+/// A search for the records of one type that satisfy a predicate.
 ///
-/// An `OR` stops the program at once, as at Apple: make one query for each side. The other rules for
-/// predicates are checked when the query runs, and a breach is reported as
-/// `CKError.invalidArguments`: no key paths, no `LIKE`, `MATCHES`, `ENDSWITH` or `ALL`, no comparison
-/// with nil, no blocks.
+/// An `OR` in the predicate stops the program in the initializer, as on Apple's systems; make one
+/// query for each side. The other rules are checked when the query runs, which then fails with
+/// `invalidArguments`. Not supported are key paths, `LIKE`, `MATCHES`, `ENDSWITH`, `ALL`,
+/// comparisons with nil, and blocks.
+///
+/// ```swift
+/// let query = CKQuery(recordType: "Note", predicate: NSPredicate(value: true))
+/// query.sortDescriptors = [NSSortDescriptor(key: "modificationDate", ascending: false)]
+/// ```
 open class CKQuery: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {
+  /// The type of the records to search. Never empty, except in a query from a damaged archive.
   public let recordType: CKRecord.RecordType
+  /// The condition that the records have to satisfy.
   public let predicate: NSPredicate
 
+  /// The sort descriptors; the lock protects them.
   private let order: Locked<[NSSortDescriptor]?>
 
-  /// How the records are sorted, by the first descriptor first; nil leaves the order open.
+  /// The order of the results. The first descriptor counts most. Nil means no particular order.
+  ///
+  /// Supported are `NSSortDescriptor(key:ascending:)` and ``CKLocationSortDescriptor``.
   open var sortDescriptors: [NSSortDescriptor]? {
     get { order.withLock { $0 } }
     set { order.withLock { $0 = newValue } }
   }
 
+  /// Makes a query.
+  ///
+  /// - Parameters:
+  ///   - recordType: The type of the records to search.
+  ///   - predicate: The condition; `NSPredicate(value: true)` matches all records of the type.
   /// - Precondition: `recordType` is not empty, and `predicate` has no `OR`.
   public init(recordType: CKRecord.RecordType, predicate: NSPredicate) {
     requireArgument(!recordType.isEmpty, "CKQuery: recordType must not be empty")
@@ -36,6 +51,7 @@ open class CKQuery: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {
     order = Locked(other.sortDescriptors)
   }
 
+  /// Makes a query from the one in a request.
   package init(_ model: Query) {
     recordType = model.recordType
     predicate = .predicate(for: model.filters)
@@ -45,8 +61,10 @@ open class CKQuery: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {
 
   open class var supportsSecureCoding: Bool { true }
 
-  /// A query from an archive. One that lacks type or predicate makes the decoder fail, and a query
-  /// that finds nothing.
+  /// Makes a query from an archive.
+  ///
+  /// An archive without record type or predicate makes the decoder fail. The initializer then
+  /// returns a query that matches nothing, because it is not failable on Apple's systems either.
   public required init(coder: NSCoder) {
     let recordType = coder.decodeOptionalString(forKey: "recordType")
     let predicate = coder.decodePredicate(forKey: "predicate")
@@ -65,6 +83,7 @@ open class CKQuery: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {
     coder.encodeSortDescriptors(sortDescriptors, forKey: "sortDescriptors")
   }
 
+  /// Returns a separate query with the same type, predicate and order.
   open func copy(with zone: NSZone? = nil) -> Any {
     CKQuery(copyOf: self)
   }

@@ -1,14 +1,18 @@
 package import CloudKitModel
 
-/// Where a query left off: `CKQueryOperation.Cursor`. Opaque; it holds the query with it.
+/// The position at which a query continues: `CKQueryOperation.Cursor`.
+///
+/// The program cannot look inside. The cursor contains the query and the zone, so it is all that a
+/// new operation needs. It can be archived and cannot change.
 open class CKQueryCursor: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {
-  /// The query as it was sent, with `now()` as it was then.
+  /// The query as it was sent. `now()` is already the date of the first page.
   package let query: Query
-  /// The zone that was searched; nil for all.
+  /// The zone that is searched; nil means all zones.
   package let zoneID: ZoneID?
-  /// What the server calls the place.
+  /// The server's name for the position.
   package let continuationMarker: String
 
+  /// Makes the cursor that follows an answer of the server.
   package init(query: Query, zoneID: ZoneID?, continuationMarker: String) {
     self.query = query
     self.zoneID = zoneID
@@ -17,9 +21,10 @@ open class CKQueryCursor: NSObject, NSSecureCoding, NSCopying, @unchecked Sendab
 
   open class var supportsSecureCoding: Bool { true }
 
+  /// Makes a cursor from an archive. Returns nil, and makes the decoder fail, if a part is missing.
   public required init?(coder: NSCoder) {
     guard let query = coder.decodeOptional(CKQuery.self, forKey: "query"),
-      // A cursor that cannot be read is nil, as decoding has it.
+      // A query that cannot be read makes the cursor nil, as other missing parts do.
       let model = try? query.model(now: .now),
       let marker = coder.decodeOptionalString(forKey: "continuationMarker")
     else {
@@ -38,6 +43,7 @@ open class CKQueryCursor: NSObject, NSSecureCoding, NSCopying, @unchecked Sendab
     coder.encodeOptional(continuationMarker, forKey: "continuationMarker")
   }
 
+  /// Returns the cursor itself, which cannot change.
   open func copy(with zone: NSZone? = nil) -> Any { self }
 
   open override func isEqual(_ object: Any?) -> Bool {

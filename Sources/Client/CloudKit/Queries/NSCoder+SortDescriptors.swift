@@ -1,6 +1,8 @@
 extension NSCoder {
-  /// Foundation on Linux cannot archive sort descriptors, so their keys and directions go in their
-  /// place, on every platform alike. One that was made without a key is left out: no query accepts it.
+  /// Encodes the keys and directions of sort descriptors under `key`.
+  ///
+  /// Foundation on Linux cannot archive sort descriptors. The archive has the same form on all
+  /// platforms. A descriptor without a key is left out, because no query accepts it.
   func encodeSortDescriptors(_ descriptors: [NSSortDescriptor]?, forKey key: String) {
     guard let descriptors else { return }
     let archive = descriptors.compactMap { descriptor -> NSObject? in
@@ -11,6 +13,7 @@ extension NSCoder {
     encode(NSArray(array: archive), forKey: key)
   }
 
+  /// Decodes the sort descriptors under `key`; nil if there are none.
   func decodeSortDescriptors(forKey key: String) -> [NSSortDescriptor]? {
     guard containsValue(forKey: key) else { return nil }
     let classes: [AnyClass] = [

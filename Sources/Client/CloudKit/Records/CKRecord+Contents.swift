@@ -1,26 +1,34 @@
 extension CKRecord {
-  /// The part of a record that changes.
+  /// The part of a record that the program can change.
   struct Contents {
+    /// The values of all fields, encrypted ones included, in canonical form.
     var fields: [FieldKey: any CKRecordValueProtocol] = [:]
+    /// The fields that were set since the record was fetched or saved.
     var changedKeys: Set<FieldKey> = []
-    /// The fields that were set through `encryptedValues`.
+    /// The fields that were set through ``CKRecord/encryptedValues``.
     var encryptedKeys: Set<FieldKey> = []
+    /// The reference to the record above this one in a hierarchy; nil for none.
     var parent: Reference?
+    /// Whether the program set the parent since the record was fetched or saved.
     var isParentChanged = false
-    /// What the server returned; nil for records that are new or come from an archive.
+    /// The contents as the server returned them. Nil for new records and for records from an
+    /// archive.
     var fetched: Fetched?
 
+    /// The contents of a record as the server returned them.
     struct Fetched {
       var fields: [FieldKey: any CKRecordValueProtocol]
       var parent: Reference?
       var encryptedKeys: Set<FieldKey> = []
     }
 
-    /// The fields without the encrypted ones.
+    /// The fields that are not encrypted.
     var plainFields: [FieldKey: any CKRecordValueProtocol] {
       encryptedKeys.isEmpty ? fields : fields.filter { !encryptedKeys.contains($0.key) }
     }
 
+    /// Sets a field, or removes it with nil. The field counts as changed even if the value is the
+    /// same.
     mutating func set(_ value: (any CKRecordValueProtocol)?, for key: FieldKey) {
       fields[key] = value.map { RecordFieldValue.canonical($0) }
       changedKeys.insert(key)
@@ -29,6 +37,7 @@ extension CKRecord {
 }
 
 extension CKRecord.Contents {
+  /// Decodes the contents from a record's archive, in Apple's layout or the earlier one.
   init(coder: NSCoder) {
     parent = coder.decodeOptional(CKReference.self, forKey: "ParentReference", "parent")
     guard coder.containsValue(forKey: "ValueStore") else {
@@ -48,8 +57,8 @@ extension CKRecord.Contents {
     }
   }
 
-  /// Reads what versions before the one with Apple's layout wrote; a record's system fields alone have
-  /// none of it.
+  /// Decodes the layout that earlier versions of Petrel wrote. An archive of the system fields
+  /// alone has none of these keys.
   private mutating func decodeFormerLayout(_ coder: NSCoder) {
     isParentChanged = coder.decodeBool(forKey: "isParentChanged")
     changedKeys = Set(coder.decodeOptionalStrings(forKey: "changedKeys") ?? [])
@@ -66,6 +75,7 @@ extension CKRecord.Contents {
     self.fields = fields
   }
 
+  /// Encodes the fields in Apple's layout. The plain and the encrypted fields are separate.
   func encodeFields(with coder: NSCoder) {
     coder.encode(isParentChanged, forKey: "HasUpdatedParentReference")
     coder.encode(

@@ -1,21 +1,25 @@
 extension CKRecord {
-  /// The record's encrypted fields. They are apart from its other fields: neither view sees what is
-  /// set through the other, and a field is either the one or the other for all records of a type.
+  /// The record's encrypted fields.
   ///
-  /// Not for the public database; not for assets and references; not in predicates, sort
-  /// descriptors and desired keys of notifications.
+  /// They are separate from the plain fields: neither view shows a field that was set through the
+  /// other. A field is either encrypted or plain in all records of a type.
   ///
-  /// - Important: the mark is kept, the value is not encrypted end to end: whoever runs the server
-  ///   can read it. Encrypt the disk that the server's store is on.
+  /// Encrypted fields are not allowed in the public database. They cannot hold assets or
+  /// references: setting one stops the program. They cannot appear in predicates, sort descriptors
+  /// and desired keys of notifications.
+  ///
+  /// - Important: Petrel keeps the mark and does not encrypt the value end to end. The operator of
+  ///   the server can read the value. Encrypt the disk of the server's store.
   public var encryptedValues: any CKRecordKeyValueSetting & Sendable {
     EncryptedValues(of: self)
   }
 
-  /// The names of fields that were set through ``encryptedValues``.
+  /// The names of the fields that were set through ``encryptedValues``.
   package var encryptedKeys: Set<FieldKey> {
     contents.withLock { $0.encryptedKeys }
   }
 
+  /// The view of a record that shows its encrypted fields.
   private final class EncryptedValues: NSObject, CKRecordKeyValueSetting, Sendable {
     private let record: CKRecord
 

@@ -1,8 +1,14 @@
 extension CKRecord {
+  /// Returns the value of a plain field. Nil if the record has no value, or if the field is
+  /// encrypted.
   public func object(forKey key: FieldKey) -> (any CKRecordValueProtocol)? {
     contents.withLock { $0.encryptedKeys.contains(key) ? nil : $0.fields[key] }
   }
 
+  /// Sets the value of a plain field; nil removes the value.
+  ///
+  /// The field counts as changed even if the value is the same. A field that was encrypted becomes
+  /// plain. The server checks names and types when the record is saved.
   public func setObject(_ object: (any CKRecordValueProtocol)?, forKey key: FieldKey) {
     contents.withLock { contents in
       contents.set(object, for: key)
@@ -10,15 +16,19 @@ extension CKRecord {
     }
   }
 
+  /// Returns the names of the plain fields that have a value, in alphabetical order.
   public func allKeys() -> [FieldKey] {
     contents.withLock { $0.plainFields.keys.sorted() }
   }
 
+  /// Returns the names of the plain fields that were set since the record was fetched or saved, in
+  /// alphabetical order. Removed fields are among them.
   public func changedKeys() -> [FieldKey] {
     contents.withLock { $0.changedKeys.subtracting($0.encryptedKeys).sorted() }
   }
 
-  /// All string fields, split at white space, in alphabetical order of their names.
+  /// Returns the words of all plain text fields. The texts are split at white space. The fields are
+  /// in alphabetical order of their names.
   public func allTokens() -> [String] {
     let fields = contents.withLock { $0.plainFields }
     return fields.keys.sorted().flatMap { key in
@@ -26,9 +36,13 @@ extension CKRecord {
     }
   }
 
-  /// The record above this one in a hierarchy that is shared as a whole.
+  /// The reference to the record above this one in a hierarchy. Nil unless set.
   ///
-  /// - Precondition: the reference's action is `.none`.
+  /// A share of a record covers all records whose parents lead to it. The parent has to exist or
+  /// has to be saved in the same operation; otherwise the save fails with `referenceViolation`. It
+  /// has to be in the same zone; otherwise the save fails with `invalidArguments`.
+  ///
+  /// - Precondition: The action of the reference is `.none`.
   public var parent: Reference? {
     get { contents.withLock { $0.parent } }
     set {
@@ -42,10 +56,13 @@ extension CKRecord {
     }
   }
 
+  /// Sets the parent to a reference to this record, with action `.none`; nil removes the parent.
   public func setParent(_ parentRecord: CKRecord?) {
     setParent(parentRecord?.recordID)
   }
 
+  /// Sets the parent to a reference to the record with this ID, with action `.none`; nil removes
+  /// the parent.
   public func setParent(_ parentRecordID: ID?) {
     parent = parentRecordID.map { Reference(recordID: $0, action: .none) }
   }
@@ -57,8 +74,13 @@ extension CKRecord: Sequence {
   }
 }
 
-/// The fields of a record one after the other, in alphabetical order of their names.
+/// The iterator over the plain fields of a record, in alphabetical order of their names.
+///
+/// ```swift
+/// for (key, value) in record { print(key, value) }
+/// ```
 public struct CKRecordKeyValueIterator: IteratorProtocol {
+  /// The fields that are left, the next one last.
   private var fields: [(CKRecord.FieldKey, any CKRecordValueProtocol)]
 
   init(_ fields: [CKRecord.FieldKey: any CKRecordValueProtocol]) {

@@ -1,16 +1,20 @@
 #if !canImport(ObjectiveC)
-/// The methods of key-value coding that programs use on records. Foundation on Linux lacks them.
+/// The methods of key-value coding that programs use on records. Foundation on Linux does not have
+/// them.
 extension CKRecord {
-  /// The value of a field, or of a property of the record such as `recordID`; nil when it has none.
+  /// Returns the value of a plain field, or of a property such as `recordID`. Nil if there is no
+  /// value.
   public func value(forKey key: FieldKey) -> Any? {
     object(forKey: key) ?? property(named: key)
   }
 
-  /// The value at the end of a path: `creatorUserRecordID.recordName`, or `album.recordID.recordName`
-  /// with a field that holds a reference.
+  /// Returns the value at the end of a key path.
   ///
-  /// - Precondition: each part but the first names a property of a record, of an ID or of a
-  ///   reference.
+  /// Examples are `creatorUserRecordID.recordName`, and `album.recordID.recordName` for a field
+  /// that holds a reference. The result is nil if a value on the path is nil.
+  ///
+  /// - Precondition: Each part after the first is looked up in a record, an ID or a reference. The
+  ///   program stops at a value of another type.
   public func value(forKeyPath keyPath: String) -> Any? {
     let keys = keyPath.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
     var object = value(forKey: keys[0])
@@ -26,20 +30,21 @@ extension CKRecord {
     return object
   }
 
-  /// The values of these fields; `NSNull` where the record has none.
+  /// Returns the values of the named fields and properties, with `NSNull` for those that have no
+  /// value.
   public func dictionaryWithValues(forKeys keys: [FieldKey]) -> [String: Any] {
     Dictionary(keys.map { ($0, value(forKey: $0) ?? NSNull()) }, uniquingKeysWith: { $1 })
   }
 
-  /// Sets a field's value; nil removes it.
+  /// Sets the value of a plain field; nil or `NSNull` removes it.
   ///
-  /// - Precondition: the value is one that records can hold.
+  /// - Precondition: The value has a type that a record can hold. Otherwise the program stops.
   public func setValue(_ value: Any?, forKey key: FieldKey) {
     guard let value, !(value is NSNull) else {
       setObject(nil, forKey: key)
       return
     }
-    // An array of Any is no record value by its type, though its elements may be.
+    // The type `[Any]` is no record value, even if all elements are.
     let object =
       (value as? any CKRecordValueProtocol) ?? (value as? [Any]).map(NSArray.init(array:))
     guard let object else {
@@ -49,18 +54,20 @@ extension CKRecord {
     setObject(object, forKey: key)
   }
 
-  /// Removes a field's value.
+  /// Removes the value of a field.
   public func setNilValueForKey(_ key: FieldKey) {
     setObject(nil, forKey: key)
   }
 
+  /// Sets several fields, each as in ``setValue(_:forKey:)``.
   public func setValuesForKeys(_ keyedValues: [String: Any]) {
     for (key, value) in keyedValues { setValue(value, forKey: key) }
   }
 }
 
-/// An object whose properties can be reached by their names, which Swift offers on Linux for none.
+/// An object that returns its properties by name. Swift on Linux offers this for no class.
 private protocol PropertyHolder {
+  /// Returns the value of a property. Nil if the property has no value or does not exist.
   func property(named name: String) -> Any?
 }
 

@@ -1,18 +1,21 @@
 package import CloudKitModel
 
-/// Makes records from what the server returned. An initializer of a protocol can return a subclass.
+/// The protocol whose initializer makes records from the server's answers. Unlike an initializer of
+/// a class, it can return the subclass ``CKShare``.
 package protocol RecordConstructible {}
 
 extension CKRecord: RecordConstructible {}
 
 extension RecordConstructible where Self: CKRecord {
-  /// A record as the server returned it: without changed keys. One of the share type is a `CKShare`.
+  /// Makes a record as the server returned it, without changed keys. A record of the share type
+  /// becomes a `CKShare`.
   ///
-  /// - Parameter asset: The object for a file; one that was not downloaded where it is nil.
+  /// - Parameter asset: The asset object for a stored file. If it is nil, the record gets an asset
+  ///   that is not downloaded.
   package init(_ model: Record, asset: (Asset) -> CKAsset? = { _ in nil }) {
     let record = CKRecord(plain: model, asset: asset)
     guard let content = model.shareContent else {
-      // Self is CKRecord: nothing makes a record of the only subclass this way.
+      // Self is CKRecord here: no code calls this initializer on CKShare, the only subclass.
       self = record as! Self
       return
     }
@@ -27,6 +30,7 @@ extension RecordConstructible where Self: CKRecord {
 }
 
 extension CKRecord {
+  /// Makes a plain record from the server's answer, without its share content.
   fileprivate convenience init(plain model: Record, asset: (Asset) -> CKAsset?) {
     let recordID = ID(model.recordID)
     let zoneID = recordID.zoneID
@@ -51,8 +55,8 @@ extension CKRecord {
       contents: contents)
   }
 
-  /// The record as the server returned it, without the changes since; nil for records that are new
-  /// or come from an archive.
+  /// The record as the server returned it, without later changes. Nil for new records, and for
+  /// records from an archive without ``setAncestor(_:)``.
   var ancestor: CKRecord? {
     guard let fetched = contents.withLock({ $0.fetched }) else { return nil }
     return CKRecord(
@@ -62,15 +66,17 @@ extension CKRecord {
         fetched: fetched))
   }
 
-  /// Gives a record from an archive the ancestor that the archive does not hold.
+  /// Sets the ancestor of a record from an archive, which does not contain it.
   func setAncestor(_ ancestor: CKRecord) {
     let fetched = ancestor.contents.withLock { $0 }
     contents.withLock { $0.fetched = .init(fields: fetched.fields, parent: fetched.parent) }
   }
 
-  /// The record with all its fields.
+  /// Returns the record with all its fields, as a request contains it.
   ///
-  /// - Throws: as ``CloudKitModel/RecordValue/init(_:field:)``.
+  /// - Parameter asset: The stored form of an asset; nil if the server does not have it.
+  /// - Throws: `invalidArguments` for a value that a record cannot hold, with the name of the
+  ///   field.
   package func model(
     asset: (CKAsset) -> Asset? = { $0.storedAsset }
   ) throws(CKError) -> Record {
@@ -78,28 +84,31 @@ extension CKRecord {
     return try model(of: contents, keys: contents.fields.keys.sorted(), asset: asset)
   }
 
-  /// The record with those of its fields that a filter can look at.
+  /// Returns the record with the fields that a filter can use. Encrypted fields are left out.
   func searchableModel() -> Record {
     let contents = contents.withLock { $0 }
     var record = systemModel(of: contents)
     record.fields = contents.plainFields.reduce(into: [:]) { fields, field in
-      // A value that has no model matches no filter.
+      // A value without a model matches no filter, so the error does not matter.
       fields[field.key] = try? RecordValue(field.value, field: field.key)
     }
     return record
   }
 
-  /// What a save of only the changed fields sends.
+  /// The changed fields of a record, as a save of only these fields needs them.
   package struct Changes {
-    /// The record with the changed fields that have a value.
+    /// The record with its system fields and those changed fields that have a value.
     package var record: Record
-    /// The changed fields that have none.
+    /// The changed fields that were removed.
     package var removedKeys: [FieldKey]
-    /// Whether the parent was set or removed.
+    /// Whether the program set or removed the parent.
     package var isParentChanged: Bool
   }
 
-  /// - Throws: as ``model()``.
+  /// Returns the changes since the record was fetched or saved.
+  ///
+  /// - Parameter asset: The stored form of an asset; nil if the server does not have it.
+  /// - Throws: As ``model(asset:)``.
   package func changes(
     asset: (CKAsset) -> Asset? = { $0.storedAsset }
   ) throws(CKError) -> Changes {
@@ -111,7 +120,8 @@ extension CKRecord {
       isParentChanged: contents.isParentChanged)
   }
 
-  /// The assets in the record's fields, single and in lists, in alphabetical order of the fields.
+  /// Returns the assets of the record's fields, single ones and those in lists. The fields are in
+  /// alphabetical order; a list keeps its order.
   package func assets() -> [(key: FieldKey, asset: CKAsset)] {
     let fields = contents.withLock { $0.fields }
     return fields.keys.sorted().flatMap { key -> [(key: FieldKey, asset: CKAsset)] in
@@ -120,6 +130,7 @@ extension CKRecord {
     }
   }
 
+  /// Returns the record with its system fields and parent, without fields.
   private func systemModel(of contents: Contents) -> Record {
     Record(
       recordID: recordID.model, recordType: recordType, recordChangeTag: recordChangeTag,
@@ -128,6 +139,7 @@ extension CKRecord {
       parent: contents.parent?.model, share: share?.model)
   }
 
+  /// Returns the record with the named fields. Fields without a value are left out.
   private func model(
     of contents: Contents, keys: [FieldKey], asset: (CKAsset) -> Asset?
   ) throws(CKError) -> Record {
@@ -140,6 +152,7 @@ extension CKRecord {
     return record
   }
 
+  /// Returns the pair of date and user as the protocol has it; nil if one of the two is nil.
   private func stamp(_ date: Date?, _ user: ID?) -> Record.Stamp? {
     guard let date, let user else { return nil }
     return Record.Stamp(timestamp: Timestamp(date), userRecordName: user.recordName)

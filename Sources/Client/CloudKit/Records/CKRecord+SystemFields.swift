@@ -1,16 +1,22 @@
 extension CKRecord {
-  /// What the server sets besides type and ID.
+  /// The properties that the server sets, except record type and ID. The program cannot change
+  /// them.
   struct SystemFields: Sendable {
+    /// The version of the record; nil before the first save.
     var changeTag: String?
+    /// The ID of the user who created the record.
     var creator: CKRecord.ID?
     var creationDate: Date?
+    /// The ID of the user who changed the record last.
     var lastModifier: CKRecord.ID?
     var modificationDate: Date?
+    /// The reference to the record's share.
     var share: CKRecord.Reference?
   }
 }
 
 extension CKRecord.SystemFields {
+  /// Decodes the properties from a record's archive, in Apple's layout or the earlier one.
   init(coder: NSCoder) {
     changeTag = coder.decodeOptionalString(forKey: "ETag", "recordChangeTag")
     creator = coder.decodeOptional(
@@ -27,6 +33,7 @@ extension CKRecord.SystemFields {
     share = coder.decodeOptional(CKReference.self, forKey: "ShareReference", "share")
   }
 
+  /// Encodes the properties under the keys of Apple's layout.
   func encode(with coder: NSCoder) {
     coder.encode(changeTag != nil, forKey: "KnownToServer")
     coder.encodeOptional(changeTag, forKey: "ETag")

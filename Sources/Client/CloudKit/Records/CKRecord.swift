@@ -1,36 +1,62 @@
-/// A record: named fields with values, under an ID, of a type.
+/// A record: a set of named fields with values, with an ID and a type.
 ///
-/// A record is made, filled, and saved in a database; the save returns a new object with the
-/// server's change tag, users and dates. Limits: 1 MB without assets; field names begin with a
-/// letter and hold letters, digits and `_`. The server checks them.
+/// A program makes a record, sets its fields and saves it in a database. The save returns a new
+/// object with the server's change tag, users and dates; the saved object itself stays as it was.
 ///
-/// Threads may share a record: each access is atomic.
+/// ```swift
+/// let note = CKRecord(recordType: "Note")
+/// note["title"] = "Shopping"
+/// note["pages"] = 3
+/// let saved = try await database.save(note)
+/// ```
+///
+/// A record has at most 1 MB (1,000,000 bytes) of fields, assets not counted. A field name begins
+/// with a letter and has only letters, digits and `_`. The server checks both when the record is
+/// saved.
+///
+/// Several threads may use one record. Each access is atomic; a sequence of accesses is not.
 open class CKRecord: NSObject, NSSecureCoding, NSCopying, CKRecordKeyValueSetting,
   @unchecked Sendable
 {
+  /// The type of record IDs.
   public typealias ID = CKRecordID
+  /// The type of references to records.
   public typealias Reference = CKReference
+  /// The type of the names of record types.
   public typealias RecordType = String
+  /// The type of the names of fields.
   public typealias FieldKey = String
 
   private let storedType: RecordType
   private let storedID: ID
+  /// The properties that the server set.
   let systemFields: SystemFields
+  /// The fields, the parent and the changes. The lock protects them.
   let contents: Locked<Contents>
 
+  /// The type of the record, such as `Note`.
   open var recordType: RecordType { storedType }
+  /// The ID of the record. It cannot change.
   open var recordID: ID { storedID }
-  /// Changes with each save; nil before the first.
+  /// The version of the record on the server. It changes with each save; nil before the first save.
   open var recordChangeTag: String? { systemFields.changeTag }
+  /// The ID of the user who created the record; nil before the first save.
   open var creatorUserRecordID: ID? { systemFields.creator }
+  /// The date of the first save, by the server's clock; nil before it.
   open var creationDate: Date? { systemFields.creationDate }
+  /// The ID of the user who changed the record last; nil before the first save.
   open var lastModifiedUserRecordID: ID? { systemFields.lastModifier }
+  /// The date of the last save, by the server's clock; nil before the first one.
   open var modificationDate: Date? { systemFields.modificationDate }
-  /// The share that the record belongs to.
+  /// The reference to the record's share, as the server returned it. The server sets it on the root
+  /// of a shared hierarchy and on the share itself; it is nil for other records.
   open var share: Reference? { systemFields.share }
 
-  /// A new record.
+  /// Makes a new record.
   ///
+  /// - Parameters:
+  ///   - recordType: The type of the record.
+  ///   - recordID: The ID of the record; unless given, a UUID in the default zone.
   /// - Precondition: `recordType` is not empty.
   public init(recordType: RecordType, recordID: ID = CKRecord.ID()) {
     requireArgument(!recordType.isEmpty, "CKRecord: recordType must not be empty")
@@ -40,12 +66,13 @@ open class CKRecord: NSObject, NSSecureCoding, NSCopying, CKRecordKeyValueSettin
     contents = Locked(Contents())
   }
 
-  /// A new record with a UUID as its name.
+  /// Makes a new record in a zone, with a UUID as its name.
   @available(*, deprecated, message: "Use init(recordType:recordID:)")
   public convenience init(recordType: RecordType, zoneID: CKRecordZone.ID) {
     self.init(recordType: recordType, recordID: ID(zoneID: zoneID))
   }
 
+  /// Makes a record from its parts.
   init(recordType: RecordType, recordID: ID, system: SystemFields, contents: Contents) {
     storedType = recordType
     storedID = recordID
@@ -55,14 +82,17 @@ open class CKRecord: NSObject, NSSecureCoding, NSCopying, CKRecordKeyValueSettin
 
   open class var supportsSecureCoding: Bool { true }
 
-  /// A record from an archive: all of it, or its system fields (``encodeSystemFields(with:)``).
+  /// Makes a record from an archive, either a whole record or the result of
+  /// ``encodeSystemFields(with:)``.
   ///
-  /// An archive that lacks type or ID makes the decoder fail, and gives nil.
+  /// Returns nil if the archive has no record type or ID. The coder then gets an error, if its
+  /// policy is `.setErrorAndReturn`.
   public required init?(coder: NSCoder) {
     guard let recordType = coder.decodeOptionalString(forKey: "RecordType", "recordType"),
       let recordID = coder.decodeOptional(CKRecordID.self, forKey: "RecordID", "recordID")
     else {
-      // Under the other policy, the default here and not at Apple, this would end the program.
+      // Under the other policy, `.raiseException`, `failWithError` would end the program. That
+      // policy is the default on Linux and not on Apple's systems.
       if coder.decodingFailurePolicy == .setErrorAndReturn {
         coder.failWithError(CocoaError(.coderValueNotFound))
       }
@@ -74,8 +104,8 @@ open class CKRecord: NSObject, NSSecureCoding, NSCopying, CKRecordKeyValueSettin
     contents = Locked(Contents(coder: coder))
   }
 
-  /// A record from an archive, for subclasses whose decoding cannot give nil. One that lacks type or
-  /// ID makes the decoder fail, and a record without a type.
+  /// Decodes a record for subclasses whose decoding initializer is not failable. An archive without
+  /// record type or ID makes the decoder fail and gives a record without a type.
   init(decoding coder: NSCoder) {
     let recordType = coder.decodeOptionalString(forKey: "RecordType", "recordType")
     let recordID = coder.decodeOptional(CKRecordID.self, forKey: "RecordID", "recordID")
@@ -93,8 +123,10 @@ open class CKRecord: NSObject, NSSecureCoding, NSCopying, CKRecordKeyValueSettin
     contents.withLock { $0 }.encodeFields(with: coder)
   }
 
-  /// Encodes what the server needs to recognise the record (type, ID, change tag, users, dates,
-  /// parent and share), without its fields. For keeping beside data of your own.
+  /// Encodes the properties by which the server recognises the record, without its fields.
+  ///
+  /// These are type, ID, change tag, users, dates, parent and share. A program uses them to keep a
+  /// record beside data of its own: it decodes the record, sets the fields and saves it.
   open func encodeSystemFields(with coder: NSCoder) {
     coder.useArchivedClassNames()
     coder.encodeOptional(recordType, forKey: "RecordType")
@@ -103,7 +135,7 @@ open class CKRecord: NSObject, NSSecureCoding, NSCopying, CKRecordKeyValueSettin
     coder.encode(parent, forKey: "ParentReference")
   }
 
-  /// A record of its own with the same fields, changed keys and change tag.
+  /// Returns a separate record with the same fields, changed keys and change tag.
   open func copy(with zone: NSZone? = nil) -> Any {
     CKRecord(
       recordType: recordType, recordID: recordID, system: systemFields,

@@ -1,21 +1,31 @@
 package import CloudKitModel
 
-/// The name of a record and the zone it lies in: `CKRecord.ID`. Immutable.
+/// The ID of a record: its name and its zone. The nested name is `CKRecord.ID`.
 ///
-/// Two IDs are equal when name and zone are.
+/// An ID is unique in a database. Two IDs are equal if name and zone are equal. An ID cannot
+/// change.
+///
+/// The class is at the top level because Foundation on Linux cannot archive nested classes.
 open class CKRecordID: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {
+  /// The name of the record, unique in its zone.
   public let recordName: String
+  /// The ID of the record's zone.
   public let zoneID: CKRecordZone.ID
 
-  /// The ID of a record with a name of your own.
+  /// Makes the ID of a record in the default zone.
   ///
-  /// - Precondition: `recordName` is not empty. The server refuses names over 255 ASCII characters
+  /// - Precondition: `recordName` is not empty. The server refuses names over 255 ASCII characters,
   ///   and new records whose name begins with `_`.
   public convenience init(recordName: String) {
     self.init(recordName: recordName, zoneID: .default)
   }
 
-  /// The ID of a record in a zone; without a name, a UUID is made.
+  /// Makes the ID of a record in a zone.
+  ///
+  /// - Parameters:
+  ///   - recordName: The name of the record; a UUID unless given.
+  ///   - zoneID: The zone; the current user's default zone unless given.
+  /// - Precondition: `recordName` is not empty.
   public init(
     recordName: String = UUID().uuidString, zoneID: CKRecordZone.ID = CKRecordZone.ID.default
   ) {
@@ -24,7 +34,8 @@ open class CKRecordID: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable 
     self.zoneID = zoneID
   }
 
-  /// The ID of a record that the server named.
+  /// Makes the ID of a record from the server's answer. The name may begin with `_`, as those of
+  /// users do.
   package init(_ model: RecordID) {
     recordName = model.recordName
     zoneID = CKRecordZone.ID(model.zoneID)
@@ -32,6 +43,8 @@ open class CKRecordID: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable 
 
   open class var supportsSecureCoding: Bool { true }
 
+  /// Makes an ID from an archive. Returns nil, and makes the decoder fail, if name or zone is
+  /// missing.
   public required init?(coder: NSCoder) {
     guard let recordName = coder.decodeOptionalString(forKey: "RecordName", "recordName"),
       !recordName.isEmpty,
@@ -50,6 +63,7 @@ open class CKRecordID: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable 
     coder.encode(zoneID, forKey: "ZoneID")
   }
 
+  /// Returns the ID itself, which cannot change.
   open func copy(with zone: NSZone? = nil) -> Any { self }
 
   open override func isEqual(_ object: Any?) -> Bool {

@@ -1,64 +1,79 @@
-/// A zone: a part of a database whose changes can be fetched together.
+/// A zone: a part of a database with records of its own.
+///
+/// Every private and public database has a default zone. The current user can add custom zones to
+/// the private database. Only custom zones have a feed of changes, atomic saves and sharing. Save a
+/// custom zone before its first record; otherwise the record fails with `zoneNotFound`.
 open class CKRecordZone: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {
+  /// The type of zone IDs.
   public typealias ID = CKRecordZoneID
 
-  /// What a zone can do. Default zones can do none of it, custom zones all.
+  /// The abilities of a zone. Default zones have none of them, custom zones have all.
   public struct Capabilities: OptionSet, Sendable {
+    /// The abilities as bits.
     public let rawValue: UInt
+    /// Makes a set of abilities from its bits.
     public init(rawValue: UInt) { self.rawValue = rawValue }
 
-    /// The zone has a change feed, so that zone and database subscriptions work.
+    /// The zone has a feed of changes, so zone and database subscriptions work.
     public static let fetchChanges = Capabilities(rawValue: 1)
-    /// Changes of several records can be made to succeed or fail together.
+    /// The changes of several records can succeed or fail together.
     public static let atomic = Capabilities(rawValue: 2)
     /// Hierarchies of records can be shared.
     public static let sharing = Capabilities(rawValue: 4)
     /// The zone can be shared as a whole.
     public static let zoneWideSharing = Capabilities(rawValue: 8)
 
+    /// The abilities of a custom zone.
     package static let all: Capabilities = [.fetchChanges, .atomic, .sharing, .zoneWideSharing]
   }
 
-  /// What the keys of encrypted fields are for.
+  /// The range of the keys of encrypted fields.
   public enum EncryptionScope: Int, Sendable {
-    /// Each record has keys of its own.
+    /// Each record has its own keys.
     case perRecord = 0
-    /// One key is for the whole zone.
+    /// One key serves the whole zone.
     case perZone = 1
   }
 
+  /// The ID of the zone. It cannot change.
   public let zoneID: CKRecordZone.ID
-  /// What the zone can do; valid only in zones that the server returned.
+  /// The abilities of the zone. The value is valid only in zones that the server returned; before
+  /// that it is empty.
   public let capabilities: Capabilities
-  /// The share of the whole zone, in fetched zones that have one.
+  /// The reference to the share of the whole zone. Only fetched zones have one, and only if the
+  /// zone is shared as a whole.
   public let share: CKRecord.Reference?
 
+  /// The encryption scope; the lock protects it.
   private let scope: Locked<EncryptionScope>
 
-  /// Kept with the zone, in copies and archives too. Petrel's server, which encrypts no fields, does
-  /// not look at it: a fetched zone has `perRecord`.
+  /// The range of the keys of encrypted fields; `.perRecord` unless set.
+  ///
+  /// Copies and archives keep the value. The server does not encrypt fields and ignores the value,
+  /// so a fetched zone has `.perRecord`.
   open var encryptionScope: EncryptionScope {
     get { scope.withLock { $0 } }
     set { scope.withLock { $0 = newValue } }
   }
 
-  /// The default zone of the current user.
+  /// Returns the default zone of the current user.
   open class func `default`() -> CKRecordZone {
     CKRecordZone(zoneID: .default)
   }
 
-  /// A zone of the current user, to be saved before records go into it.
+  /// Makes a zone of the current user. Save it before its first record.
   ///
   /// - Precondition: `zoneName` is not empty.
   public convenience init(zoneName: String) {
     self.init(zoneID: CKRecordZone.ID(zoneName: zoneName))
   }
 
+  /// Makes a zone with this ID, without abilities.
   public convenience init(zoneID: CKRecordZone.ID) {
     self.init(zoneID: zoneID, capabilities: [], share: nil)
   }
 
-  /// A zone as the server returned it.
+  /// Makes a zone as the server returned it.
   package init(zoneID: CKRecordZone.ID, capabilities: Capabilities, share: CKRecord.Reference?) {
     self.zoneID = zoneID
     self.capabilities = capabilities
@@ -68,6 +83,7 @@ open class CKRecordZone: NSObject, NSSecureCoding, NSCopying, @unchecked Sendabl
 
   open class var supportsSecureCoding: Bool { true }
 
+  /// Makes a zone from an archive. Returns nil, and makes the decoder fail, if the ID is missing.
   public required init?(coder: NSCoder) {
     guard let zoneID = coder.decodeOptional(CKRecordZoneID.self, forKey: "ZoneID", "zoneID") else {
       coder.failWithError(CocoaError(.coderValueNotFound))
@@ -90,6 +106,7 @@ open class CKRecordZone: NSObject, NSSecureCoding, NSCopying, @unchecked Sendabl
     coder.encode(encryptionScope.rawValue, forKey: "encryptionScope")
   }
 
+  /// Returns a separate zone with the same properties.
   open func copy(with zone: NSZone? = nil) -> Any {
     let copy = CKRecordZone(zoneID: zoneID, capabilities: capabilities, share: share)
     copy.encryptionScope = encryptionScope

@@ -1,23 +1,27 @@
 package import CloudKitModel
 
-/// The name of a zone and of its owner: `CKRecordZone.ID`. Immutable.
+/// The ID of a zone: its name and the name of its owner. The nested name is `CKRecordZone.ID`.
 ///
-/// Two IDs are equal when both names are.
+/// Two IDs are equal if both names are equal. An ID cannot change.
 open class CKRecordZoneID: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {
-  /// The default zone of the current user.
+  /// The ID of the current user's default zone.
   public static let `default` = CKRecordZoneID(
     zoneName: defaultZoneName, ownerName: CKCurrentUserDefaultName)
 
-  /// The name of the zone that every database has.
+  /// The name of the default zone: `_defaultZone`.
   public static let defaultZoneName = "_defaultZone"
 
+  /// The name of the zone, unique among the zones of its owner.
   public let zoneName: String
-  /// The owner's user record name, or `CKCurrentUserDefaultName`.
+  /// The record name of the owner, or `CKCurrentUserDefaultName` for the current user.
   public let ownerName: String
 
-  /// The ID of a zone.
+  /// Makes the ID of a zone.
   ///
-  /// - Precondition: Neither name is empty. The server refuses names over 255 ASCII characters and
+  /// - Parameters:
+  ///   - zoneName: The name of the zone; that of the default zone unless given.
+  ///   - ownerName: The record name of the owner; the current user unless given.
+  /// - Precondition: Neither name is empty. The server refuses names over 255 ASCII characters, and
   ///   new zones whose name begins with `_`.
   public init(
     zoneName: String = CKRecordZoneID.defaultZoneName,
@@ -29,12 +33,13 @@ open class CKRecordZoneID: NSObject, NSSecureCoding, NSCopying, @unchecked Senda
     self.ownerName = ownerName
   }
 
-  /// The ID of a zone that the server named.
+  /// Makes the ID of a zone from the server's answer.
   package init(_ model: ZoneID) {
     zoneName = model.zoneName
     ownerName = model.ownerName
   }
 
+  /// Makes the ID of a zone. With nil as the owner, the zone belongs to the current user.
   @_disfavoredOverload
   @available(*, deprecated, message: "Pass a non-nil ownerName")
   public convenience init(
@@ -47,6 +52,7 @@ open class CKRecordZoneID: NSObject, NSSecureCoding, NSCopying, @unchecked Senda
 
   open class var supportsSecureCoding: Bool { true }
 
+  /// Makes an ID from an archive. Returns nil, and makes the decoder fail, if a name is missing.
   public required init?(coder: NSCoder) {
     guard let zoneName = coder.decodeOptionalString(forKey: "ZoneName", "zoneName"),
       !zoneName.isEmpty,
@@ -65,6 +71,7 @@ open class CKRecordZoneID: NSObject, NSSecureCoding, NSCopying, @unchecked Senda
     coder.encodeOptional(ownerName, forKey: "ownerName")
   }
 
+  /// Returns the ID itself, which cannot change.
   open func copy(with zone: NSZone? = nil) -> Any { self }
 
   open override func isEqual(_ object: Any?) -> Bool {

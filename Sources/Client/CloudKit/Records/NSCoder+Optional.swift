@@ -1,10 +1,13 @@
 extension NSCoder {
-  /// The object that was encoded for `key`, or else for `formerKey`, which earlier archives have; nil
-  /// when there is none or it is of another class.
+  /// Decodes the object under `key`, else under `formerKey`, which archives of earlier versions
+  /// have.
   ///
-  /// Foundation on Linux takes a missing key for a decoding error, which ends the program or the
-  /// decoding, so the key is looked for first. Only an unarchiver can tell: the coders that tests
-  /// make to obtain objects without public initializers override nothing but `decodeObject(forKey:)`.
+  /// The method looks for the key first, because Foundation on Linux takes a missing key for an
+  /// error. That error ends the decoding or the program. Only an unarchiver can look for a key. The
+  /// coders that tests make to get objects without public initializers override only
+  /// `decodeObject(forKey:)`.
+  ///
+  /// - Returns: Nil if there is no object, or one of another class.
   func decodeOptional<Object: NSObject & NSCoding>(
     _ type: Object.Type, forKey key: String, _ formerKey: String? = nil
   ) -> Object? {
@@ -15,24 +18,29 @@ extension NSCoder {
     return decodeObject(of: type, forKey: key)
   }
 
+  /// Decodes the text under `key`, else under `formerKey`; nil if there is none.
   func decodeOptionalString(forKey key: String, _ formerKey: String? = nil) -> String? {
     decodeOptional(NSString.self, forKey: key, formerKey).map { String($0) }
   }
 
+  /// Decodes the number under `key`, else under `formerKey`; 0 if there is none.
   func decodeInteger(forKey key: String, _ formerKey: String) -> Int {
     decodeInteger(forKey: containsValue(forKey: key) ? key : formerKey)
   }
 
+  /// Decodes the list of texts under `key`; nil if there is none.
   func decodeOptionalStrings(forKey key: String) -> [String]? {
     guard containsValue(forKey: key) else { return nil }
     return decodeObject(of: [NSArray.self, NSString.self], forKey: key) as? [String]
   }
 
+  /// Encodes a text under `key`; encodes nothing for nil.
   func encodeOptional(_ string: String?, forKey key: String) {
     guard let string else { return }
     encode(string as NSString, forKey: key)
   }
 
+  /// Encodes a list of texts under `key`; encodes nothing for nil.
   func encodeOptional(_ strings: [String]?, forKey key: String) {
     guard let strings else { return }
     encode(NSArray(array: strings.map { $0 as NSString }), forKey: key)

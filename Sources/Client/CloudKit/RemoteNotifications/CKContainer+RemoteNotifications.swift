@@ -1,19 +1,23 @@
 internal import WebServices
 
 extension CKContainer {
-  /// The notifications for this device. Petrel's own; see ``RemoteNotifications``.
+  /// Returns the sequence of notifications for this device, as they arrive. It is an addition of
+  /// Petrel; see ``RemoteNotifications``.
   public func remoteNotifications() -> RemoteNotifications {
     RemoteNotifications(listener: CourierListener(client: client))
   }
 
-  /// Tells the server this device's APNs token, so that it sends pushes to the device. Petrel's
-  /// own: on Apple's systems the framework does it.
+  /// Registers this device's APNs token with the server, which then sends pushes to the device.
+  ///
+  /// The method is an addition of Petrel: on Apple's systems the framework registers the token. An
+  /// empty token gives `invalidArguments`.
   ///
   /// - Parameters:
-  ///   - deviceToken: as `application(_:didRegisterForRemoteNotificationsWithDeviceToken:)` gives
-  ///     it.
-  ///   - apnsEnvironment: whether the app is signed for APNs' development or production
-  ///     environment; nil means the one of the container.
+  ///   - deviceToken: The token that
+  ///     `application(_:didRegisterForRemoteNotificationsWithDeviceToken:)` gets.
+  ///   - apnsEnvironment: The environment of APNs for which the app is signed. Nil means that of
+  ///     the container.
+  ///   - completionHandler: Called on a background queue, with an error if the registration failed.
   public func registerForRemoteNotifications(
     deviceToken: Data, apnsEnvironment: PetrelConfiguration.Environment? = nil,
     completionHandler: @escaping ((any Error)?) -> Void
@@ -21,14 +25,23 @@ extension CKContainer {
     startRegistering(deviceToken, apnsEnvironment) { completionHandler($0.error) }
   }
 
-  /// Tells the server this device's APNs token, so that it sends pushes to the device. Petrel's
-  /// own: on Apple's systems the framework does it.
+  /// Registers this device's APNs token with the server, which then sends pushes to the device.
+  ///
+  /// The method is an addition of Petrel: on Apple's systems the framework registers the token.
+  ///
+  /// - Parameters:
+  ///   - deviceToken: The token that
+  ///     `application(_:didRegisterForRemoteNotificationsWithDeviceToken:)` gets.
+  ///   - apnsEnvironment: The environment of APNs for which the app is signed. Nil means that of
+  ///     the container.
+  /// - Throws: A `CKError`; `invalidArguments` if the token is empty.
   public func registerForRemoteNotifications(
     deviceToken: Data, apnsEnvironment: PetrelConfiguration.Environment? = nil
   ) async throws {
     try await CKOperation.result { self.startRegistering(deviceToken, apnsEnvironment, $0) }
   }
 
+  /// Queues the operation that registers the token.
   @discardableResult
   private func startRegistering(
     _ deviceToken: Data, _ apnsEnvironment: PetrelConfiguration.Environment?,
@@ -42,10 +55,13 @@ extension CKContainer {
   }
 }
 
-/// Registers a device's own APNs token.
+/// An operation that registers the device's own APNs token with the server.
 final class RegisterTokenOperation: CKOperation, @unchecked Sendable {
+  /// The token as APNs issued it. The request has it in hexadecimal.
   var deviceToken = Data()
+  /// The environment of APNs; nil means that of the container.
   var apnsEnvironment: PetrelConfiguration.Environment?
+  /// Called once with the result.
   var completion: ((Result<Void, any Error>) -> Void)?
 
   override func firstCall() throws(CKError) -> ServiceCall? {

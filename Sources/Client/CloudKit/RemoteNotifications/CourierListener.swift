@@ -1,20 +1,29 @@
 internal import WebServices
 
-/// Does what ``CourierPoll`` decides.
+/// A reader of the server's web courier: it carries out the actions of ``CourierPoll``.
+///
+/// The state is a value under a lock. Only one task at a time may call ``register()`` or
+/// ``next()``.
 final class CourierListener: Sendable {
-  /// Seconds without an answer before a poll counts as dead. Servers hold one for up to a minute.
+  /// The number of seconds after which a poll without an answer is given up. Servers hold a poll
+  /// for at most one minute.
   static let pollTimeout: TimeInterval = 120
+  /// The number of seconds after which a request for a token fails.
   private static let requestTimeout: TimeInterval = 60
+  /// The queue that notes web auth tokens, which can write to the disk.
   private static let queue = DispatchQueue(label: "petrel.courier-listener")
 
   private let client: Result<WebServicesClient, CKError>
+  /// The state of the courier's reader; the lock protects it.
   private let poll = Locked(CourierPoll())
 
   init(client: Result<WebServicesClient, CKError>) {
     self.client = client
   }
 
-  /// Comes back when the courier knows this device.
+  /// Makes and registers a token. Returns when the courier knows this device.
+  ///
+  /// - Throws: The `CKError` that waiting cannot repair, or `CancellationError`.
   func register() async throws {
     let client = try client.get()
     var action = handle(.proceed)
@@ -24,7 +33,10 @@ final class CourierListener: Sendable {
     }
   }
 
-  /// The next notification; nil when the task is cancelled.
+  /// Returns the next notification as its `userInfo` dictionary. Returns nil if the task is
+  /// cancelled.
+  ///
+  /// - Throws: The `CKError` that waiting cannot repair.
   func next() async throws -> [AnyHashable: Any]? {
     let client = try client.get()
     var action = handle(.proceed)
@@ -43,12 +55,16 @@ final class CourierListener: Sendable {
     }
   }
 
+  /// Passes an event to the state and returns the action that follows.
   private func handle(_ event: CourierPoll.Event) -> CourierPoll.Action {
     poll.withLock { $0.handle(event, jitter: .random(in: 0...1)) }
   }
 
   // MARK: Actions
 
+  /// Carries out an action and returns its result as an event.
+  ///
+  /// - Throws: The error of `CourierPoll.Action.fail`, or `CancellationError`.
   private func perform(
     _ action: CourierPoll.Action, with client: WebServicesClient
   ) async throws -> CourierPoll.Event {
@@ -77,6 +93,7 @@ final class CourierListener: Sendable {
     }
   }
 
+  /// Sends a request of `tokens/…` and parses the answer.
   private func tokens(
     _ verb: String, token: String?, _ client: WebServicesClient
   ) async throws(CKError) -> TokenResponse {
@@ -84,7 +101,7 @@ final class CourierListener: Sendable {
     let request = client.request(for: call, timeout: Self.requestTimeout)
     let response = try await Self.send(request, over: client.transport).get(orThrow: CKError.init)
     await withCheckedContinuation { done in
-      // It may write to the disk.
+      // Noting the web auth token can write to the disk.
       Self.queue.async {
         client.note(response, toRequestWith: request.webAuthToken)
         done.resume()
@@ -98,6 +115,7 @@ final class CourierListener: Sendable {
     }
   }
 
+  /// Sends one poll to the courier.
   private func poll(
     _ url: URL, _ client: WebServicesClient
   ) async throws(CKError) -> CourierPoll.Event {
@@ -110,13 +128,14 @@ final class CourierListener: Sendable {
     }
   }
 
+  /// Waits; a cancelled task stops waiting at once.
   private func wait(_ seconds: TimeInterval) async -> CourierPoll.Event {
-    // A cancellation ends the sleep, and the loop with it.
+    // The cancellation ends the sleep. The next action of the loop throws it.
     try? await Task.sleep(for: .seconds(seconds))
     return .proceed
   }
 
-  /// Sends a request; cancelling the task cancels it.
+  /// Sends a request. Cancelling the task cancels the request.
   private static func send(
     _ request: TransportRequest, over transport: any WebServicesTransport
   ) async -> Result<TransportResponse, TransportFailure> {
@@ -125,7 +144,7 @@ final class CourierListener: Sendable {
       await withCheckedContinuation { continuation in
         let cancel = transport.send(request) { continuation.resume(returning: $0) }
         cancellation.withLock { $0 = cancel }
-        // The task may have been cancelled before there was a request to cancel.
+        // The task can be cancelled before the request exists.
         if Task.isCancelled { cancel() }
       }
     } onCancel: {
@@ -135,6 +154,12 @@ final class CourierListener: Sendable {
 }
 
 extension ServiceCall {
+  /// Returns a call of `tokens/create` or `tokens/register` for this device.
+  ///
+  /// - Parameters:
+  ///   - verb: `create` or `register`.
+  ///   - token: The token to register; nil for `create`.
+  ///   - apnsEnvironment: The environment of APNs; nil means that of the configuration.
   static func tokens(
     _ verb: String, token: String?, apnsEnvironment: PetrelConfiguration.Environment? = nil,
     configuration: PetrelConfiguration
@@ -148,7 +173,7 @@ extension ServiceCall {
 }
 
 extension Result {
-  /// The value, or its error as another one.
+  /// Returns the value, or throws the error that `convert` makes of the failure.
   func get<Other: Error>(orThrow convert: (Failure) -> Other) throws(Other) -> Success {
     switch self {
     case .success(let value): return value

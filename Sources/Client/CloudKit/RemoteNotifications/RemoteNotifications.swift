@@ -1,8 +1,9 @@
-/// The notifications for this device, as they come: the `userInfo` dictionaries that Apple's systems
-/// hand to `application(_:didReceiveRemoteNotification:)`. Petrel's own.
+/// The notifications for this device, as an asynchronous sequence. It is an addition of Petrel.
 ///
-/// They come through the server's web courier, so that a program on Linux needs no APNs. Get one
-/// from `CKContainer.remoteNotifications()`; one loop at a time may read it.
+/// Each element is the `userInfo` dictionary that `application(_:didReceiveRemoteNotification:)`
+/// gets on Apple's systems. The elements come through the server's web courier, so a program on
+/// Linux needs no APNs. `CKContainer.remoteNotifications()` returns the sequence. Only one loop at
+/// a time may read it.
 ///
 /// ```swift
 /// for try await userInfo in container.remoteNotifications() {
@@ -10,12 +11,14 @@
 /// }
 /// ```
 ///
-/// The sequence ends when its task is cancelled. It waits while the network or the server is down,
-/// up to a minute between attempts, and throws a `CKError` only where waiting cannot help:
-/// `badContainer`, `notAuthenticated`, `permissionFailure`, `invalidArguments`,
+/// The sequence ends when its task is cancelled. While the network or the server is down, it waits
+/// and tries again, with pauses of up to a minute. It throws a `CKError` only if waiting cannot
+/// help: `badContainer`, `notAuthenticated`, `permissionFailure`, `invalidArguments` or
 /// `serverRejectedRequest`.
 public struct RemoteNotifications: AsyncSequence, Sendable {
+  /// The `userInfo` dictionary of a notification.
   public typealias Element = [AnyHashable: Any]
+  /// The type of the errors: always `CKError`.
   public typealias Failure = any Error
 
   private let listener: CourierListener
@@ -24,8 +27,12 @@ public struct RemoteNotifications: AsyncSequence, Sendable {
     self.listener = listener
   }
 
-  /// Registers this device with the courier and comes back when that is done, so that no change
-  /// from here on is missed. Without it, the first wait for a notification registers.
+  /// Registers this device with the courier.
+  ///
+  /// When the method returns, no later change is missed. Without this call, the first wait for a
+  /// notification registers the device.
+  ///
+  /// - Throws: As the sequence does; also `CancellationError` if the task is cancelled.
   public func register() async throws {
     try await listener.register()
   }
@@ -34,9 +41,12 @@ public struct RemoteNotifications: AsyncSequence, Sendable {
     Iterator(listener: listener)
   }
 
+  /// The iterator over the notifications.
   public struct Iterator: AsyncIteratorProtocol {
     let listener: CourierListener
 
+    /// Returns the next notification, and waits until there is one. Returns nil if the task is
+    /// cancelled.
     public mutating func next(
       isolation actor: isolated (any Actor)?
     ) async throws -> [AnyHashable: Any]? {

@@ -1,28 +1,46 @@
 internal import WebServices
 
-/// Accepts shares for the current user. Their zones then appear in the shared database.
+/// An operation that accepts shares for the current user.
+///
+/// Fetch the metadata with ``CKFetchShareMetadataOperation`` first. After the acceptance, the zones
+/// of the shares appear in the user's shared database. Add the operation to a container.
+///
+/// Errors of single shares go to ``perShareResultBlock``; the result of the operation is then still
+/// success. Petrel's server does not support shares yet: each share fails with
+/// `serverRejectedRequest`.
 open class CKAcceptSharesOperation: CKOperation, @unchecked Sendable {
+  /// The metadata of the shares to accept. With nil or an empty list, the operation succeeds
+  /// without a request.
   open var shareMetadatas: [CKShare.Metadata]?
 
-  /// Called for each share with the share as it was accepted.
+  /// Called with the result of each share. A success has the share after the acceptance.
   open var perShareResultBlock: ((CKShare.Metadata, Result<CKShare, any Error>) -> Void)?
+  /// Called once, after the blocks of the shares. The result is a failure only if the whole request
+  /// failed.
   open var acceptSharesResultBlock: ((Result<Void, any Error>) -> Void)?
+  /// Called with the result of each share, after ``perShareResultBlock``.
   @available(*, deprecated, renamed: "perShareResultBlock")
   open var perShareCompletionBlock: ((CKShare.Metadata, CKShare?, (any Error)?) -> Void)? {
     get { itemCompletion }
     set { itemCompletion = newValue }
   }
+  /// Called once, after ``acceptSharesResultBlock``. The error is `partialFailure` if some shares
+  /// failed.
   @available(*, deprecated, renamed: "acceptSharesResultBlock")
   open var acceptSharesCompletionBlock: (((any Error)?) -> Void)? {
     get { completion }
     set { completion = newValue }
   }
 
+  /// The stored value of the deprecated ``perShareCompletionBlock``.
   private var itemCompletion: ((CKShare.Metadata, CKShare?, (any Error)?) -> Void)?
+  /// The stored value of the deprecated ``acceptSharesCompletionBlock``.
   private var completion: (((any Error)?) -> Void)?
+  /// The metadata in the order of the request. The server answers in the same order.
   private var sent: [CKShare.Metadata] = []
   private var itemErrors = ItemErrors()
 
+  /// Makes an operation that accepts these shares.
   public convenience init(shareMetadatas: [CKShare.Metadata]) {
     self.init()
     self.shareMetadatas = shareMetadatas
@@ -76,6 +94,7 @@ open class CKAcceptSharesOperation: CKOperation, @unchecked Sendable {
     completion = nil
   }
 
+  /// Keeps the result of a share and calls its blocks.
   private func finish(_ metadata: CKShare.Metadata, _ result: Result<CKShare, CKError>) {
     switch result {
     case .success(let share):
@@ -90,7 +109,8 @@ open class CKAcceptSharesOperation: CKOperation, @unchecked Sendable {
 }
 
 extension URL {
-  /// What names a share in its URL: the last part of the path; nil when there is none.
+  /// The name of a share in its URL: the last part of the path. Nil if the path is empty. The host
+  /// does not matter, so the URLs of any server work.
   var shareShortGUID: String? {
     let name = lastPathComponent
     return name.isEmpty || name == "/" ? nil : name

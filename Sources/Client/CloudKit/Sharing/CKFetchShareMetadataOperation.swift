@@ -1,32 +1,50 @@
 internal import WebServices
 
-/// Fetches what may be known of shares from their URLs. A share that does not exist fails with
-/// `unknownItem`.
+/// An operation that fetches the metadata of shares from their URLs.
+///
+/// The URL of a share that does not exist fails with `unknownItem`. A URL without a path fails with
+/// `invalidArguments`. Errors of single URLs go to ``perShareMetadataResultBlock``; the result of
+/// the operation is then still success. Add the operation to a container.
+///
+/// Petrel's server does not support shares yet: each URL fails with `serverRejectedRequest`.
 open class CKFetchShareMetadataOperation: CKOperation, @unchecked Sendable {
+  /// The URLs of the shares. With nil or an empty list, the operation succeeds without a request.
   open var shareURLs: [URL]?
-  /// Whether the metadata shall hold the root record. The record IDs come in any case.
+  /// Whether the metadata includes the root record; false unless set. The IDs of the root record
+  /// are always included.
   open var shouldFetchRootRecord = false
-  /// The fields of the root records to fetch; nil means all.
+  /// The names of the fields of root records to fetch; nil means all. Ignored unless
+  /// ``shouldFetchRootRecord`` is set.
   open var rootRecordDesiredKeys: [CKRecord.FieldKey]?
 
+  /// Called with the result of each URL, before ``fetchShareMetadataResultBlock``.
   open var perShareMetadataResultBlock: ((URL, Result<CKShare.Metadata, any Error>) -> Void)?
+  /// Called once, after the blocks of the URLs. The result is a failure only if the whole request
+  /// failed.
   open var fetchShareMetadataResultBlock: ((Result<Void, any Error>) -> Void)?
+  /// Called with the result of each URL, after ``perShareMetadataResultBlock``.
   @available(*, deprecated, renamed: "perShareMetadataResultBlock")
   open var perShareMetadataBlock: ((URL, CKShare.Metadata?, (any Error)?) -> Void)? {
     get { itemCompletion }
     set { itemCompletion = newValue }
   }
+  /// Called once, after ``fetchShareMetadataResultBlock``. The error is `partialFailure` if some
+  /// URLs failed.
   @available(*, deprecated, renamed: "fetchShareMetadataResultBlock")
   open var fetchShareMetadataCompletionBlock: (((any Error)?) -> Void)? {
     get { completion }
     set { completion = newValue }
   }
 
+  /// The stored value of the deprecated ``perShareMetadataBlock``.
   private var itemCompletion: ((URL, CKShare.Metadata?, (any Error)?) -> Void)?
+  /// The stored value of the deprecated ``fetchShareMetadataCompletionBlock``.
   private var completion: (((any Error)?) -> Void)?
+  /// The URLs in the order of the request. The server answers in the same order.
   private var sent: [URL] = []
   private var itemErrors = ItemErrors()
 
+  /// Makes an operation that fetches the metadata for these URLs.
   public convenience init(shareURLs: [URL]) {
     self.init()
     self.shareURLs = shareURLs
@@ -83,6 +101,7 @@ open class CKFetchShareMetadataOperation: CKOperation, @unchecked Sendable {
     completion = nil
   }
 
+  /// Keeps the result of a URL and calls its blocks.
   private func finish(_ url: URL, _ result: Result<CKShare.Metadata, CKError>) {
     switch result {
     case .success(let metadata):

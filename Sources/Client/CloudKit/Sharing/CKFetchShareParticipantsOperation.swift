@@ -1,30 +1,42 @@
-/// Makes participants of users, for adding them to a share.
+/// An operation that looks up users and makes participants of them, to be added to a share.
 ///
-/// Someone who is looked up by e-mail address or phone number and cannot be found becomes a
-/// participant without an account (`hasiCloudAccount` is false), who can be invited all the same.
-/// A user record ID that cannot be found fails with `unknownItem`.
+/// A user who is looked up by e-mail address or phone number and is not found becomes a participant
+/// without an account: `hasiCloudAccount` is false. The program can invite that participant all the
+/// same. A user record ID that is not found fails with `unknownItem`.
 open class CKFetchShareParticipantsOperation: CKOperation, @unchecked Sendable {
+  /// The users to look up. With nil or an empty list, the operation succeeds without a request.
   open var userIdentityLookupInfos: [CKUserIdentity.LookupInfo]?
 
+  /// Called with the result of each lookup, before ``fetchShareParticipantsResultBlock``.
   open var perShareParticipantResultBlock:
     ((CKUserIdentity.LookupInfo, Result<CKShare.Participant, any Error>) -> Void)?
+  /// Called once, after the blocks of the lookups. The result is a failure only if the whole
+  /// request failed.
   open var fetchShareParticipantsResultBlock: ((Result<Void, any Error>) -> Void)?
+  /// Called for each participant, after ``perShareParticipantResultBlock``. Lookups that failed are
+  /// left out.
   @available(*, deprecated, renamed: "perShareParticipantResultBlock")
   open var shareParticipantFetchedBlock: ((CKShare.Participant) -> Void)? {
     get { itemCompletion }
     set { itemCompletion = newValue }
   }
+  /// Called once, after ``fetchShareParticipantsResultBlock``. The error is `partialFailure` if
+  /// some lookups failed.
   @available(*, deprecated, renamed: "fetchShareParticipantsResultBlock")
   open var fetchShareParticipantsCompletionBlock: (((any Error)?) -> Void)? {
     get { completion }
     set { completion = newValue }
   }
 
+  /// The stored value of the deprecated ``shareParticipantFetchedBlock``.
   private var itemCompletion: ((CKShare.Participant) -> Void)?
+  /// The stored value of the deprecated ``fetchShareParticipantsCompletionBlock``.
   private var completion: (((any Error)?) -> Void)?
+  /// The lookups of the request.
   private var sent: [CKUserIdentity.LookupInfo] = []
   private var itemErrors = ItemErrors()
 
+  /// Makes an operation that looks up these users.
   public convenience init(userIdentityLookupInfos: [CKUserIdentity.LookupInfo]) {
     self.init()
     self.userIdentityLookupInfos = userIdentityLookupInfos
@@ -66,6 +78,7 @@ open class CKFetchShareParticipantsOperation: CKOperation, @unchecked Sendable {
     completion = nil
   }
 
+  /// Calls the blocks for a participant.
   private func finish(
     _ lookupInfo: CKUserIdentity.LookupInfo, _ participant: CKShare.Participant
   ) {

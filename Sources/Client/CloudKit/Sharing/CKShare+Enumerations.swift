@@ -1,60 +1,76 @@
 extension CKShare {
-  /// Whether a participant has accepted the share.
+  /// The answer of a participant to an invitation.
   public enum ParticipantAcceptanceStatus: Int, Sendable {
+    /// The answer is not known.
     case unknown = 0
-    /// Invited, and has not answered.
+    /// The participant was invited and has not answered.
     case pending = 1
+    /// The participant accepted the share.
     case accepted = 2
-    /// Was removed, or left.
+    /// The participant was removed, or has left the share.
     case removed = 3
   }
 
-  /// What a participant may do with the shared records.
+  /// The rights of a participant to the shared records.
   public enum ParticipantPermission: Int, Sendable {
+    /// The rights are not known.
     case unknown = 0
+    /// The participant has no access.
     case none = 1
+    /// The participant can read the records.
     case readOnly = 2
+    /// The participant can read, create, change and delete records.
     case readWrite = 3
   }
 
-  /// What a participant is to the share.
+  /// The role of a participant in the share. The raw values are those of Apple's framework.
   public enum ParticipantRole: Int, Sendable {
+    /// The role is not known.
     case unknown = 0
+    /// The user who made the share.
     case owner = 1
-    /// May manage the participants.
+    /// A participant who can manage the other participants.
     case administrator = 2
-    /// Was invited.
+    /// A participant who was invited.
     case privateUser = 3
-    /// Came with the URL of a share that has a public permission.
+    /// A participant who joined with the URL of a share that has a public permission.
     case publicUser = 4
   }
 
-  /// What a participant is to the share, as before there were roles.
+  /// The role of a participant, under the name that it had before ``ParticipantRole``.
   @available(*, deprecated, renamed: "CKShare.ParticipantRole")
   public enum ParticipantType: Int, Sendable {
+    /// The role is not known.
     case unknown = 0
+    /// The user who made the share.
     case owner = 1
+    /// A participant who was invited.
     case privateUser = 3
+    /// A participant who joined with the URL of a share that has a public permission.
     case publicUser = 4
   }
 
-  /// The fields that say what is shared, for showing it to those who are invited.
+  /// The names of the fields that describe the shared content to those who are invited.
   public enum SystemFieldKey {
-    /// A string.
+    /// The title, a text.
     public static let title: CKRecord.FieldKey = "cloudkit.title"
-    /// The data of an image.
+    /// The thumbnail, the data of an image.
     public static let thumbnailImageData: CKRecord.FieldKey = "cloudkit.thumbnailImageData"
-    /// A uniform type identifier.
+    /// The type of the content, a uniform type identifier.
     public static let shareType: CKRecord.FieldKey = "cloudkit.type"
   }
 }
 
 extension CKShareParticipant {
+  /// The type of ``acceptanceStatus``.
   public typealias AcceptanceStatus = CKShare.ParticipantAcceptanceStatus
+  /// The type of ``permission``.
   public typealias Permission = CKShare.ParticipantPermission
+  /// The type of ``role``.
   public typealias Role = CKShare.ParticipantRole
-  /// What ``participantID`` is.
+  /// The type of ``participantID``.
   public typealias ID = String
+  /// The type of the deprecated property ``type``.
   @available(*, deprecated, renamed: "CKShare.ParticipantRole")
   public typealias ParticipantType = CKShare.ParticipantType
 }

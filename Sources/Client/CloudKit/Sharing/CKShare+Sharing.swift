@@ -1,17 +1,24 @@
 internal import CloudKitModel
 
 extension CKShare {
-  /// What a share has beyond the fields of a record.
+  /// The properties of a share that are not fields of a record.
   struct Sharing {
+    /// The ID of the root record; nil for the share of a zone.
     var root: CKRecord.ID?
+    /// The change tag of the root record. A save sends it with the share.
     var rootChangeTag: String?
     var publicPermission = ParticipantPermission.none
+    /// All participants, the owner among them.
     var participants: [Participant]
+    /// The owner; one of the objects in `participants`.
     var owner: Participant
+    /// The participant who is the current user; nil if the user takes no part.
     var currentUserParticipant: Participant?
+    /// The URL with which participants open the share; nil before the first save.
     var url: URL?
 
-    /// That of a share which the current user is about to make.
+    /// Makes the properties of a new share. The current user is its owner, with read-write
+    /// permission.
     init(root: CKRecord.ID?) {
       self.root = root
       let identity = CKUserIdentity(
@@ -23,6 +30,8 @@ extension CKShare {
       currentUserParticipant = owner
     }
 
+    /// Adds a participant. A participant with the same identity gets the role and permission of the
+    /// new one. The owner stays unchanged.
     mutating func add(_ participant: Participant) {
       guard let known = participants.first(where: { $0.isEqual(participant) }) else {
         participants.append(participant)
@@ -33,6 +42,8 @@ extension CKShare {
       known.permission = participant.permission
     }
 
+    /// Returns the properties with copies of the participants. The owner and the current user stay
+    /// members of the list.
     func copy() -> Sharing {
       var copy = self
       copy.participants = participants.map { $0.copied }
@@ -48,14 +59,15 @@ extension CKShare {
 // MARK: - Archives
 
 extension CKShare.Sharing {
+  /// Decodes the properties from a share's archive.
   init(coder: NSCoder) {
     self.init(root: coder.decodeOptional(CKRecordID.self, forKey: "rootRecordID"))
     rootChangeTag = coder.decodeOptionalString(forKey: "rootRecordChangeTag")
     publicPermission =
       .init(rawValue: coder.decodeInteger(forKey: "publicPermission")) ?? .unknown
     url = coder.decodeOptionalString(forKey: "url").flatMap { URL(string: $0) }
-    // A share that Apple's framework archived keeps them in a way of its own: only its record is
-    // read.
+    // Apple's framework archives the participants in its own format. Of such an archive only the
+    // record is read.
     guard coder.containsValue(forKey: "participants") else { return }
     guard
       let participants = coder.decodeObject(
@@ -72,6 +84,7 @@ extension CKShare.Sharing {
       CKShareParticipant.self, forKey: "currentUserParticipant")
   }
 
+  /// Encodes the properties in the archive of the system fields.
   func encode(with coder: NSCoder) {
     coder.encode(root, forKey: "rootRecordID")
     coder.encodeOptional(rootChangeTag, forKey: "rootRecordChangeTag")
@@ -86,9 +99,13 @@ extension CKShare.Sharing {
 // MARK: - The wire
 
 extension CKShare.Sharing {
+  /// Makes the properties from the server's answer.
+  ///
   /// - Parameters:
-  ///   - creator: the share's creator, who owns it when the server does not say who does.
-  ///   - isOwn: whether the share lies in the current user's own database.
+  ///   - recordID: The ID of the share record; its zone is that of the root.
+  ///   - creator: The user who created the share. This user is the owner if the answer names none.
+  ///   - isOwn: Whether the share is in the current user's own database. If so, and the answer
+  ///     names no current participant, the owner is the current user.
   init(_ model: ShareContent, recordID: CKRecord.ID, creator: CKRecord.ID?, isOwn: Bool) {
     self.init(
       root: model.root.map {
@@ -116,6 +133,7 @@ extension CKShare.Sharing {
       ?? (isOwn ? owner : nil)
   }
 
+  /// The properties as a request contains them.
   var model: ShareContent {
     ShareContent(
       root: root.map { .init(recordName: $0.recordName, recordChangeTag: rootChangeTag) },

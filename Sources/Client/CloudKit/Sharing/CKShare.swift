@@ -1,16 +1,31 @@
-/// A record that lets others take part in a record hierarchy or a zone of one's private database.
+/// A record that shares a hierarchy of records, or a zone, of the private database with other
+/// users.
 ///
-/// Make it for a root record or for a zone, add participants or set a public permission, and save
-/// it, together with its root record, in one operation. Shares need a zone of one's own.
+/// Make a share for a root record or for a custom zone. Add participants or set a public
+/// permission. Save the share together with its root record in one operation. Then send ``url`` to
+/// the participants.
+///
+/// ```swift
+/// let share = CKShare(rootRecord: album)
+/// share[CKShare.SystemFieldKey.title] = "Holidays"
+/// share.publicPermission = .readOnly
+/// database.add(CKModifyRecordsOperation(recordsToSave: [album, share]))
+/// ```
+///
+/// Unlike Apple's initializer, the one here does not set ``CKRecord/share`` of the root record.
 ///
 /// - Note: Petrel's server refuses shares for now, with `serverRejectedRequest`.
 open class CKShare: CKRecord, @unchecked Sendable {
+  /// The type of the metadata of shares.
   public typealias Metadata = CKShareMetadata
+  /// The type of the participants of shares.
   public typealias Participant = CKShareParticipant
 
+  /// The properties that are not fields of a record; the lock protects them.
   let sharing: Locked<Sharing>
 
-  /// A share of a record and all that have it as their parent, directly or not.
+  /// Makes a share of a record and of all records whose parents lead to it. The name of the share
+  /// is `Share-` and a UUID.
   public convenience init(rootRecord: CKRecord) {
     self.init(
       rootRecord: rootRecord,
@@ -18,9 +33,10 @@ open class CKShare: CKRecord, @unchecked Sendable {
         recordName: "Share-\(UUID().uuidString)", zoneID: rootRecord.recordID.zoneID))
   }
 
-  /// A share of a record and all that have it as their parent, with an ID of your own.
+  /// Makes a share of a record and of all records whose parents lead to it, with an ID of the
+  /// program's choice.
   ///
-  /// - Precondition: the ID lies in the record's zone.
+  /// - Precondition: The ID is in the zone of the root record. Otherwise the program stops.
   public init(rootRecord: CKRecord, shareID: CKRecord.ID) {
     requireArgument(
       shareID.zoneID == rootRecord.recordID.zoneID,
@@ -30,7 +46,8 @@ open class CKShare: CKRecord, @unchecked Sendable {
     super.init(recordType: SystemType.share, recordID: shareID)
   }
 
-  /// A share of a whole zone.
+  /// Makes a share of a whole zone, with all its records. The name of the share is
+  /// `CKRecordNameZoneWideShare`.
   public init(recordZoneID: CKRecordZone.ID) {
     sharing = Locked(Sharing(root: nil))
     super.init(
@@ -38,6 +55,7 @@ open class CKShare: CKRecord, @unchecked Sendable {
       recordID: CKRecord.ID(recordName: CKRecordNameZoneWideShare, zoneID: recordZoneID))
   }
 
+  /// Makes a share from its parts.
   init(recordID: CKRecord.ID, system: SystemFields, contents: Contents, sharing: Sharing) {
     self.sharing = Locked(sharing)
     super.init(
@@ -46,60 +64,65 @@ open class CKShare: CKRecord, @unchecked Sendable {
 
   // MARK: Participants
 
-  /// What everyone may do who has the URL. `.none`, the default, admits only those who are added;
-  /// setting another one removes the participants who came with the URL.
+  /// The permission of everyone who has the URL. `.none`, the default, admits only participants who
+  /// were added. The setter does not change ``participants``.
   open var publicPermission: CKShare.ParticipantPermission {
     get { sharing.withLock { $0.publicPermission } }
     set { sharing.withLock { $0.publicPermission = newValue } }
   }
 
-  /// Where participants open the share; nil before it is saved.
+  /// The URL with which participants open the share; nil before the share is saved.
   open var url: URL? { sharing.withLock { $0.url } }
 
-  /// All who share, the owner among them.
+  /// All participants, the owner among them.
   open var participants: [CKShare.Participant] { sharing.withLock { $0.participants } }
 
+  /// The participant who owns the share: the current user for a new share.
   open var owner: CKShare.Participant { sharing.withLock { $0.owner } }
 
-  /// The participant that the current user is; nil when the user is none.
+  /// The participant who is the current user; nil if the user takes no part.
   open var currentUserParticipant: CKShare.Participant? {
     sharing.withLock { $0.currentUserParticipant }
   }
 
-  /// Adds a participant. One who is there already gets the role and the permission of the new one.
+  /// Adds a participant. A participant with the same identity gets the role and permission of the
+  /// new one. The change counts when the share is saved.
   open func addParticipant(_ participant: CKShare.Participant) {
     sharing.withLock { $0.add(participant) }
   }
 
-  /// Removes a participant; does nothing when there is none.
+  /// Removes a participant; does nothing if the share has no such participant. The change counts
+  /// when the share is saved.
   ///
-  /// - Precondition: it is not the owner.
+  /// - Precondition: The participant is not the owner. Otherwise the program stops.
   open func removeParticipant(_ participant: CKShare.Participant) {
     requireArgument(
       !participant.isEqual(owner), "CKShare: the owner cannot be removed from a share")
     sharing.withLock { $0.participants.removeAll { $0.isEqual(participant) } }
   }
 
-  /// Where the participant with this ID, made by `oneTimeURLParticipant()`, joins the share; nil
-  /// before the share is saved, and for other participants.
+  /// Returns the URL with which a participant of ``CKShareParticipant/oneTimeURLParticipant()``
+  /// joins the share. Nil before the share is saved, and for other participants.
   open func oneTimeURL(for participantID: CKShare.Participant.ID) -> URL? {
     participants.first { $0.participantID == participantID }?.oneTimeURL
   }
 
   // MARK: Archiving and copying
 
-  /// A share from an archive: all of it, or its system fields.
+  /// Makes a share from an archive, either a whole share or the result of
+  /// `encodeSystemFields(with:)`.
   public required init(coder: NSCoder) {
     sharing = Locked(Sharing(coder: coder))
     super.init(decoding: coder)
   }
 
+  /// Encodes the system fields of the record and the properties of the share.
   open override func encodeSystemFields(with coder: NSCoder) {
     super.encodeSystemFields(with: coder)
     sharing.withLock { $0 }.encode(with: coder)
   }
 
-  /// A share of its own with the same fields and copies of the participants.
+  /// Returns a separate share with the same fields and with copies of the participants.
   open override func copy(with zone: NSZone? = nil) -> Any {
     CKShare(
       recordID: recordID, system: systemFields, contents: contents.withLock { $0 },

@@ -1,27 +1,37 @@
 internal import CloudKitModel
 internal import WebServices
 
-/// What someone who has a share's URL may know of it: `CKShare.Metadata`. Immutable; the framework
-/// makes it. Accept the share with it: `CKAcceptSharesOperation`, `CKContainer.accept(_:)`.
+/// The description of a share for a user who has its URL: `CKShare.Metadata`.
 ///
-/// Two are equal when they are of the same share.
+/// The framework makes it: see ``CKFetchShareMetadataOperation``. Pass it to
+/// ``CKAcceptSharesOperation`` or `CKContainer.accept(_:)` to accept the share. It cannot change.
+///
+/// Two are equal if they describe the same share of the same container.
 open class CKShareMetadata: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {
-  /// The container that the share lies in.
+  /// The identifier of the container with the share.
   open var containerIdentifier: String { storedContainerIdentifier }
+  /// The share.
   open var share: CKShare { storedShare }
-  /// The record at the top of what is shared; nil for the share of a zone.
+  /// The ID of the record at the top of the shared hierarchy; nil for the share of a zone.
   open var hierarchicalRootRecordID: CKRecord.ID? { storedHierarchicalRootRecordID }
-  /// What the current user is to the share.
+  /// The role of the current user in the share.
   open var participantRole: CKShare.ParticipantRole { storedParticipantRole }
+  /// The answer of the current user to the invitation.
   open var participantStatus: CKShare.ParticipantAcceptanceStatus { storedParticipantStatus }
+  /// The rights of the current user to the shared records.
   open var participantPermission: CKShare.ParticipantPermission { storedParticipantPermission }
+  /// The identity of the owner of the share.
   open var ownerIdentity: CKUserIdentity { storedOwnerIdentity }
-  /// The record at the top of what is shared, when the operation was told to fetch it.
+  /// The record at the top of the shared hierarchy. Nil unless
+  /// ``CKFetchShareMetadataOperation/shouldFetchRootRecord`` was set.
   open var rootRecord: CKRecord? { storedRootRecord }
 
+  /// The ID of the record at the top of the shared hierarchy, or that of the share if it shares a
+  /// zone.
   @available(*, deprecated, renamed: "hierarchicalRootRecordID")
   open var rootRecordID: CKRecord.ID { hierarchicalRootRecordID ?? share.recordID }
 
+  /// The role of the current user, as the former type of roles.
   @available(*, deprecated, renamed: "participantRole")
   open var participantType: CKShare.ParticipantType {
     CKShare.ParticipantType(rawValue: participantRole.rawValue) ?? .unknown
@@ -36,7 +46,7 @@ open class CKShareMetadata: NSObject, NSSecureCoding, NSCopying, @unchecked Send
   private let storedOwnerIdentity: CKUserIdentity
   private let storedRootRecord: CKRecord?
 
-  /// Metadata of no share, for the subclasses that tests make.
+  /// Makes metadata without a share, for the subclasses that tests make.
   public override init() {
     storedContainerIdentifier = ""
     storedShare = CKShare(recordZoneID: .default)
@@ -48,6 +58,7 @@ open class CKShareMetadata: NSObject, NSSecureCoding, NSCopying, @unchecked Send
     storedRootRecord = nil
   }
 
+  /// Makes metadata from the server's answer. Returns nil if its record is no share.
   init?(_ model: SharesResponse.Share) {
     guard let share = CKRecord(model.share) as? CKShare else { return nil }
     storedContainerIdentifier = model.containerIdentifier
@@ -64,6 +75,7 @@ open class CKShareMetadata: NSObject, NSSecureCoding, NSCopying, @unchecked Send
 
   open class var supportsSecureCoding: Bool { true }
 
+  /// Makes metadata from an archive. Returns nil, and makes the decoder fail, if a part is missing.
   public required init?(coder: NSCoder) {
     guard
       let containerIdentifier = coder.decodeOptionalString(forKey: "containerIdentifier"),
@@ -99,6 +111,7 @@ open class CKShareMetadata: NSObject, NSSecureCoding, NSCopying, @unchecked Send
     coder.encode(participantPermission.rawValue, forKey: "participantPermission")
   }
 
+  /// Returns the metadata itself, which cannot change.
   open func copy(with zone: NSZone? = nil) -> Any { self }
 
   open override func isEqual(_ object: Any?) -> Bool {

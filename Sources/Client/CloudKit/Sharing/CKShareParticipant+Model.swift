@@ -1,6 +1,7 @@
 internal import CloudKitModel
 
 extension CKShareParticipant {
+  /// Makes a participant from the server's answer. One without an ID gets a UUID.
   convenience init(_ model: ShareParticipant) {
     self.init(
       userIdentity: CKUserIdentity(model.identity), role: .init(model.role),
@@ -9,6 +10,7 @@ extension CKShareParticipant {
       oneTimeURL: model.oneTimeURL.flatMap { URL(string: $0) })
   }
 
+  /// The participant as a request contains it.
   var model: ShareParticipant {
     ShareParticipant(
       participantID: participantID, role: role.model, permission: permission.model,
@@ -17,6 +19,7 @@ extension CKShareParticipant {
 }
 
 extension CKShare.ParticipantRole {
+  /// Makes a role from that of the protocol.
   init(_ model: ShareRole) {
     self =
       switch model {
@@ -28,6 +31,7 @@ extension CKShare.ParticipantRole {
       }
   }
 
+  /// The role as the protocol has it.
   var model: ShareRole {
     switch self {
     case .unknown: .unknown
@@ -40,6 +44,7 @@ extension CKShare.ParticipantRole {
 }
 
 extension CKShare.ParticipantPermission {
+  /// Makes a permission from that of the protocol.
   init(_ model: SharePermission) {
     self =
       switch model {
@@ -50,6 +55,7 @@ extension CKShare.ParticipantPermission {
       }
   }
 
+  /// The permission as the protocol has it.
   var model: SharePermission {
     switch self {
     case .unknown: .unknown
@@ -61,6 +67,7 @@ extension CKShare.ParticipantPermission {
 }
 
 extension CKShare.ParticipantAcceptanceStatus {
+  /// Makes an acceptance status from that of the protocol.
   init(_ model: ShareAcceptance) {
     self =
       switch model {
@@ -71,6 +78,7 @@ extension CKShare.ParticipantAcceptanceStatus {
       }
   }
 
+  /// The acceptance status as the protocol has it.
   var model: ShareAcceptance {
     switch self {
     case .unknown: .unknown

@@ -1,29 +1,36 @@
 internal import CloudKitModel
 
-/// One of those who share: `CKShare.Participant`.
+/// A user who takes part in a share: `CKShare.Participant`.
 ///
-/// Participants come from `CKFetchShareParticipantsOperation` or the methods of `CKContainer` that
-/// fetch share participants; put one in a share with `CKShare.addParticipant(_:)` and save the
-/// share. Two participants are equal when they are the same person.
+/// ``CKFetchShareParticipantsOperation`` and methods of `CKContainer` make participants. Add one
+/// with ``CKShare/addParticipant(_:)`` and save the share. A new participant is a private user who
+/// can read and who has not accepted yet.
+///
+/// Two participants are equal if they have the same user record ID. Without one they are equal by
+/// lookup info, and without both by ``participantID``.
 open class CKShareParticipant: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {
-  /// Who it is.
+  /// The identity of the user.
   open var userIdentity: CKUserIdentity { storedUserIdentity }
+  /// The answer of the user to the invitation; `.pending` for a new participant.
   open var acceptanceStatus: CKShare.ParticipantAcceptanceStatus { storedAcceptanceStatus }
-  /// Unique in the share.
+  /// The ID of the participant, unique in the share.
   open var participantID: CKShare.Participant.ID { storedParticipantID }
 
   private let storedUserIdentity: CKUserIdentity
   private let storedAcceptanceStatus: CKShare.ParticipantAcceptanceStatus
   private let storedParticipantID: CKShare.Participant.ID
+  /// The properties that the program can change; the lock protects them.
   private let settings: Locked<Settings>
-  /// Where the person becomes a participant without being known before.
+  /// The URL with which the user joins, if the participant is one of ``oneTimeURLParticipant()``.
   let oneTimeURL: URL?
 
+  /// The properties of a participant that the program can change.
   private struct Settings {
     var role: CKShare.ParticipantRole
     var permission: CKShare.ParticipantPermission
   }
 
+  /// Makes a participant from its parts.
   init(
     userIdentity: CKUserIdentity, role: CKShare.ParticipantRole = .privateUser,
     permission: CKShare.ParticipantPermission = .readOnly,
@@ -37,25 +44,27 @@ open class CKShareParticipant: NSObject, NSSecureCoding, NSCopying, @unchecked S
     settings = Locked(Settings(role: role, permission: permission))
   }
 
-  /// A participant whom nobody knows yet: whoever first uses the URL that the saved share gives for
-  /// it, ``CKShare/oneTimeURL(for:)``.
+  /// Makes a participant without an identity: the first user who opens its URL.
+  ///
+  /// The saved share has the URL: see ``CKShare/oneTimeURL(for:)``.
   open class func oneTimeURLParticipant() -> CKShare.Participant {
     CKShareParticipant(userIdentity: CKUserIdentity(UserIdentity()))
   }
 
-  /// What the participant is to the share. New participants are private users.
+  /// The role of the participant; `.privateUser` for a new one.
   open var role: CKShare.ParticipantRole {
     get { settings.withLock { $0.role } }
     set { settings.withLock { $0.role = newValue } }
   }
 
+  /// The role of the participant, as the former type of roles.
   @available(*, deprecated, renamed: "role")
   open var type: CKShare.ParticipantType {
     get { CKShare.ParticipantType(role) }
     set { role = CKShare.ParticipantRole(rawValue: newValue.rawValue) ?? .unknown }
   }
 
-  /// What the participant may do. New participants may read.
+  /// The rights of the participant to the shared records; `.readOnly` for a new one.
   open var permission: CKShare.ParticipantPermission {
     get { settings.withLock { $0.permission } }
     set { settings.withLock { $0.permission = newValue } }
@@ -63,6 +72,8 @@ open class CKShareParticipant: NSObject, NSSecureCoding, NSCopying, @unchecked S
 
   open class var supportsSecureCoding: Bool { true }
 
+  /// Makes a participant from an archive. Returns nil, and makes the decoder fail, if a part is
+  /// missing.
   public required init?(coder: NSCoder) {
     guard
       let userIdentity = coder.decodeOptional(CKUserIdentity.self, forKey: "userIdentity"),
@@ -92,15 +103,17 @@ open class CKShareParticipant: NSObject, NSSecureCoding, NSCopying, @unchecked S
     coder.encode(permission.rawValue, forKey: "permission")
   }
 
+  /// Returns a separate participant with the same properties.
   open func copy(with zone: NSZone? = nil) -> Any { copied }
 
+  /// A separate participant with the same properties.
   var copied: CKShareParticipant {
     CKShareParticipant(
       userIdentity: userIdentity, role: role, permission: permission,
       acceptanceStatus: acceptanceStatus, participantID: participantID, oneTimeURL: oneTimeURL)
   }
 
-  /// What makes two participants the same person.
+  /// The value by which two participants are compared.
   private var person: NSObject { userIdentity.person ?? participantID as NSString }
 
   open override func isEqual(_ object: Any?) -> Bool {
@@ -117,7 +130,7 @@ open class CKShareParticipant: NSObject, NSSecureCoding, NSCopying, @unchecked S
 
 @available(*, deprecated)
 extension CKShare.ParticipantType {
-  /// The type that stands for a role; administrators had none.
+  /// Makes the former type of a role. Administrators had none, so they become `.unknown`.
   fileprivate init(_ role: CKShare.ParticipantRole) {
     self = Self(rawValue: role.rawValue) ?? .unknown
   }

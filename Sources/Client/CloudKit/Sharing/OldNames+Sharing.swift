@@ -2,38 +2,58 @@
 // nested types.
 // swift-format-ignore-file: AlwaysUseLowerCamelCase
 
+/// The former name of ``CKShare/ParticipantAcceptanceStatus``.
 @available(*, deprecated, renamed: "CKShare.ParticipantAcceptanceStatus")
 public typealias CKShareParticipantAcceptanceStatus = CKShare.ParticipantAcceptanceStatus
+/// The former name of ``CKShare/ParticipantPermission``.
 @available(*, deprecated, renamed: "CKShare.ParticipantPermission")
 public typealias CKShareParticipantPermission = CKShare.ParticipantPermission
+/// The former name of ``CKShare/ParticipantRole``.
 @available(*, deprecated, renamed: "CKShare.ParticipantRole")
 public typealias CKShareParticipantRole = CKShare.ParticipantRole
+/// The former name of ``CKShare/ParticipantType``.
 @available(*, deprecated, renamed: "CKShare.ParticipantRole")
 public typealias CKShareParticipantType = CKShare.ParticipantType
+/// The former name of `CKContainer.ApplicationPermissions`.
 @available(*, deprecated, renamed: "CKContainer.ApplicationPermissions")
 public typealias CKApplicationPermissions = CKContainer.ApplicationPermissions
+/// The former name of `CKContainer.ApplicationPermissionStatus`.
 @available(*, deprecated, renamed: "CKContainer.ApplicationPermissionStatus")
 public typealias CKApplicationPermissionStatus = CKContainer.ApplicationPermissionStatus
+/// The former name of `CKContainer.ApplicationPermissionBlock`.
 @available(*, deprecated, renamed: "CKContainer.ApplicationPermissionBlock")
 public typealias CKApplicationPermissionBlock = CKContainer.ApplicationPermissionBlock
 
+/// The former name of ``CKShare/SystemFieldKey/title``.
 @available(*, deprecated, renamed: "CKShare.SystemFieldKey.title")
 public let CKShareTitleKey: CKRecord.FieldKey = CKShare.SystemFieldKey.title
+/// The former name of ``CKShare/SystemFieldKey/thumbnailImageData``.
 @available(*, deprecated, renamed: "CKShare.SystemFieldKey.thumbnailImageData")
 public let CKShareThumbnailImageDataKey: CKRecord.FieldKey =
   CKShare.SystemFieldKey.thumbnailImageData
+/// The former name of ``CKShare/SystemFieldKey/shareType``.
 @available(*, deprecated, renamed: "CKShare.SystemFieldKey.shareType")
 public let CKShareTypeKey: CKRecord.FieldKey = CKShare.SystemFieldKey.shareType
 
-// Apple's module shows these in code that its completion writes.
+/// The name that code completion for Apple's module writes for
+/// ``CKShare/ParticipantAcceptanceStatus``.
 public typealias CKShare_Participant_AcceptanceStatus = CKShare.ParticipantAcceptanceStatus
+/// The name that code completion for Apple's module writes for ``CKShare/ParticipantPermission``.
 public typealias CKShare_Participant_Permission = CKShare.ParticipantPermission
+/// The name that code completion for Apple's module writes for ``CKShare/ParticipantRole``.
 public typealias CKShare_Participant_Role = CKShare.ParticipantRole
+/// The name that code completion for Apple's module writes for ``CKShare/ParticipantType``.
 @available(*, deprecated, renamed: "CKShare.ParticipantRole")
 public typealias CKShare_Participant_ParticipantType = CKShare.ParticipantType
+/// The name that code completion for Apple's module writes for
+/// `CKContainer.ApplicationPermissions`.
 @available(*, deprecated, renamed: "CKContainer.ApplicationPermissions")
 public typealias CKContainer_Application_Permissions = CKContainer.ApplicationPermissions
+/// The name that code completion for Apple's module writes for
+/// `CKContainer.ApplicationPermissionStatus`.
 @available(*, deprecated, renamed: "CKContainer.ApplicationPermissionStatus")
 public typealias CKContainer_Application_PermissionStatus = CKContainer.ApplicationPermissionStatus
+/// The name that code completion for Apple's module writes for
+/// `CKContainer.ApplicationPermissionBlock`.
 @available(*, deprecated, renamed: "CKContainer.ApplicationPermissionBlock")
 public typealias CKContainer_Application_PermissionBlock = CKContainer.ApplicationPermissionBlock

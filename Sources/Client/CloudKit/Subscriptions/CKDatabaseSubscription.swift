@@ -1,29 +1,46 @@
-/// Fires on any change in a custom zone of its database. For the private and the shared database.
+/// A subscription to all changes in the custom zones of a database.
+///
+/// It works in the private and the shared database; saving it in the public one fails with
+/// `invalidArguments`. The default zone has no feed of changes, so its changes do not fire. A
+/// program usually answers a notification with a fetch of the database's changes.
+///
+/// ```swift
+/// let subscription = CKDatabaseSubscription(subscriptionID: "all-changes")
+/// let info = CKSubscription.NotificationInfo()
+/// info.shouldSendContentAvailable = true
+/// subscription.notificationInfo = info
+/// ```
 open class CKDatabaseSubscription: CKSubscription, @unchecked Sendable {
+  /// The record type; the lock protects it.
   private let type: Locked<CKRecord.RecordType?>
 
-  /// When set, only changes of records of this type count.
+  /// The type of the records whose changes fire. Nil, the default, means all types.
   open var recordType: CKRecord.RecordType? {
     get { type.withLock { $0 } }
     set { type.withLock { $0 = newValue } }
   }
 
-  /// - Precondition: the ID is not empty.
+  /// Makes a subscription with an ID.
+  ///
+  /// - Precondition: The ID is not empty.
   public convenience init(subscriptionID: CKSubscription.ID) {
     Self.requireID(subscriptionID)
     self.init(recordType: nil, subscriptionID: subscriptionID)
   }
 
+  /// Makes a subscription from its parts.
   init(recordType: CKRecord.RecordType?, subscriptionID: CKSubscription.ID) {
     type = Locked(recordType)
     super.init(subscriptionID: subscriptionID, type: .database)
   }
 
+  /// Makes a subscription with a UUID as its ID.
   @available(*, deprecated, message: "Use init(subscriptionID:)")
   public convenience init() {
     self.init(subscriptionID: UUID().uuidString)
   }
 
+  /// Makes a subscription from an archive.
   public required init(coder: NSCoder) {
     type = Locked(coder.decodeOptionalString(forKey: "recordType"))
     super.init(coder: coder, type: .database)

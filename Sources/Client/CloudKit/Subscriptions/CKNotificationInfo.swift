@@ -1,19 +1,32 @@
 package import CloudKitModel
 
-/// What a subscription's notifications carry and show: `CKSubscription.NotificationInfo`.
+/// The content and appearance of a subscription's notifications: `CKSubscription.NotificationInfo`.
 ///
-/// Nothing set means a silent push. For background delivery, set only `shouldSendContentAvailable`: any other property
-/// makes the notification one of high priority, which APNs delivers at once, and which the user must have allowed.
-/// `desiredKeys` and `collapseIDKey` alone do not, for APNs refuses high priority where nothing but
-/// `content-available` stands in `aps`.
+/// If nothing is set, the server sends silent pushes. For delivery in the background, set only
+/// ``shouldSendContentAvailable``. An alert, a badge, a sound, a category or mutable content gives
+/// the notification high priority: APNs delivers it at once, and the user must have allowed it.
+///
+/// ``desiredKeys`` and ``collapseIDKey`` do not raise the priority. This differs from Apple's text,
+/// which counts every other property. APNs refuses high priority if `aps` contains only
+/// `content-available`.
+///
+/// ```swift
+/// let info = CKSubscription.NotificationInfo()
+/// info.alertLocalizationKey = "NEW_NOTE"      // "%1$@ is new" in the app's strings file
+/// info.alertLocalizationArgs = ["title"]
+/// info.soundName = "default"
+/// ```
 open class CKNotificationInfo: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {
+  /// The properties; the lock protects them.
   private let contents: Locked<NotificationInfo>
 
-  /// An info in which nothing is set.
+  /// Makes an info in which nothing is set. All lists are nil.
   public override init() {
     contents = Locked(NotificationInfo())
   }
 
+  /// Makes an info from its properties. The lists that the caller leaves out are empty, which has
+  /// the same effect as nil.
   public convenience init(
     alertBody: String? = nil, alertLocalizationKey: String? = nil,
     alertLocalizationArgs: [CKRecord.FieldKey] = [], title: String? = nil,
@@ -47,11 +60,12 @@ open class CKNotificationInfo: NSObject, NSSecureCoding, NSCopying, @unchecked S
     self.init(info)
   }
 
+  /// Makes an info from the server's answer.
   package init(_ model: NotificationInfo) {
     contents = Locked(model)
   }
 
-  /// The info as the server understands it: a list without elements counts as not set.
+  /// The info as a request contains it. An empty list counts as not set.
   package var model: NotificationInfo {
     var info = contents.withLock { $0 }
     for list in [
@@ -63,12 +77,13 @@ open class CKNotificationInfo: NSObject, NSSecureCoding, NSCopying, @unchecked S
     return info
   }
 
+  /// One property of the info, under the lock.
   private subscript<Value>(property: WritableKeyPath<NotificationInfo, Value>) -> Value {
     get { contents.withLock { $0[keyPath: property] } }
     set { contents.withLock { $0[keyPath: property] = newValue } }
   }
 
-  /// The text of the alert. Not used when `alertLocalizationKey` is set.
+  /// The text of the alert. The server ignores it if ``alertLocalizationKey`` is set.
   open var alertBody: String? {
     get { self[\.alertBody] }
     set { self[\.alertBody] = newValue }
@@ -80,94 +95,114 @@ open class CKNotificationInfo: NSObject, NSSecureCoding, NSCopying, @unchecked S
     set { self[\.alertLocalizationKey] = newValue }
   }
 
-  /// The names of the fields whose values the localised alert uses: strings, numbers and dates.
+  /// The names of the fields whose values replace the placeholders of the localised text, in order.
+  ///
+  /// A field can hold a text, a number or a date. Texts are cut at 100 characters, and a missing
+  /// field becomes an empty text.
   open var alertLocalizationArgs: [CKRecord.FieldKey]? {
     get { self[\.alertLocalizationArgs] }
     set { self[\.alertLocalizationArgs] = newValue }
   }
 
-  /// The title of the alert. Not used when `titleLocalizationKey` is set.
+  /// The title of the alert. The server ignores it if ``titleLocalizationKey`` is set.
   open var title: String? {
     get { self[\.title] }
     set { self[\.title] = newValue }
   }
 
+  /// The key of the title in the app's strings file.
   open var titleLocalizationKey: String? {
     get { self[\.titleLocalizationKey] }
     set { self[\.titleLocalizationKey] = newValue }
   }
 
+  /// The names of the fields whose values replace the placeholders of the localised title, as in
+  /// ``alertLocalizationArgs``.
   open var titleLocalizationArgs: [CKRecord.FieldKey]? {
     get { self[\.titleLocalizationArgs] }
     set { self[\.titleLocalizationArgs] = newValue }
   }
 
-  /// The subtitle of the alert. Not used when `subtitleLocalizationKey` is set.
+  /// The subtitle of the alert. The server ignores it if ``subtitleLocalizationKey`` is set.
   open var subtitle: String? {
     get { self[\.subtitle] }
     set { self[\.subtitle] = newValue }
   }
 
+  /// The key of the subtitle in the app's strings file.
   open var subtitleLocalizationKey: String? {
     get { self[\.subtitleLocalizationKey] }
     set { self[\.subtitleLocalizationKey] = newValue }
   }
 
+  /// The names of the fields whose values replace the placeholders of the localised subtitle, as in
+  /// ``alertLocalizationArgs``.
   open var subtitleLocalizationArgs: [CKRecord.FieldKey]? {
     get { self[\.subtitleLocalizationArgs] }
     set { self[\.subtitleLocalizationArgs] = newValue }
   }
 
-  /// The key of the text of the button that opens the app; nil leaves only one that dismisses.
+  /// The key of the title of the button that opens the app. With nil, the alert has only a button
+  /// that dismisses it.
   open var alertActionLocalizationKey: String? {
     get { self[\.alertActionLocalizationKey] }
     set { self[\.alertActionLocalizationKey] = newValue }
   }
 
-  /// The name of an image in the app's bundle that is shown while the app starts.
+  /// The name of an image in the app's bundle. The system shows it while the app starts.
   open var alertLaunchImage: String? {
     get { self[\.alertLaunchImage] }
     set { self[\.alertLaunchImage] = newValue }
   }
 
-  /// The name of a sound file in the app's bundle, or `default`.
+  /// The name of a sound file in the app's bundle. `default` means the system's sound.
   open var soundName: String? {
     get { self[\.soundName] }
     set { self[\.soundName] = newValue }
   }
 
-  /// The names of at most three fields whose values the notification carries; query subscriptions
-  /// only. Strings may be cut at 100 characters.
+  /// The names of the fields whose values the notification contains; at most three.
+  ///
+  /// They are allowed in query subscriptions only. Saving a zone or database subscription with
+  /// desired keys, or any subscription with more than three, fails with `invalidArguments`. Texts
+  /// are cut at 100 characters.
   open var desiredKeys: [CKRecord.FieldKey]? {
     get { self[\.desiredKeys] }
     set { self[\.desiredKeys] = newValue }
   }
 
-  /// Whether each notification raises the app's badge by one.
+  /// Whether each notification raises the app's badge by one; false unless set.
   open var shouldBadge: Bool {
     get { self[\.shouldBadge] }
     set { self[\.shouldBadge] = newValue }
   }
 
-  /// Whether the notification wakes the app in the background.
+  /// Whether the notification wakes the app in the background; false unless set. It sets
+  /// `content-available` in the payload.
   open var shouldSendContentAvailable: Bool {
     get { self[\.shouldSendContentAvailable] }
     set { self[\.shouldSendContentAvailable] = newValue }
   }
 
-  /// Whether the notification passes through the app's service extension.
+  /// Whether the notification passes through the app's service extension; false unless set. It sets
+  /// `mutable-content` in the payload.
   open var shouldSendMutableContent: Bool {
     get { self[\.shouldSendMutableContent] }
     set { self[\.shouldSendMutableContent] = newValue }
   }
 
-  /// The name of a group of actions.
+  /// The name of a group of actions that the app has registered.
   open var category: String? {
     get { self[\.category] }
     set { self[\.category] = newValue }
   }
 
-  /// Notifications with the same value here replace each other on the device. At most 64 bytes.
+  /// The collapse ID of the notifications. A later one replaces an earlier one with the same ID on
+  /// the device.
+  ///
+  /// The value itself is the ID; it is not the name of a field. It has at most 64 bytes, the limit
+  /// of APNs for `apns-collapse-id`. Saving a subscription with a longer one fails with
+  /// `invalidArguments`.
   open var collapseIDKey: String? {
     get { self[\.collapseIDKey] }
     set { self[\.collapseIDKey] = newValue }
@@ -175,6 +210,7 @@ open class CKNotificationInfo: NSObject, NSSecureCoding, NSCopying, @unchecked S
 
   open class var supportsSecureCoding: Bool { true }
 
+  /// Makes an info from an archive.
   public required init?(coder: NSCoder) {
     contents = Locked(NotificationInfo(coder: coder))
   }
@@ -184,6 +220,7 @@ open class CKNotificationInfo: NSObject, NSSecureCoding, NSCopying, @unchecked S
     contents.withLock { $0 }.encode(with: coder)
   }
 
+  /// Returns a separate info with the same properties.
   open func copy(with zone: NSZone? = nil) -> Any {
     CKNotificationInfo(contents.withLock { $0 })
   }

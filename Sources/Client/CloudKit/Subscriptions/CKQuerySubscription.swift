@@ -1,41 +1,70 @@
 internal import CloudKitModel
 
-/// Fires when a record that its predicate holds for is created, updated or deleted.
+/// A subscription to the creation, update and deletion of records that satisfy a predicate.
 ///
-/// For the public and the private database. Creations and updates are matched on the new values,
-/// deletions on the last ones. The predicate has the rules of `CKQuery`, and must not use `now()`; a
-/// breach is reported when the subscription is saved.
+/// It works in the public and the private database; saving it in the shared one fails with
+/// `invalidArguments`. Creations and updates are matched with the new values, and deletions with
+/// the last values. An update after which a record no longer matches does not fire.
+///
+/// The predicate follows the rules of ``CKQuery`` and cannot use `now()`, whose meaning would
+/// change as time passes. The operation that saves the subscription reports a breach with
+/// `invalidArguments`.
+///
+/// ```swift
+/// let subscription = CKQuerySubscription(
+///   recordType: "Note", predicate: NSPredicate(format: "priority > %d", 3),
+///   subscriptionID: "urgent-notes", options: [.firesOnRecordCreation, .firesOnRecordUpdate])
+/// ```
 open class CKQuerySubscription: CKSubscription, @unchecked Sendable {
-  /// The events to fire on, and whether to fire only once.
+  /// The events on which a query subscription fires, and whether it fires only once.
   public struct Options: OptionSet, Sendable {
+    /// The options as bits.
     public let rawValue: UInt
+    /// Makes a set of options from its bits.
     public init(rawValue: UInt) { self.rawValue = rawValue }
 
+    /// The subscription fires when a record that matches is created.
     public static let firesOnRecordCreation = Options(rawValue: 1)
+    /// The subscription fires when a record is updated and matches with its new values.
     public static let firesOnRecordUpdate = Options(rawValue: 2)
+    /// The subscription fires when a record that matched is deleted.
     public static let firesOnRecordDeletion = Options(rawValue: 4)
-    /// The server deletes the subscription when it fires.
+    /// The server deletes the subscription when it fires. This option needs at least one of the
+    /// events.
     public static let firesOnce = Options(rawValue: 8)
 
+    /// The options that name an event.
     fileprivate static let events: Options = [
       .firesOnRecordCreation, .firesOnRecordUpdate, .firesOnRecordDeletion,
     ]
   }
 
-  /// Never nil; optional as in Apple's module.
+  /// The type of the records. It is never nil; the type is optional as in Apple's module.
   public let recordType: CKRecord.RecordType?
+  /// The condition that a record has to satisfy.
   public let predicate: NSPredicate
+  /// The events on which the subscription fires, and whether it fires only once.
   public let querySubscriptionOptions: Options
 
+  /// The zone; the lock protects it.
   private let zone: Locked<CKRecordZone.ID?>
 
-  /// The zone to watch; nil means all the user's zones in the database.
+  /// The zone whose records fire. Nil, the default, means all of the user's zones in the database.
   open var zoneID: CKRecordZone.ID? {
     get { zone.withLock { $0 } }
     set { zone.withLock { $0 = newValue } }
   }
 
-  /// - Precondition: neither the type nor the ID is empty, and the options name an event.
+  /// Makes a subscription to the records of a type.
+  ///
+  /// - Parameters:
+  ///   - recordType: The type of the records.
+  ///   - predicate: The condition; `NSPredicate(value: true)` matches all records of the type.
+  ///   - subscriptionID: The ID of the subscription, unique among the user's subscriptions in the
+  ///     database.
+  ///   - querySubscriptionOptions: The events; all three unless given.
+  /// - Precondition: Neither the type nor the ID is empty, and the options name an event. Otherwise
+  ///   the program stops.
   public init(
     recordType: CKRecord.RecordType, predicate: NSPredicate, subscriptionID: CKSubscription.ID,
     options querySubscriptionOptions: Options = [
@@ -54,7 +83,7 @@ open class CKQuerySubscription: CKSubscription, @unchecked Sendable {
     super.init(subscriptionID: subscriptionID, type: .query)
   }
 
-  /// The subscription that the server returned.
+  /// Makes a subscription from the server's answer.
   init(_ query: Query, zoneID: ZoneID?, options: Subscription.Options, subscriptionID: String) {
     recordType = query.recordType
     predicate = .predicate(for: query.filters)
@@ -63,6 +92,7 @@ open class CKQuerySubscription: CKSubscription, @unchecked Sendable {
     super.init(subscriptionID: subscriptionID, type: .query)
   }
 
+  /// Makes a copy of a subscription.
   private init(copyOf other: CKQuerySubscription) {
     recordType = other.recordType
     predicate = other.predicate
@@ -72,6 +102,7 @@ open class CKQuerySubscription: CKSubscription, @unchecked Sendable {
     notificationInfo = other.notificationInfo
   }
 
+  /// Makes a subscription with a UUID as its ID.
   @available(*, deprecated, message: "Use init(recordType:predicate:subscriptionID:options:)")
   public convenience init(
     recordType: CKRecord.RecordType, predicate: NSPredicate,
@@ -84,6 +115,8 @@ open class CKQuerySubscription: CKSubscription, @unchecked Sendable {
       options: querySubscriptionOptions)
   }
 
+  /// Makes a subscription from an archive. One without record type or predicate makes the decoder
+  /// fail; the subscription then matches nothing.
   public required init(coder: NSCoder) {
     let recordType = coder.decodeOptionalString(forKey: "recordType")
     let predicate = coder.decodePredicate(forKey: "predicate")

@@ -1,21 +1,36 @@
-/// Fires on any change in a zone. For custom zones of the private database.
+/// A subscription to all changes in one custom zone of the private database.
+///
+/// Saving it in another database, or for the default zone, fails with `invalidArguments`: the
+/// default zone has no feed of changes. A program usually answers a notification with a fetch of
+/// the zone's changes.
+///
+/// ```swift
+/// let zoneID = CKRecordZone.ID(zoneName: "Notes")
+/// let subscription = CKRecordZoneSubscription(zoneID: zoneID, subscriptionID: "notes")
+/// subscription.recordType = "Note"
+/// ```
 open class CKRecordZoneSubscription: CKSubscription, @unchecked Sendable {
+  /// The ID of the zone.
   public let zoneID: CKRecordZone.ID
 
+  /// The record type; the lock protects it.
   private let type: Locked<CKRecord.RecordType?>
 
-  /// When set, only changes of records of this type count.
+  /// The type of the records whose changes fire. Nil, the default, means all types.
   open var recordType: CKRecord.RecordType? {
     get { type.withLock { $0 } }
     set { type.withLock { $0 = newValue } }
   }
 
-  /// - Precondition: the ID is not empty.
+  /// Makes a subscription to a zone.
+  ///
+  /// - Precondition: The ID is not empty.
   public convenience init(zoneID: CKRecordZone.ID, subscriptionID: CKSubscription.ID) {
     Self.requireID(subscriptionID)
     self.init(zoneID: zoneID, recordType: nil, subscriptionID: subscriptionID)
   }
 
+  /// Makes a subscription from its parts.
   init(
     zoneID: CKRecordZone.ID, recordType: CKRecord.RecordType?, subscriptionID: CKSubscription.ID
   ) {
@@ -24,11 +39,14 @@ open class CKRecordZoneSubscription: CKSubscription, @unchecked Sendable {
     super.init(subscriptionID: subscriptionID, type: .recordZone)
   }
 
+  /// Makes a subscription to a zone, with a UUID as its ID.
   @available(*, deprecated, message: "Use init(zoneID:subscriptionID:)")
   public convenience init(zoneID: CKRecordZone.ID) {
     self.init(zoneID: zoneID, subscriptionID: UUID().uuidString)
   }
 
+  /// Makes a subscription from an archive. One without a zone makes the decoder fail; the
+  /// subscription then names the default zone.
   public required init(coder: NSCoder) {
     let zoneID = coder.decodeOptional(CKRecordZoneID.self, forKey: "zoneID")
     if zoneID == nil { coder.failWithError(CocoaError(.coderValueNotFound)) }

@@ -1,14 +1,20 @@
-// The interface of subscriptions in the SDKs of iOS 8 and 9, where one class stood for both kinds. A subscription that is
-// made by it is saved as one of the classes that came after, and fetching gives those.
+// The interface of subscriptions in the SDKs of iOS 8 and 9. There one class represents both kinds
+// of subscription. A subscription that a program makes with it is saved as a query or zone
+// subscription. A fetch returns objects of the later classes.
 
-/// What `CKSubscription` had before iOS 10. It stands in a protocol, for the members of a class are its subclasses' too, where
-/// these would be of other types. They are disfavoured, so that a subclass's own property is taken wherever it fits.
+/// The interface that `CKSubscription` had before iOS 10.
+///
+/// It is a protocol because the members of a class are members of its subclasses too, and there
+/// they would have other types. They are disfavoured overloads, so the compiler prefers the
+/// property of a subclass.
 public protocol CKFirstSubscriptionInterface: CKSubscription {}
 
 extension CKSubscription: CKFirstSubscriptionInterface {}
 
 extension CKFirstSubscriptionInterface where Self == CKSubscription {
-  /// - Precondition: the type is not empty, and the options name an event.
+  /// Makes a query subscription with a UUID as its ID.
+  ///
+  /// - Precondition: The type is not empty, and the options name an event.
   @available(*, deprecated, message: "Use CKQuerySubscription")
   public init(
     recordType: CKRecord.RecordType, predicate: NSPredicate,
@@ -20,7 +26,9 @@ extension CKFirstSubscriptionInterface where Self == CKSubscription {
         options: options))
   }
 
-  /// - Precondition: neither the type nor the ID is empty, and the options name an event.
+  /// Makes a query subscription.
+  ///
+  /// - Precondition: Neither the type nor the ID is empty, and the options name an event.
   @available(*, deprecated, message: "Use CKQuerySubscription")
   public init(
     recordType: CKRecord.RecordType, predicate: NSPredicate, subscriptionID: CKSubscription.ID,
@@ -32,13 +40,18 @@ extension CKFirstSubscriptionInterface where Self == CKSubscription {
         options: options))
   }
 
-  /// - Precondition: there are no options: a zone's subscription fires on any change.
+  /// Makes a zone subscription with a UUID as its ID.
+  ///
+  /// - Precondition: `options` is empty: a zone subscription fires on any change.
   @available(*, deprecated, message: "Use CKRecordZoneSubscription")
   public init(zoneID: CKRecordZone.ID, options: CKQuerySubscription.Options) {
     self.init(zone: zoneID, subscriptionID: UUID().uuidString, options: options)
   }
 
-  /// - Precondition: the ID is not empty, and there are no options: a zone's subscription fires on any change.
+  /// Makes a zone subscription.
+  ///
+  /// - Precondition: The ID is not empty. `options` is empty: a zone subscription fires on any
+  ///   change.
   @available(*, deprecated, message: "Use CKRecordZoneSubscription")
   public init(
     zoneID: CKRecordZone.ID, subscriptionID: CKSubscription.ID,
@@ -47,6 +60,7 @@ extension CKFirstSubscriptionInterface where Self == CKSubscription {
     self.init(zone: zoneID, subscriptionID: subscriptionID, options: options)
   }
 
+  /// Makes a zone subscription, and stops the program if there are options.
   private init(
     zone: CKRecordZone.ID, subscriptionID: CKSubscription.ID, options: CKQuerySubscription.Options
   ) {
@@ -56,7 +70,7 @@ extension CKFirstSubscriptionInterface where Self == CKSubscription {
 }
 
 extension CKFirstSubscriptionInterface {
-  /// The type of the records that a subscription is about; nil where it is about all types.
+  /// The type of the records whose changes fire; nil for all types.
   @_disfavoredOverload
   @available(*, deprecated, message: "Use the property of the subscription's class")
   public var recordType: CKRecord.RecordType? {
@@ -68,16 +82,17 @@ extension CKFirstSubscriptionInterface {
     }
   }
 
-  /// The predicate of a query subscription; nil for another one.
+  /// The predicate of a query subscription; nil for other subscriptions.
   @_disfavoredOverload
   @available(*, deprecated, message: "Use CKQuerySubscription's property")
   public var predicate: NSPredicate? {
     ((successor ?? self) as? CKQuerySubscription)?.predicate
   }
 
-  /// The zone that is watched; nil for all zones.
+  /// The zone whose changes fire; nil for all zones.
   ///
-  /// - Precondition: only a query subscription's is set.
+  /// - Precondition: The program sets it on query subscriptions only. Setting it on another one
+  ///   stops the program.
   @_disfavoredOverload
   @available(*, deprecated, message: "Use the property of the subscription's class")
   public var zoneID: CKRecordZone.ID? {
@@ -96,7 +111,7 @@ extension CKFirstSubscriptionInterface {
     }
   }
 
-  /// What a query subscription fires on; empty for another one.
+  /// The events of a query subscription; empty for other subscriptions.
   @_disfavoredOverload
   @available(*, deprecated, message: "Use CKQuerySubscription.querySubscriptionOptions")
   public var subscriptionOptions: CKQuerySubscription.Options {

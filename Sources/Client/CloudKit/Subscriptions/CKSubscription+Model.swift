@@ -1,7 +1,7 @@
 package import CloudKitModel
 
 extension CKSubscription {
-  /// The subscription that the server returned, as an object of the class for its kind.
+  /// Returns the subscription of the server's answer, as an object of the class for its kind.
   package static func subscription(_ model: Subscription) -> CKSubscription {
     let subscription: CKSubscription
     switch model.kind {
@@ -20,16 +20,19 @@ extension CKSubscription {
     return subscription
   }
 
-  /// The subscription as a server understands it. Whether it may be saved in a database of some
-  /// scope is for `Subscription.validate(in:)` to say.
+  /// Returns the subscription as a request contains it.
   ///
-  /// - Throws: `CKError.invalidArguments` for a predicate or a name that CloudKit does not support.
+  /// The method does not check whether the subscription is allowed in a database;
+  /// `Subscription.validate(in:)` does.
+  ///
+  /// - Throws: `invalidArguments` for a predicate or a name that CloudKit does not support.
   package func model() throws(CKError) -> Subscription {
     Subscription(
       subscriptionID: subscriptionID, kind: try kind(),
       notificationInfo: notificationInfo?.model)
   }
 
+  /// Returns the part of the model that depends on the class of the subscription.
   private func kind() throws(CKError) -> Subscription.Kind {
     switch successor ?? self {
     case let query as CKQuerySubscription:
@@ -48,6 +51,8 @@ extension CKSubscription {
 }
 
 extension CKQuerySubscription {
+  /// Returns the query of the subscription; throws `invalidArguments` for a predicate with `now()`
+  /// too.
   fileprivate func query() throws(CKError) -> Query {
     let query = Query(recordType: recordType ?? "", filters: try predicate.filters(now: nil))
     do {

@@ -1,27 +1,48 @@
-/// A standing wish to be told of changes. Make one of the subclasses and save it in a database.
+/// A request to the server for notifications of changes: the base class of all subscriptions.
 ///
-/// Code from before iOS 10 makes it of this class (`CKSubscription+FirstInterface.swift`).
+/// Make an object of a subclass, set ``notificationInfo`` and save it with
+/// ``CKModifySubscriptionsOperation`` or a method of `CKDatabase`. The server keeps the
+/// subscription for the user who saved it, until that user deletes it. All devices of the user get
+/// the notifications, except the device that made the change.
+///
+/// | class | public | private | shared |
+/// | --- | --- | --- | --- |
+/// | ``CKQuerySubscription`` | yes | yes | no |
+/// | ``CKRecordZoneSubscription`` | no | custom zones | no |
+/// | ``CKDatabaseSubscription`` | no | custom zones | yes |
+///
+/// Code from before iOS 10 makes objects of this class itself; see
+/// ``CKFirstSubscriptionInterface``.
 open class CKSubscription: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {
+  /// The type of subscription IDs.
   public typealias ID = String
+  /// The type of ``notificationInfo``.
   public typealias NotificationInfo = CKNotificationInfo
 
-  /// The kinds of subscription.
+  /// The kinds of subscription. The raw values are those of Apple's framework.
   public enum SubscriptionType: Int, Sendable {
+    /// A ``CKQuerySubscription``.
     case query = 1
+    /// A ``CKRecordZoneSubscription``.
     case recordZone = 2
+    /// A ``CKDatabaseSubscription``.
     case database = 3
   }
 
-  /// Unique in the database; saving another subscription with the same ID replaces this one.
+  /// The ID of the subscription, with at most 255 bytes. It is unique among the user's
+  /// subscriptions in the database: saving another one with the same ID replaces this one.
   public let subscriptionID: ID
+  /// The kind of the subscription, fixed by its class.
   public let subscriptionType: SubscriptionType
 
+  /// The notification info; the lock protects it.
   private let info: Locked<NotificationInfo?>
-  /// For a subscription of the first interface, the one of a later class that says the same; nil for those
-  /// classes themselves.
+  /// The object of a later class that a subscription of the first interface stands for. Nil for
+  /// objects of the later classes.
   let successor: CKSubscription?
 
-  /// What the notifications carry and show; nil means silent pushes. Copied when it is set.
+  /// The content and appearance of the notifications. Nil, the default, means silent pushes. The
+  /// setter copies the value; changes to the original have no effect afterwards.
   open var notificationInfo: NotificationInfo? {
     get { info.withLock { $0 } }
     set {
@@ -30,6 +51,7 @@ open class CKSubscription: NSObject, NSSecureCoding, NSCopying, @unchecked Senda
     }
   }
 
+  /// Makes the common part of a subscription.
   init(subscriptionID: ID, type: SubscriptionType) {
     self.subscriptionID = subscriptionID
     subscriptionType = type
@@ -37,7 +59,8 @@ open class CKSubscription: NSObject, NSSecureCoding, NSCopying, @unchecked Senda
     successor = nil
   }
 
-  /// The subscription of the first interface that says what its successor says.
+  /// Makes the subscription of the first interface that stands for `successor`. The two share the
+  /// notification info.
   init(_ successor: CKSubscription) {
     subscriptionID = successor.subscriptionID
     subscriptionType = successor.subscriptionType
@@ -45,12 +68,14 @@ open class CKSubscription: NSObject, NSSecureCoding, NSCopying, @unchecked Senda
     self.successor = successor
   }
 
+  /// Stops the program if the ID is empty.
   static func requireID(_ subscriptionID: ID) {
     requireArgument(!subscriptionID.isEmpty, "CKSubscription: subscriptionID must not be empty")
   }
 
-  /// Reads what all kinds have in common. An archive that lacks the ID makes the decoder fail, and a
-  /// subscription with a new one.
+  /// Decodes the common part of a subscription.
+  ///
+  /// An archive without an ID makes the decoder fail and gives a subscription with a new ID.
   init(coder: NSCoder, type: SubscriptionType) {
     let subscriptionID = coder.decodeOptionalString(forKey: "subscriptionID")
     if subscriptionID == nil { coder.failWithError(CocoaError(.coderValueNotFound)) }
@@ -62,8 +87,10 @@ open class CKSubscription: NSObject, NSSecureCoding, NSCopying, @unchecked Senda
 
   open class var supportsSecureCoding: Bool { true }
 
-  /// Reads a subscription of the first interface: the archive of any other names one of the subclasses, which
-  /// have initializers of their own.
+  /// Decodes a subscription of the first interface.
+  ///
+  /// The archives of other subscriptions name one of the subclasses, which have their own
+  /// initializers.
   public required init(coder: NSCoder) {
     let successor =
       coder.containsValue(forKey: "recordType")
@@ -81,6 +108,7 @@ open class CKSubscription: NSObject, NSSecureCoding, NSCopying, @unchecked Senda
     coder.encode(notificationInfo, forKey: "notificationInfo")
   }
 
+  /// Returns a separate subscription with the same properties.
   open func copy(with zone: NSZone? = nil) -> Any {
     guard let copy = successor?.copy(with: zone) as? CKSubscription else {
       stopForInvalidArgument("CKSubscription is abstract: its subclasses copy themselves")
@@ -92,12 +120,12 @@ open class CKSubscription: NSObject, NSSecureCoding, NSCopying, @unchecked Senda
     successor?.description ?? described("")
   }
 
-  /// The class, the ID, and what the subscription fires on.
+  /// Returns the description: the class, the ID and the changes that fire.
   func described(_ changes: String) -> String {
     "<\(type(of: self)): \(subscriptionID)\(changes)>"
   }
 
-  /// What a subscription without a query fires on.
+  /// Returns the description of a subscription without a query.
   func described(recordType: CKRecord.RecordType?, in place: String) -> String {
     described(", all changes \(recordType.map { "of \($0) " } ?? "")in \(place)")
   }

@@ -1,6 +1,8 @@
 internal import CloudKitModel
 
+/// The archive of a notification info: each property is stored under its own name.
 extension NotificationInfo {
+  /// The text properties and their keys in the archive.
   private static let strings: [(String, WritableKeyPath<NotificationInfo, String?> & Sendable)] = [
     ("alertBody", \.alertBody),
     ("alertLocalizationKey", \.alertLocalizationKey),
@@ -15,6 +17,7 @@ extension NotificationInfo {
     ("collapseIDKey", \.collapseIDKey),
   ]
 
+  /// The list properties and their keys in the archive.
   private static let lists: [(String, WritableKeyPath<NotificationInfo, [String]?> & Sendable)] = [
     ("alertLocalizationArgs", \.alertLocalizationArgs),
     ("titleLocalizationArgs", \.titleLocalizationArgs),
@@ -22,12 +25,14 @@ extension NotificationInfo {
     ("desiredKeys", \.desiredKeys),
   ]
 
+  /// The Boolean properties and their keys in the archive.
   private static let flags: [(String, WritableKeyPath<NotificationInfo, Bool> & Sendable)] = [
     ("shouldBadge", \.shouldBadge),
     ("shouldSendContentAvailable", \.shouldSendContentAvailable),
     ("shouldSendMutableContent", \.shouldSendMutableContent),
   ]
 
+  /// Decodes an info; properties without a value are nil or false.
   init(coder: NSCoder) {
     self.init()
     for (key, path) in Self.strings {
@@ -37,6 +42,7 @@ extension NotificationInfo {
     for (key, path) in Self.flags { self[keyPath: path] = coder.decodeBool(forKey: key) }
   }
 
+  /// Encodes an info; properties that are nil are left out.
   func encode(with coder: NSCoder) {
     for (key, path) in Self.strings { coder.encodeOptional(self[keyPath: path], forKey: key) }
     for (key, path) in Self.lists { coder.encodeOptional(self[keyPath: path], forKey: key) }

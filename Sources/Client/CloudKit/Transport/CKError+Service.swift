@@ -2,11 +2,15 @@ internal import CloudKitModel
 internal import JSONCoding
 internal import WebServices
 
-/// What the errors of CloudKit Web Services are in the framework: the one place that says so.
+/// The conversion of the errors of CloudKit Web Services to errors of the framework. No other code
+/// converts them.
 extension CKError {
+  /// Makes the error for an error of the protocol.
+  ///
   /// - Parameters:
-  ///   - savedRecord: the record whose save failed, for a conflict's `ClientRecord` and
-  ///     `AncestorRecord`.
+  ///   - error: The error in the server's answer. Its reason becomes the text of the new error.
+  ///   - savedRecord: The record whose save failed. A conflict has it as `ClientRecord`, and its
+  ///     fetched state as `AncestorRecord`.
   init(_ error: ServiceError, savedRecord: CKRecord? = nil) {
     var userInfo: [String: Any] = [:]
     if let retryAfter = error.retryAfter.flatMap({ Self.waitable($0) }) {
@@ -20,6 +24,7 @@ extension CKError {
     self.init(Self.code(for: error), error.reason, userInfo: userInfo)
   }
 
+  /// Returns the framework's code for a code of the protocol.
   private static func code(for error: ServiceError) -> Code {
     switch error.code {
     case .accessDenied: .permissionFailure
@@ -27,8 +32,8 @@ extension CKError {
     case .authenticationFailed, .authenticationRequired: .notAuthenticated
     case .badContainer: .badContainer
     case .badDatabase: .badDatabase
-    // The wire has no code for a passed limit; the native framework does, and its clients split the
-    // request when they get it.
+    // The protocol has no code for an exceeded limit. The native framework has one, and its clients
+    // split the request when they get it.
     case .badRequest: error.limit == nil ? .invalidArguments : .limitExceeded
     case .changeTokenExpired: .changeTokenExpired
     case .conflict, .exists: .serverRecordChanged
@@ -49,13 +54,13 @@ extension CKError {
 }
 
 extension CKError {
-  /// The error of an answer whose status is not 2xx.
+  /// Makes the error for an answer with a status outside 200–299.
   init(_ response: TransportResponse) {
     let retryAfter = response.headers["retry-after"].flatMap { Self.seconds(retryAfter: $0) }
-    // An answer that is no JSON, as a proxy gives, is judged by its status.
+    // An answer that is no JSON comes from a proxy, for example. Its status decides.
     if let json = try? JSONValue(parsing: response.body), var error = ServiceError(body: json) {
       error.retryAfter = error.retryAfter ?? retryAfter
-      // Other servers tell by the status alone that a body is too large.
+      // Other servers report a body that is too large by the status alone.
       if response.status == 413, error.code == .badRequest {
         error.limit = error.limit ?? ServiceLimits.requestBodySize
       }
@@ -71,21 +76,26 @@ extension CKError {
       userInfo: userInfo)
   }
 
-  /// What a `Retry-After` says: seconds, or the date until which to wait (RFC 9110, 10.2.3).
+  /// Returns the wait that a `Retry-After` header asks for: seconds, or a date (RFC 9110, section
+  /// 10.2.3).
+  ///
+  /// - Returns: Seconds from now; nil for a header that is neither.
   private static func seconds(retryAfter text: String) -> Double? {
     if let seconds = Double(text) { return seconds.isFinite ? waitable(seconds) : nil }
     return HTTPDate.seconds(text).flatMap { waitable($0 - Timestamp.now.seconds) }
   }
 
-  /// Whoever asks for more than a year is not believed: clocks have an end, and programs that wait by
-  /// them stop there.
+  /// The longest wait, in seconds, that the client accepts from a server: about a year. Clocks
+  /// cannot represent any number of seconds, and a program that waits with them would stop.
   private static let longestWait: Double = 366 * 86_400
 
+  /// Returns the seconds, limited to 0…``longestWait``; nil if they are not a number.
   private static func waitable(_ seconds: Double) -> Double? {
     seconds.isNaN ? nil : min(max(0, seconds), longestWait)
   }
 
-  /// For answers that do not come from the service itself but from something on the way to it.
+  /// Returns the code for an answer that does not come from the service, but from a proxy or
+  /// another server.
   private static func code(forStatus status: Int) -> Code {
     switch status {
     case 401, 407, 421: .notAuthenticated
@@ -98,6 +108,7 @@ extension CKError {
     }
   }
 
+  /// Makes the error for a request without an answer.
   init(_ failure: TransportFailure) {
     let code: Code =
       switch failure.kind {
@@ -111,7 +122,7 @@ extension CKError {
     self.init(code, failure.reason)
   }
 
-  /// The error for an answer that is not what the protocol says.
+  /// Makes the error for an answer that does not follow the protocol: `internalError`.
   init(unreadableAnswer error: ServiceError) {
     self.init(.internalError, "the server's answer cannot be read: \(error.reason)")
   }

@@ -2,26 +2,35 @@
 internal import CCurl
 import Synchronization
 
-/// Carries transfers out on a thread of its own, which lives as long as the program.
+/// A thread that carries out transfers with libcurl's multi interface. It lives as long as the
+/// program.
 ///
-/// Unchecked: what is not behind the lock is touched on that thread only, but for `curl_multi_wakeup`, which any
-/// thread may call.
+/// Unchecked: a lock protects `commands`. The thread alone uses the other variables.
+/// `curl_multi_wakeup` is the only function of libcurl that other threads call; libcurl allows that
+/// from any thread.
 final class CurlLoop: @unchecked Sendable {
+  /// A request of another thread to the thread of the loop.
   private enum Command {
     case start(CurlTransfer)
     case cancel(CurlTransfer)
   }
 
+  /// The requests that the thread has not taken yet.
   private let commands = Mutex<[Command]>([])
-  /// Nil when libcurl cannot be started; no transfer succeeds then.
+  /// The handle of libcurl. Nil if libcurl cannot be started; all transfers then fail.
   private let multi: UnsafeMutableRawPointer?
+  /// The transfers in progress, by their handles.
   private var underWay: [UnsafeMutableRawPointer: CurlTransfer] = [:]
 
+  /// Whether libcurl was initialised. The first use of this variable initialises it.
   private static let isLibraryReady = petrel_curl_global_init() == CURLE_OK
 
+  /// Makes a loop and starts its thread.
+  ///
   /// - Parameters:
-  ///   - name: the thread's name in debuggers, of at most 15 characters.
-  ///   - connectionsPerHost: how many are open at a time; transfers beyond wait for one.
+  ///   - name: The name of the thread in debuggers, with at most 15 characters.
+  ///   - connectionsPerHost: The largest number of open connections to a host. Further transfers
+  ///     wait for one.
   init(name: String, connectionsPerHost: Int) {
     multi = Self.isLibraryReady ? curl_multi_init() : nil
     guard let multi else { return }
@@ -32,9 +41,10 @@ final class CurlLoop: @unchecked Sendable {
     thread.start()
   }
 
-  /// Starts a transfer.
+  /// Starts a transfer and returns at once. Any thread may call the method.
   ///
-  /// - Returns: what cancels it.
+  /// - Returns: A function that cancels the transfer. It does nothing after the end of the
+  ///   transfer.
   func start(_ transfer: CurlTransfer) -> @Sendable () -> Void {
     guard multi != nil else {
       transfer.finish(.failure(TransportFailure(.unreachable, "libcurl cannot be started")))
@@ -50,8 +60,9 @@ final class CurlLoop: @unchecked Sendable {
 
   // MARK: The thread
 
+  /// The loop of the thread.
   private func run() -> Never {
-    // Writing to a socket whose peer has gone would otherwise end the process.
+    // Without this, a write to a socket whose peer has closed would end the process.
     var signals = sigset_t()
     sigemptyset(&signals)
     sigaddset(&signals, SIGPIPE)
@@ -60,12 +71,14 @@ final class CurlLoop: @unchecked Sendable {
       carryOutCommands()
       var running: Int32 = 0
       curl_multi_perform(multi, &running)
-      // What has ended leaves its connection to one that waits.
+      // A transfer that has ended frees its connection for one that waits, so the loop runs again
+      // without waiting.
       if finishEnded() { continue }
       curl_multi_poll(multi, nil, 0, endSilent(), nil)
     }
   }
 
+  /// Starts and cancels the transfers that other threads asked for.
   private func carryOutCommands() {
     let commands = commands.withLock { commands in
       defer { commands = [] }
@@ -80,6 +93,7 @@ final class CurlLoop: @unchecked Sendable {
     }
   }
 
+  /// Gives a transfer to libcurl. Fails the transfer if libcurl refuses it.
   private func begin(_ transfer: CurlTransfer) {
     do throws(TransportFailure) {
       let easy = try transfer.prepare()
@@ -92,7 +106,9 @@ final class CurlLoop: @unchecked Sendable {
     }
   }
 
-  /// Finishes what has ended; false when nothing has.
+  /// Finishes the transfers that libcurl has ended.
+  ///
+  /// - Returns: Whether there were any.
   private func finishEnded() -> Bool {
     var hasEnded = false
     var code = CURLE_OK
@@ -104,9 +120,9 @@ final class CurlLoop: @unchecked Sendable {
     return hasEnded
   }
 
-  /// Finishes what has been silent for too long.
+  /// Fails the transfers whose deadline has passed without a byte in either direction.
   ///
-  /// - Returns: milliseconds until the next one may have been.
+  /// - Returns: The milliseconds until the next deadline, or about a minute.
   private func endSilent() -> Int32 {
     let now = SuspendingClock.now
     var next = Duration.seconds(60)
@@ -121,6 +137,7 @@ final class CurlLoop: @unchecked Sendable {
     return Int32(next / .milliseconds(1)) + 1
   }
 
+  /// Removes a transfer from libcurl and finishes it. Does nothing if it has ended before.
   private func end(
     _ transfer: CurlTransfer, _ result: Result<TransportResponse, TransportFailure>
   ) {

@@ -1,48 +1,68 @@
 #if os(Linux)
 internal import CCurl
 
-/// One request on its way and what has come of its answer.
+/// A request that libcurl carries out, with the part of its answer that has arrived.
 ///
-/// Unchecked: after it was made it is used on the thread of its ``CurlLoop`` alone.
+/// Unchecked: after its initializer, only the thread of its ``CurlLoop`` uses it.
 final class CurlTransfer: @unchecked Sendable {
-  /// What is POSTed.
+  /// The body of a POST.
   enum Body {
+    /// Bytes in memory.
     case bytes(Data, contentType: String)
-    /// The contents of a file, as bytes of no known type.
+    /// The contents of a file, sent as `application/octet-stream`.
     case file(URL)
   }
 
   private let url: URL
+  /// The body; nil makes the request a GET.
   private let body: Body?
-  /// The file that the body of a good answer goes to.
+  /// The file for the body of an answer with a status of 200–299. Nil keeps the body in memory.
   private let target: URL?
+  /// The time to connect, and afterwards the time without a byte in either direction.
   private let timeout: Duration
+  /// The receiver of the number of transferred bytes; nil after the end.
   private var progress: (@Sendable (Int64) -> Void)?
+  /// The receiver of the result; nil after the end.
   private var completion: (@Sendable (Result<TransportResponse, TransportFailure>) -> Void)?
 
+  /// The handle of libcurl; nil before ``prepare()`` and after ``finish(_:)``.
   private(set) var easy: UnsafeMutableRawPointer?
+  /// The headers of the request, in libcurl's form.
   private var headerList: UnsafeMutablePointer<curl_slist>?
+  /// The open file of an upload.
   private var source: UnsafeMutablePointer<FILE>?
+  /// The buffer to which libcurl writes the description of a failure.
   private let failureText = UnsafeMutablePointer<CChar>.allocate(capacity: Int(CURL_ERROR_SIZE))
 
-  /// When it has been silent for too long; nil before it has a connection.
+  /// The time at which the transfer has been silent for too long. Nil before it has a connection.
   private(set) var deadline: SuspendingClock.Instant?
+  /// The headers of the answer, with names in lower case.
   private var headers: [String: String] = [:]
+  /// The body of the answer that is not for the file.
   private var answer = Data()
+  /// The open file of a download.
   private var file: FileHandle?
-  /// Bytes of the body so far, and of the file that is received.
+  /// The number of bytes of the body that were sent.
   private var sent: Int64 = 0
+  /// The number of bytes that were written to the file of a download.
   private var received: Int64 = 0
-  /// What ends the transfer although libcurl would go on.
+  /// The failure that ends the transfer although libcurl reports none, such as a full disk.
   private var failure: TransportFailure?
 
-  /// A year, for timeouts without end.
+  /// The longest timeout, in seconds: one year. A longer or infinite one becomes this.
   private static let longestTimeout: TimeInterval = 365 * 24 * 60 * 60
 
+  /// Makes a transfer, which a ``CurlLoop`` then starts.
+  ///
   /// - Parameters:
-  ///   - body: nil makes it a GET.
-  ///   - timeout: seconds to connect, and seconds without a byte in either direction after that.
-  ///   - progress: is called with the number of bytes of a file that are moved so far.
+  ///   - url: The URL of the request.
+  ///   - body: The body of a POST; nil makes the request a GET.
+  ///   - target: The file for the body of the answer; nil keeps it in memory.
+  ///   - timeout: The seconds to connect, and afterwards the seconds without a byte in either
+  ///     direction.
+  ///   - progress: Receives the number of bytes of a file that are transferred so far, on the
+  ///     loop's thread.
+  ///   - completion: Receives the result once, on the loop's thread.
   init(
     url: URL, body: Body?, target: URL?, timeout: TimeInterval,
     progress: @escaping @Sendable (Int64) -> Void,
@@ -64,6 +84,9 @@ final class CurlTransfer: @unchecked Sendable {
   // MARK: The request
 
   /// Makes libcurl's handle of the request.
+  ///
+  /// - Throws: `unreadableFile` if the file of an upload cannot be opened. `unreachable` if libcurl
+  ///   refuses an option.
   func prepare() throws(TransportFailure) -> UnsafeMutableRawPointer {
     guard let easy = curl_easy_init() else {
       throw TransportFailure(.unreachable, "libcurl is out of memory")
@@ -89,11 +112,12 @@ final class CurlTransfer: @unchecked Sendable {
     return easy
   }
 
+  /// Sets the options that do not depend on the body.
   private func setOptions(of easy: UnsafeMutableRawPointer) -> CURLcode {
     let texts: [(CURLoption, String?)] = [
       (CURLOPT_URL, url.absoluteString), (CURLOPT_PROTOCOLS_STR, "http,https"),
       (CURLOPT_REDIR_PROTOCOLS_STR, "http,https"), (CURLOPT_USERAGENT, "petrel-cloudkit"),
-      // All that libcurl knows.
+      // An empty text means all encodings that libcurl can decode.
       (CURLOPT_ACCEPT_ENCODING, ""), (CURLOPT_CAINFO, Self.authorityFile),
     ]
     for case (let option, let text?) in texts {
@@ -103,7 +127,7 @@ final class CurlTransfer: @unchecked Sendable {
     let numbers: [(CURLoption, Int)] = [
       (CURLOPT_NOSIGNAL, 1), (CURLOPT_NOPROGRESS, 0), (CURLOPT_PATH_AS_IS, 1),
       (CURLOPT_FOLLOWLOCATION, 1), (CURLOPT_MAXREDIRS, 16),
-      // A name server that is silent holds up no other request.
+      // With this option, a name server that does not answer delays no other request.
       (CURLOPT_QUICK_EXIT, 1),
       (CURLOPT_CONNECTTIMEOUT_MS, Int(timeout / .milliseconds(1))),
     ]
@@ -114,6 +138,7 @@ final class CurlTransfer: @unchecked Sendable {
     return petrel_curl_set_pointer(easy, CURLOPT_ERRORBUFFER, failureText)
   }
 
+  /// Sets the body and its headers; opens the file of an upload.
   private func setBody(of easy: UnsafeMutableRawPointer) throws(TransportFailure) -> CURLcode {
     guard let body else { return petrel_curl_set_long(easy, CURLOPT_HTTPGET, 1) }
     let type: String
@@ -128,13 +153,17 @@ final class CurlTransfer: @unchecked Sendable {
       self.source = source
       code = petrel_curl_set_file(easy, source, size)
     }
-    // A field without a value takes back the one that libcurl would send.
+    // A header without a value removes the one that libcurl would send.
     for line in ["Content-Type: \(type)", "Expect:"] {
       headerList = curl_slist_append(headerList, line)
     }
     return code == CURLE_OK ? petrel_curl_set_long(easy, CURLOPT_POST, 1) : code
   }
 
+  /// Opens a file to read.
+  ///
+  /// - Returns: The file and its size in bytes.
+  /// - Throws: `unreadableFile` if it does not exist or is no regular file.
   private static func open(
     _ file: URL
   ) throws(TransportFailure) -> (UnsafeMutablePointer<FILE>, Int) {
@@ -149,19 +178,20 @@ final class CurlTransfer: @unchecked Sendable {
     return (source, status.st_size)
   }
 
+  /// The file of `SSL_CERT_FILE` with the certificates to trust; nil for those of the system.
   private static let authorityFile = ProcessInfo.processInfo.environment["SSL_CERT_FILE"]
     .flatMap { $0.isEmpty ? nil : $0 }
 
   // MARK: The answer
 
-  /// What came of it.
+  /// Returns the result of the transfer for libcurl's code.
   func result(_ code: CURLcode) -> Result<TransportResponse, TransportFailure> {
     if let failure { return .failure(failure) }
     switch code {
     case CURLE_OK:
       let response = TransportResponse(status: status, headers: headers, body: answer)
       do {
-        // An answer without a byte makes an empty file.
+        // If the answer had no byte, the file does not exist yet and is made empty here.
         try openTarget()
         return .success(response)
       } catch {
@@ -176,8 +206,8 @@ final class CurlTransfer: @unchecked Sendable {
     case CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_CONNECT_ERROR, CURLE_SSL_CACERT_BADFILE,
       CURLE_SSL_ISSUER_ERROR, CURLE_SSL_INVALIDCERTSTATUS:
       let flaw = detail(of: code)
-      // What OpenSSL and libcurl say of a server that answers a handshake with something else, or closes the connection, as
-      // a plain one does.
+      // OpenSSL and libcurl use these texts if a server answers a TLS handshake with other bytes or
+      // closes the connection. A server without TLS does that.
       guard !flaw.contains("wrong version number"), !flaw.contains("OpenSSL SSL_connect: ") else {
         return failure(
           .unreachable, "\(place) does not answer in TLS; is its address http: and not https:?")
@@ -188,7 +218,8 @@ final class CurlTransfer: @unchecked Sendable {
     }
   }
 
-  /// Gives back what the transfer holds, and tells its outcome. A download that failed leaves no file.
+  /// Releases the resources of the transfer and reports its result. A failed download leaves no
+  /// file.
   func finish(_ result: Result<TransportResponse, TransportFailure>) {
     guard let completion else { return }
     self.completion = nil
@@ -212,36 +243,43 @@ final class CurlTransfer: @unchecked Sendable {
     completion(result)
   }
 
+  /// The status of the answer; 0 before there is one.
   private var status: Int { easy.map { petrel_curl_status($0) } ?? 0 }
 
+  /// The host and port, for error messages.
   private var place: String { TransportFailure.place(url) }
 
+  /// Returns a failure with a reason.
   private func failure(
     _ kind: TransportFailure.Kind, _ reason: String
   ) -> Result<TransportResponse, TransportFailure> {
     .failure(TransportFailure(kind, reason))
   }
 
-  /// What libcurl says of this failure, or of all of its kind.
+  /// Returns libcurl's description of this failure, or else the general one of its code.
   private func detail(of code: CURLcode) -> String {
     failureText.pointee == 0
       ? String(cString: curl_easy_strerror(code)) : String(cString: failureText)
   }
 
+  /// Returns the failure for a file that cannot be written.
   private func unwritable(_ error: any Error) -> TransportFailure {
     TransportFailure(
       .unwritableFile, "\(target?.path ?? "the answer") cannot be written: \(error)")
   }
 
+  /// Opens the file of a download, if the answer is a success and the file is not open yet.
   private func openTarget() throws {
     guard let target, file == nil, (200..<300).contains(status) else { return }
     file = try PrivateFile.make(at: target.path)
   }
 
+  /// Moves the deadline, because a byte has arrived or left.
   private func note() {
     deadline = .now + timeout
   }
 
+  /// Takes a part of the answer's body.
   private func take(_ bytes: UnsafeRawBufferPointer) throws {
     note()
     try openTarget()
@@ -251,9 +289,10 @@ final class CurlTransfer: @unchecked Sendable {
     progress?(received)
   }
 
+  /// Takes a line of the answer's head.
   private func take(line: String) {
     note()
-    // The status line of an answer, perhaps after an interim one or a redirect.
+    // A status line begins a new head. An interim answer or a redirect can come before.
     if line.hasPrefix("HTTP/") {
       headers = [:]
       return
@@ -263,6 +302,7 @@ final class CurlTransfer: @unchecked Sendable {
       line[line.index(after: colon)...].trimmingCharacters(in: .whitespacesAndNewlines)
   }
 
+  /// Takes the number of bytes that were sent so far.
   private func take(sent count: Int64) {
     guard count > 0, count != sent else { return }
     sent = count
@@ -272,11 +312,13 @@ final class CurlTransfer: @unchecked Sendable {
 
   // MARK: Callbacks of libcurl
 
+  /// Returns the transfer that libcurl's callback is about.
   private static func transfer(_ context: UnsafeMutableRawPointer?) -> CurlTransfer? {
     context.map { Unmanaged<CurlTransfer>.fromOpaque($0).takeUnretainedValue() }
   }
 
-  /// Another number than the one of the bytes makes libcurl break off.
+  /// Takes a part of the body. To stop the transfer, it returns another number than that of the
+  /// bytes.
   private static let takeBody: petrel_curl_receiver = { bytes, size, count, context in
     guard let bytes, let transfer = transfer(context) else { return 0 }
     do {
@@ -288,6 +330,7 @@ final class CurlTransfer: @unchecked Sendable {
     }
   }
 
+  /// Takes a line of the head.
   private static let takeHeader: petrel_curl_receiver = { bytes, size, count, context in
     guard let bytes, let transfer = transfer(context) else { return 0 }
     transfer.take(
@@ -296,18 +339,20 @@ final class CurlTransfer: @unchecked Sendable {
     return size * count
   }
 
+  /// Takes the number of bytes that were sent so far.
   private static let takeProgress: curl_xferinfo_callback = { context, _, _, _, sent in
     transfer(context)?.take(sent: Int64(sent))
     return 0
   }
 
-  /// There is a connection, a new one or one that is used again.
+  /// Starts the deadline when the request has a connection, either a new one or one that is used
+  /// again.
   private static let beginRequest: curl_prereq_callback = { context, _, _, _, _ in
     transfer(context)?.note()
     return CURL_PREREQFUNC_OK
   }
 
-  /// A socket that no program inherits which this one starts.
+  /// Opens a socket that the programs started by this one do not inherit.
   private static let openSocket: petrel_curl_opener = { _, _, address in
     address.map { petrel_curl_open_socket($0) } ?? petrel_curl_bad_socket
   }

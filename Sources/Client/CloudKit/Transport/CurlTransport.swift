@@ -1,18 +1,22 @@
 #if os(Linux)
-/// Sends requests over HTTP with libcurl.
+/// A transport that sends requests over HTTP with libcurl, on Linux.
 ///
-/// It follows redirects, and uses the proxy that `http_proxy` and `https_proxy` name. Servers must show a certificate
-/// that the system trusts, or one of the file that `SSL_CERT_FILE` names.
+/// It follows up to 16 redirects and uses the proxy of `http_proxy` and `https_proxy`. A server has
+/// to show a certificate that the system trusts, or one that the file of `SSL_CERT_FILE` trusts.
 ///
-/// Apple's systems have ``URLSessionTransport``. Foundation's `URLSession` on Linux keeps a processor busy while the
-/// first request of a connection waits for its answer, and a long poll waits for most of its life.
+/// Apple's systems use ``URLSessionTransport``. On Linux, Foundation's `URLSession` keeps a
+/// processor busy while the first request of a connection waits for its answer. A long poll waits
+/// for most of its life.
 package final class CurlTransport: WebServicesTransport {
+  /// The URL of the server; paths of requests are appended.
   private let serverURL: URL
 
+  /// Makes a transport to the server at this URL.
   package init(serverURL: URL) {
     self.serverURL = serverURL
   }
 
+  /// Sends a request; long polls of the courier have connections of their own.
   package func send(
     _ request: TransportRequest,
     completion: @escaping @Sendable (Result<TransportResponse, TransportFailure>) -> Void
@@ -35,6 +39,7 @@ package final class CurlTransport: WebServicesTransport {
     }
   }
 
+  /// Transfers a file without keeping it in memory.
   package func transfer(
     _ transfer: AssetTransfer, progress: @escaping @Sendable (Int64) -> Void,
     completion: @escaping @Sendable (Result<TransportResponse, TransportFailure>) -> Void
@@ -51,8 +56,8 @@ package final class CurlTransport: WebServicesTransport {
         progress: progress, completion: completion))
   }
 
-  // All containers share these, so that their connections are used again. A long poll keeps its connection
-  // busy, and so does a large file; apart, neither can starve requests.
+  // All containers share these loops, so that connections are used again. A long poll or a large
+  // file keeps its connection busy. With separate loops, neither can delay requests.
   private static let requests = CurlLoop(name: "petrel-requests", connectionsPerHost: 8)
   private static let longPolls = CurlLoop(name: "petrel-polls", connectionsPerHost: 256)
   private static let transfers = CurlLoop(name: "petrel-files", connectionsPerHost: 8)

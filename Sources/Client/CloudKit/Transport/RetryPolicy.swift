@@ -1,34 +1,43 @@
-/// Decides whether an operation tries again after a failure, and when.
+/// The rule that decides whether an operation tries again after a failure, and when.
 ///
-/// Operations of utility and background quality go on through networks that fail and servers that
-/// are busy until their resource timeout; others report the failure at once (Apple: `CKOperation`,
-/// "qualityOfService"). A call whose outcome is unknown is repeated too: to make any of the client's
-/// calls twice has the effect of making it once.
+/// Operations of `.utility` and `.background` continue through failing networks and busy servers
+/// until their resource timeout. Other operations report the failure at once (Apple: `CKOperation`,
+/// "qualityOfService").
+///
+/// The policy also repeats a call whose outcome is unknown. That is safe, because each call of the
+/// client has the same effect whether it is made once or twice.
 struct RetryPolicy: Sendable {
+  /// A failure of an attempt.
   enum Failure: Sendable, Hashable {
-    /// The server did not get the request.
+    /// The server did not receive the request.
     case notDelivered
     /// The server may have carried out the request.
     case outcomeUnknown
-    /// The server did nothing and says when to come back, in seconds, if it says so.
+    /// The server did nothing. `retryAfter` is the number of seconds that it asks the client to
+    /// wait; nil if it names none.
     case busy(retryAfter: TimeInterval?)
-    /// Another attempt is pointless.
+    /// Another attempt would fail as well.
     case final
   }
 
+  /// A decision of the policy.
   enum Action: Sendable, Hashable {
+    /// Send the call again after this number of seconds.
     case retry(after: TimeInterval)
+    /// Report the failure.
     case giveUp
   }
 
-  /// The longest pause between attempts that the server did not ask for.
+  /// The longest pause between attempts, in seconds, if the server asks for none.
   static let longestDelay: TimeInterval = 60
 
+  /// Whether the operation retries at all.
   let isPatient: Bool
-  /// Seconds from the start; nil means no limit.
+  /// The seconds for all attempts together; nil means no limit.
   let resourceTimeout: TimeInterval?
+  /// The number of retries so far.
   private var attempts = 0
-  /// Whether an attempt's outcome is unknown, so that the next may find its work done.
+  /// Whether the outcome of an attempt is unknown, so that a later attempt can find its work done.
   private(set) var mayRepeatWork = false
 
   init(isPatient: Bool, resourceTimeout: TimeInterval?) {
@@ -36,9 +45,14 @@ struct RetryPolicy: Sendable {
     self.resourceTimeout = resourceTimeout
   }
 
+  /// Decides what follows a failure.
+  ///
+  /// Without a wait from the server, pauses double from 1 second to ``longestDelay``, with a random
+  /// part. The policy gives up if the next attempt would begin after the resource timeout.
+  ///
   /// - Parameters:
-  ///   - elapsed: seconds since the first attempt began.
-  ///   - jitter: a random number in 0…1, so that clients that failed together come back apart.
+  ///   - elapsed: The seconds since the first attempt began.
+  ///   - jitter: A random number in 0…1. It spreads the clients that failed at the same moment.
   mutating func handle(
     _ failure: Failure, elapsed: TimeInterval, jitter: Double
   ) -> Action {

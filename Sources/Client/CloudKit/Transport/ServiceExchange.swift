@@ -1,18 +1,22 @@
-/// Carries one call to its answer: sends it, waits and sends it again as the retry policy says, and
-/// stops at the resource timeout or when cancelled.
+/// The exchange of one call with the server, with all its attempts.
 ///
-/// Everything happens on `queue`, which must be serial; nothing needs a lock or a `Task`.
+/// It sends the call and repeats it as the retry policy decides. It stops at the resource timeout
+/// or when it is cancelled. All its work runs on `queue`, which must be serial, so it needs neither
+/// a lock nor a `Task`.
 final class ServiceExchange: @unchecked Sendable {
+  /// The limits of an exchange.
   struct Limits: Sendable {
-    /// Seconds for one attempt.
+    /// The seconds for one attempt.
     var request: TimeInterval
-    /// Seconds for all attempts together; nil means no limit.
+    /// The seconds for all attempts together; nil means no limit.
     var resource: TimeInterval?
-    /// Whether to try again when the network or the server is not ready.
+    /// Whether to try again if the network or the server is not ready.
     var isPatient: Bool
   }
 
+  /// An answer of the server with a status of 200–299.
   struct Answer: Sendable {
+    /// The body; empty after a download to a file.
     var body: Data
     /// Whether an earlier attempt may have done the work already.
     var mayRepeatWork: Bool
@@ -22,15 +26,21 @@ final class ServiceExchange: @unchecked Sendable {
   private let call: ServiceCall
   private let limits: Limits
   private let queue: DispatchQueue
+  /// The receiver of the result; nil after the end.
   private var completion: ((Result<Answer, CKError>) -> Void)?
   private var policy: RetryPolicy
+  /// The start of the first attempt, from which the resource timeout counts.
   private let began = DispatchTime.now()
+  /// The timer of the resource timeout.
   private var deadline: (any DispatchSourceTimer)?
+  /// The timer of the pause before the next attempt.
   private var pause: (any DispatchSourceTimer)?
+  /// The function that cancels the current attempt.
   private var cancelRequest: (@Sendable () -> Void)?
-  /// The web auth token of the attempt under way.
+  /// The web auth token in the current attempt.
   private var sentToken: String?
 
+  /// Makes an exchange. `completion` is called once, on `queue`.
   init(
     client: WebServicesClient, call: ServiceCall, limits: Limits, queue: DispatchQueue,
     completion: @escaping (Result<Answer, CKError>) -> Void
@@ -44,7 +54,7 @@ final class ServiceExchange: @unchecked Sendable {
       isPatient: limits.isPatient, resourceTimeout: limits.resource)
   }
 
-  /// Begins. Call it, and ``cancel()``, on the queue.
+  /// Starts the exchange. Call it, and ``cancel()``, on the queue.
   func start() {
     if let resource = limits.resource {
       deadline = timer(after: resource) { [weak self] in
@@ -56,10 +66,12 @@ final class ServiceExchange: @unchecked Sendable {
     attempt()
   }
 
+  /// Ends the exchange with `operationCancelled`, unless it has ended. Call it on the queue.
   func cancel() {
     finish(.failure(CKError(.operationCancelled, "the operation was cancelled")))
   }
 
+  /// Sends the call, or transfers its file, once.
   private func attempt() {
     let completion = { @Sendable [queue] (result: Result<TransportResponse, TransportFailure>) in
       queue.async { self.handle(result) }
@@ -77,6 +89,7 @@ final class ServiceExchange: @unchecked Sendable {
       }, completion: completion)
   }
 
+  /// Takes the result of an attempt.
   private func handle(_ result: Result<TransportResponse, TransportFailure>) {
     guard completion != nil else { return }
     switch result {
@@ -93,11 +106,13 @@ final class ServiceExchange: @unchecked Sendable {
     }
   }
 
+  /// Takes the progress of a transfer. An error of the receiver ends the exchange.
   private func note(_ count: Int64, of transfer: ServiceCall.Transfer) {
     guard completion != nil, let error = transfer.progress(count) else { return }
     finish(.failure(error))
   }
 
+  /// Repeats the call or ends the exchange, as the policy decides.
   private func decide(_ failure: RetryPolicy.Failure, _ error: CKError) {
     let elapsed = Double(DispatchTime.now().uptimeNanoseconds - began.uptimeNanoseconds) / 1e9
     switch policy.handle(failure, elapsed: elapsed, jitter: .random(in: 0...1)) {
@@ -108,6 +123,7 @@ final class ServiceExchange: @unchecked Sendable {
     }
   }
 
+  /// Ends the exchange: stops the timers, cancels the attempt and reports the result.
   private func finish(_ result: Result<Answer, CKError>) {
     guard let completion else { return }
     self.completion = nil
@@ -117,6 +133,7 @@ final class ServiceExchange: @unchecked Sendable {
     completion(result)
   }
 
+  /// Returns a timer that calls `action` once, on the queue.
   private func timer(
     after seconds: TimeInterval, _ action: @escaping () -> Void
   ) -> any DispatchSourceTimer {
@@ -129,6 +146,7 @@ final class ServiceExchange: @unchecked Sendable {
 }
 
 extension RetryPolicy.Failure {
+  /// Makes the failure for a request without an answer.
   init(_ failure: TransportFailure) {
     switch failure.kind {
     case .offline, .unreachable: self = .notDelivered
@@ -137,7 +155,7 @@ extension RetryPolicy.Failure {
     }
   }
 
-  /// What an error that the server answered means for another attempt.
+  /// Makes the failure for an error in the server's answer.
   init(_ error: CKError) {
     switch error.code {
     case .requestRateLimited, .serviceUnavailable, .zoneBusy:

@@ -1,5 +1,6 @@
 extension TransportRequest {
-  /// Where the request goes, for a server at `serverURL`; nil where no URL can be made of its target.
+  /// Returns the URL of the request for a server at `serverURL`; nil if its parts make no valid
+  /// URL.
   package func url(below serverURL: URL) -> URL? {
     switch target {
     case .courier(let url), .asset(let url):
@@ -21,28 +22,29 @@ extension TransportRequest {
     }
   }
 
-  /// What the body is, as `Content-Type` names it.
+  /// The media type of the body, for `Content-Type`.
   package var contentType: String {
     if case .asset = target { "application/octet-stream" } else { "application/json" }
   }
 
-  // RFC 3986, section 2.3. Foundation's own set for queries leaves '+', '/' and '=' alone, which a
-  // web auth token is full of.
+  // The characters of RFC 3986, section 2.3. Foundation's set for queries does not escape '+', '/'
+  // and '=', which web auth tokens often contain.
   private static let unreserved = CharacterSet(
     charactersIn: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
 
+  /// Returns the text with all characters outside `set` percent-encoded.
   private static func encode(_ text: String, allowing set: CharacterSet = unreserved) -> String {
     text.addingPercentEncoding(withAllowedCharacters: set) ?? ""
   }
 }
 
 extension TransportFailure {
-  /// Of a request whose target is no URL.
+  /// Makes the failure of a request whose target is no valid URL.
   package init(noURLOf request: TransportRequest) {
     self.init(.unreachable, "no URL can be made of \(request.target)")
   }
 
-  /// The host of a URL with its port, for people.
+  /// Returns the host of a URL with its port, for error messages.
   static func place(_ url: URL?) -> String {
     guard let url, let host = url.host else { return "the server" }
     return url.port.map { "\(host):\($0)" } ?? host

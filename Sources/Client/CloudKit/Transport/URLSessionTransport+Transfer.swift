@@ -5,7 +5,7 @@ import FoundationNetworking
 #endif
 
 extension URLSessionTransport {
-  /// Moves the bytes of an asset from or to a file, piece by piece.
+  /// Transfers the bytes of an asset from or to a file, in parts.
   package func transfer(
     _ transfer: AssetTransfer, progress: @escaping @Sendable (Int64) -> Void,
     completion: @escaping @Sendable (Result<TransportResponse, TransportFailure>) -> Void
@@ -34,13 +34,13 @@ extension URLSessionTransport {
     return { task.cancel() }
   }
 
-  // Foundation on Linux reads a file on a queue of its own, and stops the program when it has read
-  // a piece for an upload that was cancelled meanwhile. So the bytes are handed over, unless they are
-  // more than a server takes.
+  // On Linux, Foundation reads a file on its own queue. If an upload is cancelled meanwhile,
+  // Foundation stops the program after the next part. Therefore the task gets the bytes, unless
+  // they are more than a server accepts.
   private static func uploadTask(with request: URLRequest, file: URL) -> URLSessionUploadTask {
     let attributes = try? FileManager.default.attributesOfItem(atPath: file.path)
     if let size = (attributes?[.size] as? NSNumber)?.intValue, size <= ServiceLimits.assetSize,
-      // Where the file cannot be read, the task below fails and says why.
+      // If the file cannot be read, the task below fails with the reason.
       let bytes = try? Data(contentsOf: file)
     {
       return transfers.uploadTask(with: request, from: bytes)
@@ -48,20 +48,28 @@ extension URLSessionTransport {
     return transfers.uploadTask(with: request, fromFile: file)
   }
 
+  /// The delegate of the session for files.
   private static let delegate = FileTransferDelegate()
 
+  /// The session for files, apart from that for requests.
   private static let transfers = session(connectionsPerHost: 8, delegate: delegate)
 }
 
-/// One transfer under way. Used on the session's delegate queue alone, after it was made.
+/// A transfer in progress.
+///
+/// Unchecked: after its initializer, only the session's delegate queue uses it.
 private final class FileTransfer: @unchecked Sendable {
+  /// The file of a download; nil for an upload.
   let target: URL?
   let progress: @Sendable (Int64) -> Void
   let completion: @Sendable (Result<TransportResponse, TransportFailure>) -> Void
-  /// The body of an answer that is not for the file: that to an upload, or an error.
+  /// The body of an answer that is not for the file: the answer to an upload, or an error.
   var body = Data()
+  /// The open file of a download.
   var file: FileHandle?
+  /// The number of bytes that were written to the file.
   var received: Int64 = 0
+  /// The failure that ends the transfer although the session reports none.
   var failure: TransportFailure?
 
   init(
@@ -73,6 +81,7 @@ private final class FileTransfer: @unchecked Sendable {
     self.completion = completion
   }
 
+  /// Opens the file of a download if the answer is a success.
   func begin(_ response: URLResponse) throws {
     guard let target, let response = response as? HTTPURLResponse,
       (200..<300).contains(response.statusCode)
@@ -80,6 +89,7 @@ private final class FileTransfer: @unchecked Sendable {
     file = try PrivateFile.make(at: target.path)
   }
 
+  /// Takes a part of the answer's body.
   func receive(_ data: Data) throws {
     guard let file else {
       body.append(data)
@@ -90,12 +100,13 @@ private final class FileTransfer: @unchecked Sendable {
     progress(received)
   }
 
+  /// Closes the file and reports the result. A failed download leaves no file.
   func finish(_ result: Result<TransportResponse, TransportFailure>) {
     if let file {
-      // All was written: a failure to close loses nothing.
+      // All bytes were written, so a failed close loses nothing.
       try? file.close()
       if case .failure = result, let target {
-        // The file is in the way only if it is there.
+        // The removal fails only if the file does not exist.
         try? FileManager.default.removeItem(at: target)
       }
     }
@@ -103,14 +114,18 @@ private final class FileTransfer: @unchecked Sendable {
   }
 }
 
-/// Leads what a session tells to the transfer that it is about.
+/// The delegate of the session for files. It passes each event to the transfer that the event is
+/// about.
 private final class FileTransferDelegate: NSObject, URLSessionDataDelegate, Sendable {
+  /// The transfers in progress, by the identifiers of their tasks.
   private let underWay = Locked<[Int: FileTransfer]>([:])
 
+  /// Registers the transfer of a task. Call it before the task starts.
   func add(_ transfer: FileTransfer, for task: URLSessionTask) {
     underWay.withLock { $0[task.taskIdentifier] = transfer }
   }
 
+  /// Returns the transfer of a task; nil after its end.
   private func transfer(of task: URLSessionTask) -> FileTransfer? {
     underWay.withLock { $0[task.taskIdentifier] }
   }
@@ -136,7 +151,8 @@ private final class FileTransferDelegate: NSObject, URLSessionDataDelegate, Send
     perform(for: dataTask) { try $0.receive(data) }
   }
 
-  /// A file that cannot be written ends the transfer.
+  /// Runs a step of a transfer. If the file cannot be written, the transfer ends with
+  /// `unwritableFile`.
   private func perform(for task: URLSessionTask, _ work: (FileTransfer) throws -> Void) {
     guard let transfer = transfer(of: task), transfer.failure == nil else { return }
     do {

@@ -2,15 +2,19 @@
 import FoundationNetworking
 #endif
 
-/// Sends requests over HTTP with Foundation's `URLSession`, on Apple's systems. Linux, which has ``CurlTransport``,
-/// compiles it for its tests.
+/// A transport that sends requests over HTTP with Foundation's `URLSession`, on Apple's systems.
+///
+/// Linux uses ``CurlTransport`` and compiles this one for its tests only.
 package final class URLSessionTransport: WebServicesTransport {
+  /// The URL of the server; paths of requests are appended.
   private let serverURL: URL
 
+  /// Makes a transport to the server at this URL.
   package init(serverURL: URL) {
     self.serverURL = serverURL
   }
 
+  /// Sends a request; long polls of the courier have a session of their own.
   package func send(
     _ request: TransportRequest,
     completion: @escaping @Sendable (Result<TransportResponse, TransportFailure>) -> Void
@@ -33,12 +37,14 @@ package final class URLSessionTransport: WebServicesTransport {
 
   // MARK: Sessions
 
-  // All containers share two sessions, so that their connections are used again. Nothing of a user
-  // is kept in a session: credentials are in each request.
+  // All containers share two sessions, so that connections are used again. A session keeps nothing
+  // of a user: the credentials are in each request.
   private static let requests = session(connectionsPerHost: 8)
-  // A long poll keeps its connection busy; apart, polls cannot starve requests.
+  // A long poll keeps its connection busy. With a session of their own, polls cannot delay
+  // requests.
   private static let longPolls = session(connectionsPerHost: 256)
 
+  /// Returns a session without cookies and cache.
   static func session(
     connectionsPerHost: Int, delegate: (any URLSessionDelegate)? = nil
   ) -> URLSession {
@@ -50,6 +56,7 @@ package final class URLSessionTransport: WebServicesTransport {
     return URLSession(configuration: configuration, delegate: delegate, delegateQueue: nil)
   }
 
+  /// Returns the session for a request.
   private func session(for request: TransportRequest) -> URLSession {
     switch request.target {
     case .path, .asset: Self.requests
@@ -59,13 +66,14 @@ package final class URLSessionTransport: WebServicesTransport {
 
   // MARK: Requests
 
-  /// A year, for timeouts without end.
+  /// The longest timeout, in seconds: one year. A longer or infinite one becomes this.
   private static let longestTimeout: TimeInterval = 365 * 24 * 60 * 60
 
+  /// Returns the request in Foundation's form.
   private func urlRequest(for request: TransportRequest, to url: URL) -> URLRequest {
     var urlRequest = URLRequest(url: url)
     urlRequest.httpMethod = request.method.rawValue
-    // Whole seconds are what this platform's sessions count, in an integer.
+    // The sessions of this platform count whole seconds in an integer.
     urlRequest.timeoutInterval = min(max(1, request.timeout.rounded(.up)), Self.longestTimeout)
     if let body = request.body {
       urlRequest.httpBody = body
@@ -76,6 +84,7 @@ package final class URLSessionTransport: WebServicesTransport {
 }
 
 extension TransportResponse {
+  /// Makes an answer from that of the session.
   init(_ response: HTTPURLResponse, body: Data) {
     var headers: [String: String] = [:]
     for case (let name as String, let value as String) in response.allHeaderFields {
@@ -86,6 +95,7 @@ extension TransportResponse {
 }
 
 extension TransportFailure {
+  /// Makes the failure from the error of a session.
   init(_ error: (any Error)?, url: URL?) {
     let place = Self.place(url)
     switch (error as? URLError)?.code {

@@ -1,35 +1,39 @@
 internal import CloudKitModel
 internal import WebServices
 
-/// A call of CloudKit Web Services, before it is known who makes it.
+/// A call of CloudKit Web Services, without credentials. ``WebServicesClient`` adds them.
 struct ServiceCall: Sendable {
-  /// Such as `records/modify`.
+  /// The name in the protocol, such as `records/modify`.
   var operation: String
-  /// Nil for `tokens/…`.
+  /// The scope of the database; nil for `tokens/…`, which name none.
   var scope: DatabaseScope?
   /// The body of a POST; nil makes it a GET.
   var body: Data?
-  /// The bytes to move instead of making a call.
+  /// The file to transfer. If it is set, the exchange transfers the file and makes no call.
   var transfer: Transfer?
-  /// Takes the answer in the place of the operation's own ``CKOperation/receive(_:)``, for a step
-  /// that several operations have in common. Called on the operation's queue.
+  /// The receiver of the answer, on the operation's queue. Nil passes the answer to
+  /// ``CKOperation/receive(_:)``. A step that several operations have in common, such as an upload,
+  /// sets it.
   var receiver: Receiver?
 
+  /// A function that takes the result of a call and returns the next call; nil ends the operation.
   typealias Receiver =
     @Sendable (Result<ServiceExchange.Answer, CKError>) throws(CKError) -> ServiceCall?
 
-  /// The bytes of an asset on their way.
+  /// The transfer of the bytes of an asset.
   struct Transfer: Sendable {
     var direction: AssetTransfer.Direction
-    /// As the server gave it.
+    /// The URL exactly as the server returned it.
     var url: URL
-    /// Called on the operation's queue with the number of bytes that are moved so far. They begin
-    /// anew with another attempt. An error that it answers ends the transfer.
+    /// The receiver of progress, called on the operation's queue with the number of bytes
+    /// transferred so far. The number starts again with another attempt. An error that the receiver
+    /// returns ends the transfer.
     var progress: @Sendable (Int64) -> CKError?
   }
 }
 
 extension ServiceCall {
+  /// Makes a call that transfers a file.
   init(_ transfer: Transfer, receiver: @escaping Receiver) {
     operation = "asset"
     self.transfer = transfer
@@ -37,19 +41,27 @@ extension ServiceCall {
   }
 }
 
-/// One user's and device's view of a container: puts the credentials into each request.
+/// A client of the server: the container, the user and the device in whose name it makes requests.
+///
+/// It adds the credentials to each request. All operations of a container share one client; locks
+/// protect what changes.
 final class WebServicesClient: Sendable {
   let containerIdentifier: String
   let configuration: PetrelConfiguration
   let transport: any WebServicesTransport
+  /// The session on disk; nil if it is not kept.
   private let stored: StoredSession?
+  /// The web auth tokens of the user; nil if no user is signed in.
   private let session: Locked<StoredSession.Content?>
+  /// The account status that the answers show.
   private let account = Locked(AccountObservation())
 
+  /// Makes a client of a container.
+  ///
   /// - Parameters:
-  ///   - transport: what requests go through; nil means HTTP.
-  ///   - keepsSession: whether the web auth tokens that the server gives are kept on disk.
-  /// - Throws: `badContainer` when the configuration or the identifier is no good.
+  ///   - transport: The transport of the requests; nil means HTTP.
+  ///   - keepsSession: Whether the web auth tokens of the server are kept on disk.
+  /// - Throws: `badContainer` if the configuration or the identifier is not valid.
   init(
     containerIdentifier: String, configuration: PetrelConfiguration,
     transport: (any WebServicesTransport)?, keepsSession: Bool
@@ -66,6 +78,7 @@ final class WebServicesClient: Sendable {
       stored?.content() ?? configuration.webAuthToken.map { StoredSession.Content($0) })
   }
 
+  /// Returns the transport over HTTP for this platform.
   private static func transport(to serverURL: URL) -> any WebServicesTransport {
     #if os(Linux)
     CurlTransport(serverURL: serverURL)
@@ -74,6 +87,9 @@ final class WebServicesClient: Sendable {
     #endif
   }
 
+  /// Returns the request for a call, with the credentials of the user and the device.
+  ///
+  /// - Parameter timeout: The seconds that the request may take.
   func request(for call: ServiceCall, timeout: TimeInterval) -> TransportRequest {
     let path = ServicePath(
       container: containerIdentifier, environment: configuration.environment.model,
@@ -87,12 +103,17 @@ final class WebServicesClient: Sendable {
       body: call.body, timeout: timeout)
   }
 
-  /// Keeps what an answer says for later requests: the web auth token that follows the one that was
-  /// sent (CloudKit Web Services, "Authenticating users"), unless another has taken that one's place
-  /// meanwhile. Posts `CKAccountChanged` when the answer shows that there is an account now and was
-  /// none before, or the reverse. It may write to the disk.
+  /// Notes the information in an answer that concerns later requests.
   ///
-  /// - Parameter sent: the token that the request bore.
+  /// The server can answer with the next web auth token (CloudKit Web Services Reference,
+  /// "Authenticating users"). The client uses that token from now on, unless another one has
+  /// replaced the token that was sent.
+  ///
+  /// Posts `CKAccountChanged` if the answer shows that an account has appeared or disappeared. The
+  /// method can write to the disk. It prints a warning on standard error if it cannot keep the
+  /// token.
+  ///
+  /// - Parameter sent: The token in the request.
   func note(_ response: TransportResponse, toRequestWith sent: String?) {
     if let event = AccountObservation.Event(response, hasToken: webAuthToken != nil),
       account.withLock({ $0.handle(event) })
@@ -119,16 +140,19 @@ final class WebServicesClient: Sendable {
     }
   }
 
-  /// The token of the next request.
+  /// The token of the next request; nil if no user is signed in.
   var webAuthToken: String? { session.withLock { $0?.newest } }
 
+  /// Signs a user in with a token, or out with nil.
+  ///
+  /// - Throws: The error of the file if the session cannot be written to disk.
   func setWebAuthToken(_ token: String?) throws(CKError) {
     let content = token.map { StoredSession.Content($0) }
     session.withLock { $0 = content }
     try stored?.keep(content)
   }
 
-  /// Those of the user who is signed in.
+  /// The long-lived operations of the user who is signed in.
   var longLivedOperations: LongLivedOperationStore {
     LongLivedOperationStore(
       containerIdentifier: containerIdentifier, configuration: configuration,
@@ -137,6 +161,7 @@ final class WebServicesClient: Sendable {
 }
 
 extension PetrelConfiguration.Environment {
+  /// The environment as the protocol has it.
   var model: ContainerEnvironment {
     switch self {
     case .development: .development
@@ -146,8 +171,9 @@ extension PetrelConfiguration.Environment {
 }
 
 extension MessageContext {
-  /// How zones' owners are named in the messages of a database: in the shared database the names
-  /// tell whose zone it is, in the others there is only one owner.
+  /// Returns how the messages of a database name the owners of zones.
+  ///
+  /// In the shared database the names identify the owners. The other databases have only one owner.
   static func client(of scope: DatabaseScope) -> MessageContext {
     MessageContext(ownerNaming: scope == .shared ? .explicit : .implied)
   }

@@ -1,5 +1,6 @@
 extension WebServicesTransport {
-  /// Carries the whole file in the memory of one request.
+  /// Transfers a whole file in one request, in memory. Transports without their own way use this
+  /// one.
   package func transfer(
     _ transfer: AssetTransfer, progress: @escaping @Sendable (Int64) -> Void,
     completion: @escaping @Sendable (Result<TransportResponse, TransportFailure>) -> Void
@@ -26,7 +27,8 @@ extension WebServicesTransport {
             do {
               try FilePieces.write(response.body, to: file, progress: progress)
             } catch {
-              // The download has failed already; what stays lies in the temporary directory.
+              // The download has failed already. A file that cannot be removed stays in the
+              // temporary directory.
               try? FileManager.default.removeItem(at: file)
               return .failure(TransportFailure(.unwritableFile, "\(file.path): \(error)"))
             }
@@ -39,13 +41,15 @@ extension WebServicesTransport {
   }
 }
 
-/// Reads and writes files a piece at a time, so that progress can be told.
+/// The functions that read and write files in parts and report progress after each.
 private enum FilePieces {
+  /// The bytes of a part: 256 KiB.
   static let size = 256 << 10
 
+  /// Reads a whole file and reports the number of bytes after each part.
   static func read(_ file: URL, progress: (Int64) -> Void) throws -> Data {
     let handle = try FileHandle(forReadingFrom: file)
-    // All was read or written: a failure to close loses nothing.
+    // All bytes were read, so a failed close loses nothing.
     defer { try? handle.close() }
     var bytes = Data()
     while let piece = try handle.read(upToCount: size), !piece.isEmpty {
@@ -55,9 +59,10 @@ private enum FilePieces {
     return bytes
   }
 
+  /// Writes a new file and reports the number of bytes after each part.
   static func write(_ bytes: Data, to file: URL, progress: (Int64) -> Void) throws {
     let handle = try PrivateFile.make(at: file.path)
-    // All was read or written: a failure to close loses nothing.
+    // All bytes were written, so a failed close loses nothing.
     defer { try? handle.close() }
     var rest = bytes[...]
     while !rest.isEmpty {

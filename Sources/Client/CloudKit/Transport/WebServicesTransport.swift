@@ -1,49 +1,54 @@
-/// The way of a request to the server and of its answer back.
+/// The way of requests to a server and of its answers back.
 ///
-/// The module's own are ``CurlTransport`` on Linux and ``URLSessionTransport`` on Apple's systems; another one can
-/// stand in for them, for a server in the same process or for tests.
+/// The module has ``CurlTransport`` for Linux and ``URLSessionTransport`` for Apple's systems. A
+/// program can use another one, for a server in the same process or for tests.
 package protocol WebServicesTransport: Sendable {
-  /// Sends `request`.
+  /// Sends a request.
   ///
-  /// - Parameter completion: called exactly once, on any thread, never before `send` is under way
-  ///   and perhaps before it returns.
-  /// - Returns: what cancels the request. Cancelling a request that is over does nothing; the
-  ///   completion of one that is not gets ``TransportFailure/Kind/cancelled``.
+  /// - Parameter completion: Receives the result exactly once, on any thread. The call can come
+  ///   before `send` returns.
+  /// - Returns: A function that cancels the request. The completion then gets
+  ///   ``TransportFailure/Kind/cancelled``. After the end of the request the function does nothing.
   func send(
     _ request: TransportRequest,
     completion: @escaping @Sendable (Result<TransportResponse, TransportFailure>) -> Void
   ) -> @Sendable () -> Void
 
-  /// Moves the bytes of an asset between a file and the server. A transport that has no way of its
-  /// own gets one that carries the whole file in one request through ``send(_:completion:)``.
+  /// Transfers the bytes of an asset between a file and the server. The default implementation
+  /// sends the whole file in one request with ``send(_:completion:)``.
   ///
   /// - Parameters:
-  ///   - progress: called on any thread, in order and before the completion, with the number of
-  ///     bytes that are moved so far.
-  ///   - completion: as for ``send(_:completion:)``. The file of a download is there when the status
-  ///     is 2xx, and the answer's body is empty then. Whatever else becomes of a download, it
+  ///   - transfer: The file, the URL and the timeout.
+  ///   - progress: Receives the number of bytes transferred so far, on any thread, in order and
+  ///     before the completion.
+  ///   - completion: As for ``send(_:completion:)``. After a status of 200–299, the file of a
+  ///     download exists and the body of the answer is empty. After any other result, a download
   ///     leaves no file.
+  /// - Returns: A function that cancels the transfer.
   func transfer(
     _ transfer: AssetTransfer, progress: @escaping @Sendable (Int64) -> Void,
     completion: @escaping @Sendable (Result<TransportResponse, TransportFailure>) -> Void
   ) -> @Sendable () -> Void
 }
 
-/// The way of an asset's bytes, whatever carries them.
+/// The transfer of an asset's bytes, independent of the transport.
 package struct AssetTransfer: Sendable, Hashable {
+  /// The direction of a transfer.
   package enum Direction: Sendable, Hashable {
-    /// POSTs the bytes of this file.
+    /// The client POSTs the bytes of this file.
     case upload(from: URL)
-    /// GETs the bytes into this file, which does not exist yet.
+    /// The client GETs the bytes into this file, which does not exist yet.
     case download(to: URL)
   }
 
+  /// The direction, with the file.
   package var direction: Direction
-  /// The URL exactly as the server gave it.
+  /// The URL exactly as the server returned it.
   package var url: URL
-  /// Seconds without a byte in either direction before the transfer counts as timed out.
+  /// The seconds without a byte in either direction after which the transfer fails with `timedOut`.
   package var timeout: TimeInterval
 
+  /// Makes a transfer.
   package init(_ direction: Direction, at url: URL, timeout: TimeInterval) {
     self.direction = direction
     self.url = url
@@ -51,39 +56,51 @@ package struct AssetTransfer: Sendable, Hashable {
   }
 }
 
-/// A request, whatever carries it.
+/// A request to the server, independent of the transport.
 package struct TransportRequest: Sendable, Hashable {
+  /// The HTTP method.
   package enum Method: String, Sendable {
+    /// A request without a body.
     case get = "GET"
+    /// A request with a body.
     case post = "POST"
   }
 
+  /// The destination of a request.
   package enum Target: Sendable, Hashable {
-    /// A path below the server's URL. Nothing is percent-encoded yet.
+    /// A path below the server's URL, with its query. Nothing is percent-encoded yet.
     case path(String, query: [QueryItem])
-    /// The web courier's URL, exactly as the server gave it: a long poll.
+    /// The URL of the web courier exactly as the server returned it. The request is a long poll.
     case courier(URL)
-    /// Where an asset's bytes go to or come from, exactly as the server gave it. The body of a POST
-    /// is the bytes themselves, not JSON.
+    /// The URL of an asset's bytes exactly as the server returned it. The body of a POST is the
+    /// bytes themselves and no JSON.
     case asset(URL)
   }
 
+  /// A name and its value in the query of a URL.
   package struct QueryItem: Sendable, Hashable {
+    /// The name, not percent-encoded.
     package var name: String
+    /// The value, not percent-encoded.
     package var value: String
 
+    /// Makes an item of a query.
     package init(_ name: String, _ value: String) {
       self.name = name
       self.value = value
     }
   }
 
+  /// The HTTP method.
   package var method: Method
+  /// The destination.
   package var target: Target
+  /// The body; nil for none.
   package var body: Data?
-  /// Seconds without any sign of the answer before the request counts as timed out.
+  /// The seconds without any sign of the answer after which the request fails with `timedOut`.
   package var timeout: TimeInterval
 
+  /// Makes a request.
   package init(method: Method, target: Target, body: Data?, timeout: TimeInterval) {
     self.method = method
     self.target = target
@@ -91,22 +108,27 @@ package struct TransportRequest: Sendable, Hashable {
     self.timeout = timeout
   }
 
-  /// The web auth token that the request bears.
+  /// The web auth token in the query; nil if the request has none.
   var webAuthToken: String? {
     guard case .path(_, let query) = target else { return nil }
     return query.first { $0.name == Self.webAuthTokenName }?.value
   }
 
+  /// The name of the web auth token in a query.
   static let webAuthTokenName = "ckWebAuthToken"
 }
 
-/// An answer, whatever its status.
+/// An answer of the server, with any status.
 package struct TransportResponse: Sendable {
+  /// The HTTP status.
   package var status: Int
-  /// By names in lower case.
+  /// The headers, by names in lower case.
   package var headers: [String: String]
+  /// The body; empty after a download to a file.
   package var body: Data
 
+  /// Makes an answer. Names of headers become lower case; of two with the same name the last
+  /// counts.
   package init(status: Int, headers: [String: String] = [:], body: Data) {
     self.status = status
     self.headers = Dictionary(
@@ -115,28 +137,32 @@ package struct TransportResponse: Sendable {
   }
 }
 
-/// Why there is no answer.
+/// The failure of a request that got no answer.
 package struct TransportFailure: Error, Sendable {
+  /// The kind of a failure. It decides whether the client may assume that the server did nothing.
   package enum Kind: Sendable, Hashable {
-    /// There is no network, or no such host. The server did not get the request.
+    /// There is no network, or no host of this name. The server did not receive the request.
     case offline
-    /// The server cannot be connected to. It did not get the request.
+    /// The client cannot connect to the server. The server did not receive the request.
     case unreachable
-    /// No answer in time: whether the server got the request is not known.
+    /// No answer came in time. The server may have received the request.
     case timedOut
-    /// The connection broke: whether the server got the request is not known.
+    /// The connection broke. The server may have received the request.
     case answerLost
     /// The file of an upload cannot be read.
     case unreadableFile
     /// The file of a download cannot be written.
     case unwritableFile
+    /// The program cancelled the request.
     case cancelled
   }
 
+  /// The kind of the failure.
   package var kind: Kind
-  /// What was wrong, for people.
+  /// The description of the failure, for a person to read.
   package var reason: String
 
+  /// Makes a failure.
   package init(_ kind: Kind, _ reason: String) {
     self.kind = kind
     self.reason = reason

@@ -1,18 +1,22 @@
 internal import CloudKitModel
 internal import WebServices
 
-/// Asks whether the user lets the app do something, and grants it where the user was not asked yet.
+/// An operation that reads the user's permission for the app, and grants it if the user has not
+/// decided.
 ///
-/// There is no dialog to show: the program acts for its user. A user who denied it elsewhere is not
-/// asked again.
+/// There is no dialog: the program acts for its user. A denial stays. Only `.userDiscoverability`
+/// is known; other permissions fail with `invalidArguments`.
 @available(*, deprecated)
 final class ApplicationPermissionOperation: CKOperation, @unchecked Sendable {
   typealias Status = ApplicationPermission.Status
 
+  /// The permissions to read.
   var permissions: CKContainer.ApplicationPermissions = []
-  /// Whether to grant what was not decided on yet.
+  /// Whether to grant the permission if the user has not decided.
   var requests = false
+  /// Called once with the status of the permission.
   var completion: ((Result<CKContainer.ApplicationPermissionStatus, any Error>) -> Void)?
+  /// The status in the server's last answer.
   private var status: Status?
 
   override func firstCall() throws(CKError) -> ServiceCall? {
@@ -31,7 +35,8 @@ final class ApplicationPermissionOperation: CKOperation, @unchecked Sendable {
     let current = message.statuses[.userDiscoverability] ?? .initialState
     status = current
     guard requests, current == .initialState else { return nil }
-    // Once only: a server that does not keep it is not asked again.
+    // The operation grants once only, so a server that does not keep the permission causes no
+    // endless loop.
     requests = false
     return ServiceCall(
       operation: "users/permissions", scope: .public,
@@ -54,6 +59,7 @@ final class ApplicationPermissionOperation: CKOperation, @unchecked Sendable {
 
 @available(*, deprecated)
 extension CKContainer.ApplicationPermissionStatus {
+  /// Makes a status from that of the protocol.
   fileprivate init(_ model: ApplicationPermission.Status) {
     self =
       switch model {

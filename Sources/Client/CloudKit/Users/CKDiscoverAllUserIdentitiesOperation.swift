@@ -1,16 +1,21 @@
-/// Looks for all users of the app who let themselves be found. On Apple's platforms these are those
-/// in the address book; here all users of the server count as each other's contacts.
+/// An operation that finds all users of the app who permit discovery.
+///
+/// On Apple's systems, only users in the address book are found. Here all users of the server count
+/// as contacts of each other. The current user is not among them.
 @available(*, deprecated, message: "Use CKFetchShareParticipantsOperation for sharing")
 open class CKDiscoverAllUserIdentitiesOperation: CKOperation, @unchecked Sendable {
-  /// Called for each user.
+  /// Called for each user, before ``discoverAllUserIdentitiesResultBlock``.
   open var userIdentityDiscoveredBlock: ((CKUserIdentity) -> Void)?
+  /// Called once, after the users. The result is a failure only if the request failed.
   open var discoverAllUserIdentitiesResultBlock: ((Result<Void, any Error>) -> Void)?
+  /// Called once, after ``discoverAllUserIdentitiesResultBlock``.
   @available(*, deprecated, renamed: "discoverAllUserIdentitiesResultBlock")
   open var discoverAllUserIdentitiesCompletionBlock: (((any Error)?) -> Void)? {
     get { completion }
     set { completion = newValue }
   }
 
+  /// The stored value of the deprecated ``discoverAllUserIdentitiesCompletionBlock``.
   private var completion: (((any Error)?) -> Void)?
 
   override func firstCall() throws(CKError) -> ServiceCall? {

@@ -1,20 +1,28 @@
 /// Looks for users who let themselves be found. Those who cannot be found are no error: no block is
 /// called for them.
 @available(*, deprecated, message: "Use CKFetchShareParticipantsOperation for sharing")
+/// An operation that finds users who permit discovery.
+///
+/// A user who is not found is no error: the operation calls no block for that user.
 open class CKDiscoverUserIdentitiesOperation: CKOperation, @unchecked Sendable {
+  /// The users to look up. With an empty list, the operation succeeds without a request.
   open var userIdentityLookupInfos: [CKUserIdentity.LookupInfo] = []
 
-  /// Called for each user who was found.
+  /// Called for each user who was found, in the order of ``userIdentityLookupInfos``.
   open var userIdentityDiscoveredBlock: ((CKUserIdentity, CKUserIdentity.LookupInfo) -> Void)?
+  /// Called once, after the users. The result is a failure only if the request failed.
   open var discoverUserIdentitiesResultBlock: ((Result<Void, any Error>) -> Void)?
+  /// Called once, after ``discoverUserIdentitiesResultBlock``.
   @available(*, deprecated, renamed: "discoverUserIdentitiesResultBlock")
   open var discoverUserIdentitiesCompletionBlock: (((any Error)?) -> Void)? {
     get { completion }
     set { completion = newValue }
   }
 
+  /// The stored value of the deprecated ``discoverUserIdentitiesCompletionBlock``.
   private var completion: (((any Error)?) -> Void)?
 
+  /// Makes an operation that looks up these users.
   public convenience init(userIdentityLookupInfos: [CKUserIdentity.LookupInfo]) {
     self.init()
     self.userIdentityLookupInfos = userIdentityLookupInfos

@@ -1,21 +1,22 @@
 internal import CloudKitModel
 
-/// Who a user is, as far as the app may know. Immutable; the framework makes it.
+/// The identity of a user, as far as the app may know it. The framework makes it; it cannot change.
 ///
-/// Two identities are equal when they are of one person: the same user record ID, or without one the
-/// same lookup info.
+/// Two identities are equal if they have the same user record ID. Without one they are equal by
+/// lookup info. An identity without both equals only itself.
 open class CKUserIdentity: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {
+  /// The type of lookup infos.
   public typealias LookupInfo = CKUserIdentityLookupInfo
 
-  /// The ID of the user's record; nil for someone without an account.
+  /// The ID of the user's record; nil for a user without an account.
   open var userRecordID: CKRecord.ID? { storedUserRecordID }
-  /// How the user was looked up; nil when the user was found otherwise.
+  /// The key by which the user was looked up; nil if the user was found in another way.
   open var lookupInfo: CKUserIdentity.LookupInfo? { storedLookupInfo }
-  /// The user's name; nil when the user does not want to be discovered.
+  /// The user's name; nil if the user does not permit discovery.
   open var nameComponents: PersonNameComponents? { storedNameComponents }
-  /// Whether the server knows the user.
+  /// Whether the user has an account on the server.
   open var hasiCloudAccount: Bool { storedHasiCloudAccount }
-  /// The user's entries in the address book, which this platform does not have.
+  /// The user's entries in the address book; always empty, because Linux has no address book.
   @available(*, deprecated, message: "No longer supported")
   open var contactIdentifiers: [String] { [] }
 
@@ -24,6 +25,7 @@ open class CKUserIdentity: NSObject, NSSecureCoding, NSCopying, @unchecked Senda
   private let storedNameComponents: PersonNameComponents?
   private let storedHasiCloudAccount: Bool
 
+  /// Makes an identity from its parts.
   init(
     userRecordID: CKRecord.ID?, lookupInfo: CKUserIdentity.LookupInfo?,
     nameComponents: PersonNameComponents?, hasiCloudAccount: Bool
@@ -34,7 +36,7 @@ open class CKUserIdentity: NSObject, NSSecureCoding, NSCopying, @unchecked Senda
     storedHasiCloudAccount = hasiCloudAccount
   }
 
-  /// An identity that the server named, or nobody's.
+  /// Makes an identity from the server's answer. An empty model gives an identity of no user.
   convenience init(_ model: UserIdentity) {
     self.init(
       userRecordID: model.userRecordName.map { CKRecord.ID(RecordID(recordName: $0)) },
@@ -42,6 +44,7 @@ open class CKUserIdentity: NSObject, NSSecureCoding, NSCopying, @unchecked Senda
       nameComponents: model.nameComponents, hasiCloudAccount: model.userRecordName != nil)
   }
 
+  /// The identity as a request contains it.
   var model: UserIdentity {
     UserIdentity(
       userRecordName: userRecordID?.recordName, nameComponents: nameComponents,
@@ -50,6 +53,7 @@ open class CKUserIdentity: NSObject, NSSecureCoding, NSCopying, @unchecked Senda
 
   open class var supportsSecureCoding: Bool { true }
 
+  /// Makes an identity from an archive.
   public required init?(coder: NSCoder) {
     storedUserRecordID = coder.decodeOptional(CKRecordID.self, forKey: "userRecordID")
     storedLookupInfo = coder.decodeOptional(CKUserIdentityLookupInfo.self, forKey: "lookupInfo")
@@ -65,9 +69,11 @@ open class CKUserIdentity: NSObject, NSSecureCoding, NSCopying, @unchecked Senda
     coder.encode(hasiCloudAccount, forKey: "hasiCloudAccount")
   }
 
+  /// Returns the identity itself, which cannot change.
   open func copy(with zone: NSZone? = nil) -> Any { self }
 
-  /// What two identities of one person have in common; nil when nothing is known of the person.
+  /// The value by which two identities are compared: the user record ID, else the lookup info. Nil
+  /// if both are unknown.
   var person: NSObject? { userRecordID ?? lookupInfo }
 
   open override func isEqual(_ object: Any?) -> Bool {
@@ -85,20 +91,23 @@ open class CKUserIdentity: NSObject, NSSecureCoding, NSCopying, @unchecked Senda
   }
 }
 
+/// The archive of a name: each part is stored under its own key.
 extension PersonNameComponents {
+  /// The parts of a name and their keys in the archive.
   private static let parts: [(String, WritableKeyPath<PersonNameComponents, String?> & Sendable)] =
     [
       ("namePrefix", \.namePrefix), ("givenName", \.givenName), ("middleName", \.middleName),
       ("familyName", \.familyName), ("nameSuffix", \.nameSuffix), ("nickname", \.nickname),
     ]
 
-  /// The name that was encoded; nil when there is none.
+  /// Decodes a name; returns nil if none was encoded.
   fileprivate init?(coder: NSCoder) {
     guard coder.decodeBool(forKey: "hasNameComponents") else { return nil }
     self.init()
     for (key, part) in Self.parts { self[keyPath: part] = coder.decodeOptionalString(forKey: key) }
   }
 
+  /// Encodes the name and the mark that there is one.
   fileprivate func encode(with coder: NSCoder) {
     coder.encode(true, forKey: "hasNameComponents")
     for (key, part) in Self.parts { coder.encodeOptional(self[keyPath: part], forKey: key) }

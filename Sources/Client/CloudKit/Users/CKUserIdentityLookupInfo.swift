@@ -1,54 +1,60 @@
 internal import CloudKitModel
 
-/// What a user is looked up by: `CKUserIdentity.LookupInfo`. Immutable.
+/// The key by which a user is looked up: `CKUserIdentity.LookupInfo`.
+///
+/// The key is an e-mail address, a phone number or a user record ID. Only one of the three
+/// properties has a value in an object that the program makes. A lookup info cannot change.
 open class CKUserIdentityLookupInfo: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {
+  /// The e-mail address; nil if the key is another one.
   open var emailAddress: String? { storedEmailAddress }
+  /// The phone number; nil if the key is another one.
   open var phoneNumber: String? { storedPhoneNumber }
+  /// The ID of the user's record; nil if the key is another one.
   open var userRecordID: CKRecord.ID? { storedUserRecordID }
 
   private let storedEmailAddress: String?
   private let storedPhoneNumber: String?
   private let storedUserRecordID: CKRecord.ID?
 
-  /// Looks for a user with this e-mail address. Letter case does not matter.
+  /// Makes a key from an e-mail address. The server ignores upper and lower case.
   public init(emailAddress: String) {
     storedEmailAddress = emailAddress
     storedPhoneNumber = nil
     storedUserRecordID = nil
   }
 
-  /// Looks for a user with this phone number. Spaces and punctuation do not matter.
+  /// Makes a key from a phone number. The server ignores spaces and punctuation.
   public init(phoneNumber: String) {
     storedEmailAddress = nil
     storedPhoneNumber = phoneNumber
     storedUserRecordID = nil
   }
 
-  /// Looks for the user whose record this is.
+  /// Makes a key from the ID of a user's record.
   public init(userRecordID: CKRecord.ID) {
     storedEmailAddress = nil
     storedPhoneNumber = nil
     storedUserRecordID = userRecordID
   }
 
-  /// One for each e-mail address, in order.
+  /// Returns a key for each e-mail address, in the same order.
   open class func lookupInfos(withEmails emails: [String]) -> [CKUserIdentity.LookupInfo] {
     emails.map { CKUserIdentityLookupInfo(emailAddress: $0) }
   }
 
-  /// One for each phone number, in order.
+  /// Returns a key for each phone number, in the same order.
   open class func lookupInfos(
     withPhoneNumbers phoneNumbers: [String]
   ) -> [CKUserIdentity.LookupInfo] {
     phoneNumbers.map { CKUserIdentityLookupInfo(phoneNumber: $0) }
   }
 
-  /// One for each user record ID, in order.
+  /// Returns a key for each user record ID, in the same order.
   open class func lookupInfos(with recordIDs: [CKRecord.ID]) -> [CKUserIdentity.LookupInfo] {
     recordIDs.map { CKUserIdentityLookupInfo(userRecordID: $0) }
   }
 
-  /// What the server was asked for; nil when it is nothing.
+  /// Makes a key from the server's answer; returns nil if the answer has none.
   init?(_ model: UserLookup) {
     guard model != UserLookup() else { return nil }
     storedEmailAddress = model.emailAddress
@@ -56,6 +62,7 @@ open class CKUserIdentityLookupInfo: NSObject, NSSecureCoding, NSCopying, @unche
     storedUserRecordID = model.userRecordName.map { CKRecord.ID(RecordID(recordName: $0)) }
   }
 
+  /// The key as a request contains it.
   var model: UserLookup {
     UserLookup(
       emailAddress: emailAddress, phoneNumber: phoneNumber,
@@ -64,6 +71,8 @@ open class CKUserIdentityLookupInfo: NSObject, NSSecureCoding, NSCopying, @unche
 
   open class var supportsSecureCoding: Bool { true }
 
+  /// Makes a key from an archive. Returns nil, and makes the decoder fail, if all parts are
+  /// missing.
   public required init?(coder: NSCoder) {
     let emailAddress = coder.decodeOptionalString(forKey: "emailAddress")
     let phoneNumber = coder.decodeOptionalString(forKey: "phoneNumber")
@@ -84,6 +93,7 @@ open class CKUserIdentityLookupInfo: NSObject, NSSecureCoding, NSCopying, @unche
     coder.encode(userRecordID, forKey: "userRecordID")
   }
 
+  /// Returns the key itself, which cannot change.
   open func copy(with zone: NSZone? = nil) -> Any { self }
 
   open override func isEqual(_ object: Any?) -> Bool {
@@ -100,7 +110,7 @@ open class CKUserIdentityLookupInfo: NSObject, NSSecureCoding, NSCopying, @unche
 }
 
 extension Dictionary where Key == CKUserIdentity.LookupInfo {
-  /// The values by the one part of the lookup info that was asked by.
+  /// Returns the values by one part of the lookup info. Infos without that part are left out.
   func keyed<Part: Hashable>(by part: KeyPath<CKUserIdentity.LookupInfo, Part?>) -> [Part: Value] {
     var values: [Part: Value] = [:]
     for (lookupInfo, value) in self {

@@ -1,17 +1,22 @@
 internal import WebServices
 
-/// What the discovering methods of the container run: one user by a lookup info, several, or all
-/// who let themselves be found.
+/// An operation that finds users who permit discovery, for the methods of the container.
+///
+/// It looks up the users of a list, or finds all users.
 final class DiscoverUsersOperation: CKOperation, @unchecked Sendable {
+  /// The users in the server's answer.
   struct Found {
-    /// In the server's order.
+    /// All users, in the order of the answer.
     var all: [CKUserIdentity] = []
+    /// The users by the key with which they were looked up.
     var byLookup: [CKUserIdentity.LookupInfo: CKUserIdentity] = [:]
   }
 
-  /// Nil means all users.
+  /// The users to look up; nil means all users.
   var lookupInfos: [CKUserIdentity.LookupInfo]?
+  /// Called once with the users who were found.
   var completion: ((Result<Found, any Error>) -> Void)?
+  /// The users in the answer; empty before it.
   private var found = Found()
 
   override func firstCall() throws(CKError) -> ServiceCall? {
@@ -35,9 +40,10 @@ final class DiscoverUsersOperation: CKOperation, @unchecked Sendable {
 }
 
 extension ServiceCall {
+  /// The call that finds all users who permit discovery.
   static let discoverAllUsers = ServiceCall(operation: "users/discover", scope: .public)
 
-  /// Looks for users; nil when there is nobody to look for.
+  /// Returns the call that looks up users; nil if the list is empty.
   static func discoverUsers(_ lookupInfos: [CKUserIdentity.LookupInfo]) -> ServiceCall? {
     guard !lookupInfos.isEmpty else { return nil }
     return ServiceCall(
@@ -47,7 +53,9 @@ extension ServiceCall {
 }
 
 extension CKOperation {
-  /// The users in the answer to a call that discovers some.
+  /// Returns the users in the answer to a call that finds users.
+  ///
+  /// - Throws: `internalError` if the answer cannot be parsed.
   func foundUsers(
     in answer: ServiceExchange.Answer
   ) throws(CKError) -> DiscoverUsersOperation.Found {

@@ -1,18 +1,24 @@
 internal import CloudKitModel
 
-/// A step of operations that fetch: downloads the assets of records one after the other.
+/// The download of the assets of fetched records, one file after the other.
 ///
-/// Each record is delivered when its assets are there. A file that the server does not have any
-/// more fails its record with `assetNotAvailable`; when the network or the server fails, or the
-/// operation is cancelled, the operation ends.
+/// An operation that fetches uses this step between an answer and its blocks. A record is delivered
+/// when all its assets are in local files. If the server no longer has a file, or refuses it, that
+/// record fails with `assetNotAvailable` and the download continues with the next record. The
+/// operation ends when the network or the server fails, or when the program cancels it.
 final class AssetDownload: @unchecked Sendable {
-  // Unchecked: used on the operation's queue alone.
+  // Unchecked: only the operation's callback queue uses it.
 
+  /// The records that are not delivered yet. The first one is in work.
   private var remaining: ArraySlice<CKRecord>
   private let progress: (CKRecord, Double) -> Void
+  /// The consumer of each record, with the error that keeps its assets away; nil if all are local.
   private let deliver: (CKRecord, CKError?) -> Void
+  /// The source of the call that follows the last record.
   private let next: () throws(CKError) -> ServiceCall?
+  /// The assets of the first remaining record that still need a download.
   private var assets: ArraySlice<CKAsset> = []
+  /// The progress of the first remaining record.
   private var state = AssetProgress(total: 0)
 
   init(
@@ -26,7 +32,9 @@ final class AssetDownload: @unchecked Sendable {
     self.next = next
   }
 
-  /// Delivers records until one needs a file, and answers the call that fetches it.
+  /// Delivers records until one needs a file.
+  ///
+  /// - Returns: The call that downloads that file. After the last record, the result of `next`.
   func proceed() throws(CKError) -> ServiceCall? {
     while let record = remaining.first {
       assets = record.assets().map(\.asset).filter { $0.isDownloadable }[...]
@@ -40,7 +48,7 @@ final class AssetDownload: @unchecked Sendable {
     return try next()
   }
 
-  /// The call that fetches the first of the assets.
+  /// Returns the call that downloads the first of `assets`; delivers `record` when none is left.
   private func fetch(for record: CKRecord) throws(CKError) -> ServiceCall? {
     guard let asset = assets.first else {
       remaining.removeFirst()
@@ -73,6 +81,7 @@ final class AssetDownload: @unchecked Sendable {
     }
   }
 
+  /// Delivers `record` with `assetNotAvailable` and continues with the next record.
   private func fail(_ record: CKRecord, _ reason: String) throws(CKError) -> ServiceCall? {
     assets = []
     remaining.removeFirst()
@@ -86,12 +95,14 @@ final class AssetDownload: @unchecked Sendable {
 }
 
 extension CKAsset {
+  /// Whether the server has a file for the asset and this process has none.
   fileprivate var isDownloadable: Bool { fileURL == nil && storedAsset?.downloadURL != nil }
 }
 
 extension CKDatabaseOperation {
-  /// Downloads the assets of records that an answer brought, and goes on: what an override of
-  /// `receive(_:)` returns.
+  /// Downloads the assets of the records of an answer, then continues the operation.
+  ///
+  /// An override of `receive(_:)` returns the result:
   ///
   /// ```swift
   /// return try downloadAssets(of: records) { record, error in
@@ -102,9 +113,12 @@ extension CKDatabaseOperation {
   /// ```
   ///
   /// - Parameters:
-  ///   - progress: called with fractions below 1 while a record's assets come.
-  ///   - deliver: called for each record in order, with the reason when an asset is not to be had.
-  ///   - next: the call that follows; nil ends the operation.
+  ///   - records: The records as the server returned them. Records without assets are delivered at
+  ///     once.
+  ///   - progress: Receives fractions below 1 while the assets of a record are downloaded.
+  ///   - deliver: Receives each record in order, with an error if one of its assets failed.
+  ///   - next: Returns the call that follows; nil ends the operation.
+  /// - Returns: The next call of the operation; nil when there is none.
   func downloadAssets(
     of records: [CKRecord], progress: @escaping (CKRecord, Double) -> Void = { _, _ in },
     deliver: @escaping (CKRecord, CKError?) -> Void,

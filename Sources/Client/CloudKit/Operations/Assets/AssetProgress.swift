@@ -1,20 +1,28 @@
-/// Turns bytes that are moved for a record into fractions, in steps that are worth telling.
+/// The progress of one record's files, as fractions that rise by at least 0.01.
+///
+/// It limits the number of calls of a progress block: a record of any size leads to about 100.
 struct AssetProgress {
-  /// What is told at most: 1 means that the record is done, and comes from elsewhere.
+  /// The largest fraction that this type returns. The operation itself reports 1, when the record
+  /// is complete.
   static let most = 0.99
+  /// The smallest increase that is worth a report.
   private static let step = 0.01
 
+  /// The bytes of all files of the record.
   let total: Int64
-  /// The bytes of the files that are moved whole.
+  /// The bytes of the files that are transferred completely.
   private var settled: Int64 = 0
+  /// The fraction that was returned last.
   private var told = 0.0
 
   init(total: Int64) {
     self.total = total
   }
 
-  /// The fraction to tell when so many bytes of the present file are moved; nil when it is hardly
-  /// more than the last.
+  /// Records the number of bytes of the current file that are transferred so far.
+  ///
+  /// - Returns: The fraction to report. Nil if it is less than 0.01 above the last one, or if
+  ///   `total` is 0.
   mutating func moved(_ count: Int64) -> Double? {
     guard total > 0 else { return nil }
     let fraction = min(Self.most, Double(settled + count) / Double(total))
@@ -25,7 +33,10 @@ struct AssetProgress {
     return fraction
   }
 
-  /// The present file, of this size, is moved whole.
+  /// Records that the current file is transferred completely.
+  ///
+  /// - Parameter size: The bytes of the file.
+  /// - Returns: The fraction to report, as in ``moved(_:)``.
   mutating func finishFile(of size: Int64) -> Double? {
     let fraction = moved(size)
     settled += size

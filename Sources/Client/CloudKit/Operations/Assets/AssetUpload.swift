@@ -1,51 +1,67 @@
 internal import CloudKitModel
 internal import WebServices
 
-/// A step of operations that save: uploads the files of records before the records are saved.
+/// The upload of the files of records before an operation saves these records.
 ///
-/// It asks for URLs by zone, 200 at a time, and sends one file after the other. What is wrong with
-/// a file fails its record alone; when the network or the server fails, or the operation is
-/// cancelled, the operation ends.
+/// The step asks the server for upload URLs, zone by zone, for at most
+/// `ServiceLimits.assetsPerRequest` (200) files in a request. It sends one file after the other. An
+/// error of one file, such as a missing file or a full quota, fails its record alone. The operation
+/// ends when the network or the server fails, or when the program cancels it.
 final class AssetUpload: @unchecked Sendable {
-  // Unchecked: used on the operation's queue alone.
+  // Unchecked: only the operation's callback queue uses it.
 
-  /// A record to save.
+  /// A record to save, with its files.
   struct Save {
+    /// The operation of `records/modify` that saves the record. An asset that still has to be
+    /// uploaded is ``placeholder`` in its fields; the upload puts the stored asset in its place.
     var record: CKRecord
     /// Its assets that are to be uploaded are ``placeholder``s until they are.
     var operation: RecordOperation
+    /// The files to upload, ordered by field name.
     var files: [File]
+    /// The first error of one of the files; nil while the record can still be saved.
     var failure: CKError?
 
-    /// The assets by the checksums that the server found.
+    /// The uploaded assets by the checksum that the server computed.
     fileprivate var uploaded: [String: CKAsset] = [:]
+    /// The progress of the record's files together.
     fileprivate var progress: AssetProgress
   }
 
-  /// A file to upload, and where its asset stands.
+  /// A file to upload, and the place of its asset in the record.
   struct File {
+    /// The asset as the program put it into the record.
     var asset: CKAsset
     var url: URL
+    /// The state of the file when the operation began.
     var stamp: FileStamp
+    /// The name of the field.
     var key: String
-    /// In the field's list.
+    /// The index in the field's list; 0 if the field holds a single asset.
     var position: Int
   }
 
-  /// Stands for an asset that the server does not know yet.
+  /// The value that stands for an asset that the server does not know yet.
   static let placeholder = Asset(fileChecksum: "", size: -1)
 
+  /// One upload: a file, its record and, after the server's answer, its URL.
   private struct Turn {
+    /// The index of the record in `saves`.
     var save: Int
     var file: File
+    /// The upload URL. Nil before the server's answer, and if the answer has text that is no URL.
     var url: URL?
   }
 
+  /// The records to save. A record whose upload failed has a `failure`.
   private(set) var saves: [Save]
+  /// Makes the call of `assets/upload` for the operation's database.
   private let makeCall: (UploadAssetsRequest) -> ServiceCall
   private let progress: (CKRecord, Double) -> Void
   private let next: () throws(CKError) -> ServiceCall?
+  /// The uploads that have no URL yet, one element for each request of `assets/upload`.
   private var groups: ArraySlice<(zoneID: ZoneID, turns: [Turn])>
+  /// The uploads of the current group that are not sent yet.
   private var turns: ArraySlice<Turn> = []
 
   init(
@@ -60,6 +76,7 @@ final class AssetUpload: @unchecked Sendable {
     groups = Self.groups(of: saves)[...]
   }
 
+  /// Groups the files by zone, with at most `ServiceLimits.assetsPerRequest` in a group.
   private static func groups(of saves: [Save]) -> [(zoneID: ZoneID, turns: [Turn])] {
     var groups: [(zoneID: ZoneID, turns: [Turn])] = []
     for (index, save) in saves.enumerated() {
@@ -75,7 +92,10 @@ final class AssetUpload: @unchecked Sendable {
     return groups
   }
 
-  /// The next call that the uploads need, or what follows them.
+  /// Returns the next call that the uploads need. After the last upload, returns the result of
+  /// `next`.
+  ///
+  /// Skips the remaining files of a record that has failed.
   func proceed() throws(CKError) -> ServiceCall? {
     while let turn = turns.popFirst() {
       guard saves[turn.save].failure == nil, let call = try upload(turn) else { continue }
@@ -85,7 +105,7 @@ final class AssetUpload: @unchecked Sendable {
     return announce(group.turns, inZone: group.zoneID)
   }
 
-  /// Asks for the URLs of a group.
+  /// Returns the call that asks the server for the upload URLs of a group.
   private func announce(_ group: [Turn], inZone zoneID: ZoneID) -> ServiceCall? {
     let tokens = group.map { turn in
       let operation = saves[turn.save].operation
@@ -107,6 +127,9 @@ final class AssetUpload: @unchecked Sendable {
     return call
   }
 
+  /// Returns `turns` with the upload URLs of the answer, which has them in the same order.
+  ///
+  /// - Throws: `internalError` if the answer cannot be read or has another number of URLs.
   private static func turns(
     _ turns: [Turn], with answer: ServiceExchange.Answer
   ) throws(CKError) -> [Turn] {
@@ -128,7 +151,10 @@ final class AssetUpload: @unchecked Sendable {
     }
   }
 
-  /// The call that sends a file; nil when its record has failed.
+  /// Returns the call that sends a file; nil if the file has changed, which fails its record.
+  ///
+  /// The file is compared with its stamp before the upload, at each report of progress and after
+  /// it.
   private func upload(_ turn: Turn) throws(CKError) -> ServiceCall? {
     guard let url = turn.url else {
       throw CKError(.internalError, "the server gave an upload URL that is no URL")
@@ -144,7 +170,9 @@ final class AssetUpload: @unchecked Sendable {
     }
     return ServiceCall(transfer) { [self] result throws(CKError) in
       do throws(CKError) {
-        // A file that shrinks makes the server wait in vain: the change is what to tell.
+        // If a file shrinks during the upload, the server waits for the missing bytes until the
+        // request times out. The change of the file is the cause, so the record gets that error and
+        // not the timeout.
         if !isCancelled(result), let error = turn.file.change { throw error }
         try keep(try Self.asset(of: try result.get()), for: turn)
       } catch  where error.isAboutItem {
@@ -159,6 +187,7 @@ final class AssetUpload: @unchecked Sendable {
     return false
   }
 
+  /// Reports the progress of the record after `count` bytes of the current file.
   private func reportProgress(of turn: Turn, _ count: Int64) {
     if let fraction = saves[turn.save].progress.moved(min(count, turn.file.stamp.size)) {
       progress(saves[turn.save].record, fraction)
@@ -173,6 +202,9 @@ final class AssetUpload: @unchecked Sendable {
     }
   }
 
+  /// Puts the stored asset into the fields of the record's save operation.
+  ///
+  /// - Throws: `assetFileModified` if the server stored another number of bytes than the file had.
   private func keep(_ asset: Asset, for turn: Turn) throws(CKError) {
     guard asset.size == turn.file.stamp.size else {
       throw CKError(
@@ -192,18 +224,20 @@ final class AssetUpload: @unchecked Sendable {
     if let fraction { progress(save.record, fraction) }
   }
 
+  /// Fails the record of `turn`. The first error stays.
   private func fail(_ turn: Turn, _ error: CKError) {
     if saves[turn.save].failure == nil { saves[turn.save].failure = error }
   }
 }
 
 extension AssetUpload.Save {
-  /// A record, with the files that its save needs.
+  /// Collects the files that the save of a record needs.
   ///
-  /// Uploaded is what was put into a field since the record was fetched, and what lies on this
-  /// machine; an asset that is only known to the server is named to it.
+  /// A file is uploaded if its field changed since the fetch, or if it is on this machine. An asset
+  /// that only the server has is named to the server by its stored form.
   ///
-  /// - Throws: `assetFileNotFound`, and whatever keeps the record from being saved.
+  /// - Throws: `assetFileNotFound` if a needed file does not exist. Otherwise the errors of
+  ///   ``RecordOperation/init(saving:policy:asset:)``.
   init(
     of record: CKRecord, policy: CKModifyRecordsOperation.RecordSavePolicy
   ) throws(CKError) {
@@ -233,7 +267,9 @@ extension AssetUpload.Save {
     progress = AssetProgress(total: files.reduce(0) { $0 + $1.stamp.size })
   }
 
-  /// The object for an asset of the record as it was saved.
+  /// Returns the asset of the program that the server saved as `stored`, now with its stored form.
+  ///
+  /// - Returns: Nil if neither the uploaded files nor the record has an asset with this checksum.
   func asset(savedAs stored: Asset) -> CKAsset? {
     let present =
       uploaded[stored.fileChecksum]
@@ -243,9 +279,11 @@ extension AssetUpload.Save {
 }
 
 extension AssetUpload.File {
+  /// The description of the file in error messages.
   fileprivate var name: String { "the file \(url.path) of the asset in field '\(key)'" }
 
-  /// What happened to the file since the operation began; nil when nothing did.
+  /// The error that a change of the file since the start of the operation leads to; nil if the file
+  /// is unchanged. It is `assetFileNotFound` or `assetFileModified`.
   fileprivate var change: CKError? {
     guard let now = FileStamp(url) else {
       return CKError(.assetFileNotFound, "\(name) is not there any more")
@@ -258,7 +296,7 @@ extension AssetUpload.File {
 }
 
 extension CKError {
-  /// Whether the error is about what was sent, so that other items may fare better.
+  /// Whether the error concerns one item, so that the other items can still succeed.
   fileprivate var isAboutItem: Bool {
     switch code {
     case .assetFileNotFound, .assetFileModified, .limitExceeded, .invalidArguments, .unknownItem,

@@ -1,13 +1,17 @@
-/// What changes when someone writes to a file or puts another in its place.
+/// The properties of a file that change when a program writes to it or replaces it.
+///
+/// Two stamps are equal if size, device, inode and time of modification (to the nanosecond) are
+/// equal.
 struct FileStamp: Equatable {
-  /// Bytes.
+  /// The number of bytes.
   let size: Int64
   private let device: UInt64
+  /// The inode.
   private let number: UInt64
   private let seconds: Int
   private let nanoseconds: Int
 
-  /// Nil when there is no such file, or when it is a folder or a device.
+  /// Reads the stamp of a file. Returns nil if there is no regular file at the URL.
   init?(_ url: URL) {
     var status = stat()
     guard url.isFileURL, stat(url.path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {

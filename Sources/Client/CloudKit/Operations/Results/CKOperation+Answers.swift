@@ -1,7 +1,9 @@
 internal import WebServices
 
 extension CKOperation {
-  /// Reads an answer; what cannot be read is an internal error.
+  /// Parses an answer of the server with `read`.
+  ///
+  /// - Throws: `internalError` if the answer cannot be parsed.
   func read<Response>(
     _ read: () throws(ServiceError) -> Response
   ) throws(CKError) -> Response {
@@ -12,7 +14,9 @@ extension CKOperation {
     }
   }
 
-  /// Pairs what was asked with what was answered, which the protocol puts in the same order.
+  /// Pairs the items of a request with the server's answers, which have the same order.
+  ///
+  /// - Throws: `internalError` if the server answered for another number of items.
   func pair<Item, Answer>(
     _ items: [Item], with answers: [Answer]
   ) throws(CKError) -> [(Item, Answer)] {

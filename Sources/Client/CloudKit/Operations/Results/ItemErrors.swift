@@ -1,12 +1,14 @@
-/// The errors of single items, which deprecated completion blocks get together.
+/// The errors of single items of an operation, which its deprecated completion block gets together.
 struct ItemErrors {
   private var errors: [AnyHashable: any Error] = [:]
 
+  /// Adds the error of an item. A later error replaces an earlier one of the same item.
   mutating func add(_ error: any Error, for item: AnyHashable) {
     errors[item] = error
   }
 
-  /// `partialFailure` with the errors by item; nil when there are none.
+  /// The error `partialFailure` with the errors by item in ``CKPartialErrorsByItemIDKey``. Nil if
+  /// no item failed.
   var partialFailure: CKError? {
     guard !errors.isEmpty else { return nil }
     return CKError(
@@ -16,6 +18,7 @@ struct ItemErrors {
 }
 
 extension ItemErrors {
+  /// Adds the errors of those results that are failures.
   mutating func add<Item: Hashable, Value>(contentsOf results: [Item: Result<Value, any Error>]) {
     for (item, result) in results {
       if case .failure(let error) = result { add(error, for: item) }

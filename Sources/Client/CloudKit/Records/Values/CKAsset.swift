@@ -1,29 +1,44 @@
 package import CloudKitModel
 
-/// A file that belongs to a record's field and is stored beside the records.
+/// A file that is the value of a record's field. The server stores it separately from the record.
 ///
-/// To save one, point it at a file that stays where it is, and as it is, until the save ends. A
-/// fetched asset points at a temporary file, which is removed with the asset object, or when the
-/// process ends: move it at once if you want to keep it.
+/// To save an asset, make it with the URL of a file. Keep the file unchanged and in place until the
+/// save ends. A file can have at most 50 MB (50,000,000 bytes).
+///
+/// A fetched asset refers to a temporary file. That file is removed when the last copy of the asset
+/// object is released, and when the process ends. Move the file at once to keep it.
+///
+/// ```swift
+/// note["photo"] = CKAsset(fileURL: photoURL)
+/// if let fileURL = (fetched["photo"] as? CKAsset)?.fileURL { try move(fileURL) }
+/// ```
+///
+/// Assets cannot be used in predicates, sort descriptors and desired keys of notifications.
 open class CKAsset: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {
-  /// Where the file lies on this machine; nil when the asset was not downloaded.
+  /// The URL of the file on this machine; nil if the asset was not downloaded.
   public var fileURL: URL? { state.withLock { $0.fileURL } }
 
+  /// The parts of an asset, as a value under its lock.
   private struct State {
     var fileURL: URL?
-    /// What removes the file when nobody needs it any more.
+    /// The object that removes a downloaded file when no asset refers to it any more. Nil for files
+    /// of the program.
     var staged: StagedFile?
+    /// The file as the server stores it; nil for an asset that was not saved.
     var stored: Asset?
   }
 
   private let state: Locked<State>
 
+  /// Makes an asset from a file of the program. The file is read when the record is saved.
+  ///
   /// - Precondition: `fileURL` is a file URL.
   public init(fileURL: URL) {
     requireArgument(fileURL.isFileURL, "CKAsset: \(fileURL) is not a file URL")
     state = Locked(State(fileURL: fileURL))
   }
 
+  /// Makes an asset from a file, a stored asset or both.
   package init(fileURL: URL?, stored: Asset?) {
     state = Locked(State(fileURL: fileURL, stored: stored))
   }
@@ -32,13 +47,13 @@ open class CKAsset: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {
     self.state = Locked(state)
   }
 
-  /// What the server knows of the file, once it was fetched or saved.
+  /// The file as the server stores it. Nil for an asset that was neither fetched nor saved.
   package var storedAsset: Asset? {
     get { state.withLock { $0.stored } }
     set { state.withLock { $0.stored = newValue } }
   }
 
-  /// The file was downloaded.
+  /// Sets the file to which the asset was downloaded.
   func setFile(_ file: StagedFile) {
     state.withLock { state in
       state.fileURL = file.url
@@ -46,7 +61,7 @@ open class CKAsset: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {
     }
   }
 
-  /// The same file as what the server knows as `stored`.
+  /// Returns an asset with the same file that the server stored as `stored`.
   func saved(as stored: Asset) -> CKAsset {
     CKAsset(
       state: state.withLock { state in
@@ -56,6 +71,8 @@ open class CKAsset: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {
 
   open class var supportsSecureCoding: Bool { true }
 
+  /// Makes an asset from an archive. The archive contains the URL and the stored asset, and not the
+  /// file.
   public required init?(coder: NSCoder) {
     var state = State(
       fileURL: coder.decodeOptional(NSURL.self, forKey: "AssetFileURL", "fileURL").map { $0 as URL }
@@ -83,6 +100,7 @@ open class CKAsset: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {
     coder.encodeOptional(asset.downloadURL, forKey: "downloadURL")
   }
 
+  /// Returns an asset for the same file.
   open func copy(with zone: NSZone? = nil) -> Any {
     CKAsset(state: state.withLock { $0 })
   }

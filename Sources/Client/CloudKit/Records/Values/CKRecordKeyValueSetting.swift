@@ -1,5 +1,4 @@
-/// Reading and writing a record's fields by name; the fields of a record and its encrypted values
-/// are used alike.
+/// An object whose fields can be read and set by name: a record, or a record's encrypted fields.
 ///
 /// ```swift
 /// record["title"] = "Mona"
@@ -9,24 +8,28 @@
 /// let tags = record["tags"] as? [String]
 /// ```
 public protocol CKRecordKeyValueSetting: NSObjectProtocol {
-  /// The value of a field; nil when it has none.
+  /// Returns the value of a field; nil if the field has none.
   func object(forKey key: CKRecord.FieldKey) -> (any CKRecordValueProtocol)?
-  /// Sets a field's value; nil removes it. Marks the field as changed, even if the value is the same.
+  /// Sets the value of a field; nil removes the value. The field counts as changed even if the
+  /// value is the same.
   func setObject(_ object: (any CKRecordValueProtocol)?, forKey key: CKRecord.FieldKey)
-  /// The names of the fields that have a value, in alphabetical order.
+  /// Returns the names of the fields that have a value, in alphabetical order.
   func allKeys() -> [CKRecord.FieldKey]
-  /// The names of the fields that were set or removed since the record was fetched or saved, in
-  /// alphabetical order.
+  /// Returns the names of the fields that were set or removed since the record was fetched or
+  /// saved, in alphabetical order.
   func changedKeys() -> [CKRecord.FieldKey]
 }
 
 extension CKRecordKeyValueSetting {
-  /// The value of a field as the type that the context asks for; nil when it is of another type.
+  /// The value of a field, as the type that the caller expects. Reading gives nil if the field has
+  /// no value or a value of another type. Setting nil removes the value.
   public subscript<Value: CKRecordValueProtocol>(key: CKRecord.FieldKey) -> Value? {
     get { object(forKey: key) as? Value }
     set { setObject(newValue, forKey: key) }
   }
 
+  /// The value of a field, as any type. Reading gives numbers and Booleans as `NSNumber`. Setting
+  /// nil removes the value.
   public subscript(key: CKRecord.FieldKey) -> (any CKRecordValueProtocol)? {
     get { object(forKey: key) }
     set { setObject(newValue, forKey: key) }

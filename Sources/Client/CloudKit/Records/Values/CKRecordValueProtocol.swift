@@ -1,9 +1,14 @@
-/// What a record's field can hold: strings, numbers, dates, data, locations, references, assets,
-/// and arrays of one of these.
+/// A value that a record's field can hold.
+///
+/// These are texts, numbers, dates, data, locations, references, assets, and arrays of one of
+/// these. The server refuses nested arrays and arrays with elements of several types. A Boolean is
+/// stored as 0 or 1.
 public protocol CKRecordValueProtocol {}
 
-/// The name of the same thing in Objective-C's part of Apple's module.
+/// The Objective-C name of the same protocol in Apple's framework, where it is a protocol of its
+/// own.
 public typealias CKRecordValue = CKRecordValueProtocol
+/// The name of the same protocol in the Swift interface of Apple's framework.
 public typealias __CKRecordObjCValue = CKRecordValueProtocol
 
 extension String: CKRecordValueProtocol {}

@@ -1,23 +1,37 @@
-/// A field's pointer to another record of the same database: `CKRecord.Reference`. Immutable.
+/// A reference from a field to another record: `CKRecord.Reference`.
+///
+/// The target has to be in the same database. In the public or the private database, a reference
+/// with the action `.deleteSelf` and a parent have to stay in the zone of their record. A reference
+/// cannot change.
+///
+/// ```swift
+/// page["note"] = CKRecord.Reference(recordID: note.recordID, action: .deleteSelf)
+/// ```
 open class CKReference: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {
+  /// The former name of the type of ``action``.
   @available(*, deprecated, renamed: "CKRecord.ReferenceAction")
   public typealias Action = CKRecord.ReferenceAction
 
+  /// The ID of the target.
   public let recordID: CKRecord.ID
-  /// What becomes of the record that holds the reference when the target is deleted.
+  /// The effect that the deletion of the target has on the record that holds the reference.
   public let action: CKRecord.ReferenceAction
 
+  /// Makes a reference to the record with this ID.
   public init(recordID: CKRecord.ID, action: CKRecord.ReferenceAction) {
     self.recordID = recordID
     self.action = action
   }
 
+  /// Makes a reference to this record.
   public convenience init(record: CKRecord, action: CKRecord.ReferenceAction) {
     self.init(recordID: record.recordID, action: action)
   }
 
   open class var supportsSecureCoding: Bool { true }
 
+  /// Makes a reference from an archive. Returns nil, and makes the decoder fail, if the ID is
+  /// missing.
   public required init?(coder: NSCoder) {
     guard let recordID = coder.decodeOptional(CKRecordID.self, forKey: "RecordID", "recordID")
     else {
@@ -37,6 +51,7 @@ open class CKReference: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable
     coder.encode(Int(action.rawValue), forKey: "ReferenceAction")
   }
 
+  /// Returns the reference itself, which cannot change.
   open func copy(with zone: NSZone? = nil) -> Any { self }
 
   open override func isEqual(_ object: Any?) -> Bool {

@@ -1,8 +1,10 @@
 package import CloudKitModel
 
 extension CLLocation {
-  /// What a stored location lacks is marked as not valid, as in `CLLocation(latitude:longitude:)`;
-  /// a missing time becomes the reference date of 1970.
+  /// Makes a location from a stored one.
+  ///
+  /// Properties that the stored location does not have are marked as not valid, as in
+  /// `CLLocation(latitude:longitude:)`. A missing time becomes 1970-01-01.
   package convenience init(_ model: Location) {
     self.init(
       coordinate: CLLocationCoordinate2D(latitude: model.latitude, longitude: model.longitude),
@@ -11,6 +13,7 @@ extension CLLocation {
       speed: model.speed ?? -1, timestamp: model.timestamp?.date ?? Date(timeIntervalSince1970: 0))
   }
 
+  /// The location as the server stores it. Properties that are not valid are left out.
   package var model: Location {
     Location(
       latitude: coordinate.latitude, longitude: coordinate.longitude,

@@ -1,8 +1,9 @@
-/// The one form in which a record keeps a field's value, whatever form it was set in.
+/// The functions that convert field values to the one form in which a record keeps them.
 ///
-/// Numbers and booleans become `NSNumber`, so that a read as any number type succeeds; arrays
-/// become `NSArray` of such values; strings, dates and data become Swift's own types.
+/// Numbers and Booleans become `NSNumber`, so that reading them as any number type succeeds. Arrays
+/// become `NSArray` of such values. Texts, dates and data become Swift's own types.
 enum RecordFieldValue {
+  /// Returns the canonical form of a value.
   static func canonical(_ value: any CKRecordValueProtocol) -> any CKRecordValueProtocol {
     switch value {
     case let number as NSNumber: number
@@ -14,18 +15,19 @@ enum RecordFieldValue {
     }
   }
 
-  /// The classes that a record's archive may hold.
+  /// The classes that a record's archive can contain.
   static let archivedClasses: [AnyClass] = [
     NSDictionary.self, NSArray.self, NSString.self, NSNumber.self, NSDate.self, NSData.self,
     CLLocation.self, CKReference.self, CKAsset.self,
   ]
 
-  /// The fields as objects that an archiver takes.
+  /// Returns the fields as objects that an archiver accepts.
   static func archive(_ fields: [String: any CKRecordValueProtocol]) -> NSDictionary {
     let entries = fields.map { (ArchivedText.escaped($0.key), archivable($0.value)) }
     return NSDictionary(dictionary: Dictionary(uniqueKeysWithValues: entries))
   }
 
+  /// Returns a value as an object that an archiver accepts, with its texts escaped.
   private static func archivable(_ value: Any) -> Any {
     switch value {
     case let list as NSArray: NSArray(array: list.map { archivable($0) })
@@ -34,6 +36,7 @@ enum RecordFieldValue {
     }
   }
 
+  /// Returns a value of an archive with its texts restored.
   private static func unarchived(_ value: Any) -> Any {
     switch value {
     case let list as NSArray: NSArray(array: list.map { unarchived($0) })
@@ -42,7 +45,7 @@ enum RecordFieldValue {
     }
   }
 
-  /// The fields of an archive; nil when it holds something else.
+  /// Returns the fields of an archive; nil if it contains other values.
   static func fields(of archive: NSDictionary) -> [String: any CKRecordValueProtocol]? {
     guard let values = archive as? [String: Any] else { return nil }
     var fields: [String: any CKRecordValueProtocol] = [:]
@@ -53,6 +56,7 @@ enum RecordFieldValue {
     return fields
   }
 
+  /// Returns a value as an object of Foundation.
   private static func object(_ value: Any) -> Any {
     switch value {
     case let number as NSNumber: number

@@ -1,15 +1,15 @@
 package import CloudKitModel
 
 extension RecordValue {
-  /// The stored form of a value that code put into a record or a predicate.
+  /// Converts a value from a record or a predicate to its stored form.
   ///
-  /// Booleans and integers become `INT64`, floating-point numbers `DOUBLE`; a list that mixes the
-  /// two becomes one of doubles. An empty list becomes one of strings.
+  /// Booleans and integers become `INT64`, and floating-point numbers become `DOUBLE`. A list with
+  /// both becomes a list of doubles. An empty list becomes a list of texts.
   ///
-  /// - Parameter asset: What the server knows, or will know, of a file.
-  /// - Throws: `CKError.invalidArguments`, naming `field`, for integers beyond 64 bits with sign,
-  ///   mixed or nested lists and values of other types; `CKError.assetNotAvailable` for an asset
-  ///   that was not uploaded.
+  /// - Parameter asset: The stored form of a file; nil if the server does not have it.
+  /// - Throws: `invalidArguments`, with the name of the field, for integers above `Int64.max`, for
+  ///   mixed or nested lists and for values of other types. `assetNotAvailable` for an asset that
+  ///   was not uploaded.
   package init(
     _ value: Any, field: String, asset: (CKAsset) -> Asset? = { $0.storedAsset }
   ) throws(CKError) {
@@ -29,6 +29,7 @@ extension RecordValue {
     }
   }
 
+  /// Converts a number. The type of the number object decides between `INT64` and `DOUBLE`.
   private static func number(_ number: NSNumber, field: String) throws(CKError) -> RecordValue {
     switch UInt8(bitPattern: number.objCType.pointee) {
     case UInt8(ascii: "d"), UInt8(ascii: "f"):
@@ -42,6 +43,7 @@ extension RecordValue {
     }
   }
 
+  /// Returns the stored form of an asset, or throws `assetNotAvailable` if there is none.
   private static func stored(_ asset: Asset?, field: String) throws(CKError) -> Asset {
     guard let asset else {
       throw CKError(.assetNotAvailable, "the asset in the field '\(field)' was not uploaded")
@@ -49,6 +51,7 @@ extension RecordValue {
     return asset
   }
 
+  /// Converts a list; throws `invalidArguments` for nested and mixed lists.
   private static func list(
     _ list: [Any], field: String, asset: (CKAsset) -> Asset?
   ) throws(CKError) -> RecordValue {
@@ -67,11 +70,12 @@ extension RecordValue {
     }
   }
 
-  /// The value as code reads it from a record.
+  /// Returns the value as a program reads it from a record.
   ///
   /// - Parameters:
-  ///   - zoneID: The zone of the record, for references that name none.
-  ///   - asset: The object for a file; one that was not downloaded where it is nil.
+  ///   - zoneID: The zone of the record, for references that name no zone.
+  ///   - asset: Returns the object for a stored file. If it returns nil, the value is an asset that
+  ///     is not downloaded.
   package func object(
     in zoneID: CKRecordZone.ID, asset: (Asset) -> CKAsset? = { _ in nil }
   ) -> any CKRecordValueProtocol {
