@@ -79,6 +79,7 @@ package final class Operation: Sendable {
   let takesGET: Bool
   /// The reason for refusing a database of another scope; nil for a general sentence.
   let otherDatabases: String?
+  /// The texts for the OpenAPI description.
   let documentation: Documentation
   /// The JSON schema of the body; nil for an operation without arguments.
   let request: JSONSchema?

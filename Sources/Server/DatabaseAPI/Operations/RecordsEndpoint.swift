@@ -15,6 +15,7 @@ struct RecordsEndpoint: Sendable {
   let signatures: any SignatureStore
   /// The zones of databases.
   let zones: any ZoneStore
+  /// The cache of database numbers.
   let databases: DatabaseDirectory
   /// The maker of the download URLs in the records of an answer.
   let links: AssetLinks

@@ -15,7 +15,8 @@ import WebServices
 /// 2. ``Authenticator`` identifies the caller.
 /// 3. ``RequestThrottle`` counts the request for the caller and the API token.
 /// 4. `AccessPolicy` decides whether the caller may call the operation.
-/// 5. The signature of a server-to-server key is used up.
+/// 5. The signature of a server-to-server key is used up, except by `records/modify` and by
+///    operations that only read.
 /// 6. ``RequestTurns`` lets the request wait for its turn.
 /// 7. The handler of the ``Operation`` answers.
 ///
@@ -25,20 +26,26 @@ package final class RequestRouter: Sendable {
   /// The settings of the containers, by identifier. If it is empty, the server serves every
   /// container.
   private let containers: [String: ServerConfiguration.Container]
+  /// The check of credentials.
   private let authenticator: Authenticator
   /// The used signatures of server-to-server keys.
   private let signatures: any SignatureStore
   /// The web courier, whose requests ``CourierRequest`` answers through this router.
   let courier: WebCourier
+  /// The upload and download of the bytes of assets.
   private let assetTransfers: AssetTransfers
   /// The operations of all endpoints.
   package let operations: OperationTable
   private let clock: @Sendable () -> Timestamp
+  /// The sign-in pages, whose URL a refused caller gets.
   private let signIn: SignIn
+  /// The log lines and the metrics of failures.
   private let journal: FailureJournal
+  /// The request rates of callers.
   private let throttle: RequestThrottle
   /// The queue in which requests of the protocol wait for their turns.
   private let turns: RequestTurns
+  /// The quotas of databases, and the header field with the client's address.
   private let limits: ServerConfiguration.Limits
 
   /// Creates the router and all endpoints on a store.

@@ -69,8 +69,8 @@ extension ServiceError {
     case let error as FailedItem: self = error.error
     case let error as StoreError: self.init(error)
     case let error as ModelError: self.init(error)
-    // A client that has disconnected does not get this answer. It is for one whose request took too
-    // long.
+    // A client that has disconnected does not get this answer. A client that still waits does: its
+    // request took too long.
     case is CancellationError:
       self.init(
         .tryAgainLater, "the request took too long, and what it read was given up; ask for less")

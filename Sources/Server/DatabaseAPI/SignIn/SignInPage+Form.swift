@@ -26,8 +26,8 @@ extension SignInPage {
     return "<button formaction=\"\(form.action)/cancel\" formnovalidate>Cancel</button>\n"
   }
 
-  /// Returns the environment and the origin of the app, so that the user can see for whom the
-  /// password is asked.
+  /// Returns the environment and the origin of the app, so that the user can see which app gets the
+  /// token.
   private static func place(_ request: SignInRequest) -> HTML {
     let environment: HTML = request.environment == .development ? " (development)" : ""
     switch request.callback {
