@@ -2,17 +2,24 @@ import CloudKitModel
 import SQLEngine
 import StoreModel
 
-/// Takes due deliveries in the writer's transaction: merges those that a newer one can replace, and
-/// leases the others.
+/// A claim to due deliveries, in the writer's transaction: it merges those that a newer one can
+/// replace, and leases the others.
+///
+/// The claim is a value that collects its ``result``. In a distributed store there is a claim for
+/// each database, and the service adds their results.
 struct DeliveryClaim {
+  /// The deliveries that a claim has taken, with counts.
   struct Result: Sendable {
+    /// The leased deliveries, in the order of their times.
     var taken: [Delivery.ID] = []
     /// Taken deliveries whose earlier lease had ended.
     var renewed: Set<Delivery.ID> = []
+    /// The number of due deliveries that a newer one replaced.
     var mergedCount = 0
-    /// Whether no more were due.
+    /// Whether no more were due. If it is false, the caller claims again.
     var isAll = true
 
+    /// Adds another claim's deliveries and counts. ``isAll`` stays as it is.
     mutating func add(_ other: Result) {
       taken += other.taken
       renewed.formUnion(other.renewed)
@@ -20,16 +27,23 @@ struct DeliveryClaim {
     }
   }
 
+  /// The route whose deliveries are claimed.
   let route: DeliveryRoute.ID
+  /// The present: deliveries that are due at this time or earlier are claimed.
   let timestamp: Timestamp
+  /// The caller, and the end of the lease.
   let lease: DeliveryLease
   /// Whether a silent delivery is merged into a newer silent one of any subscription, so that a
   /// device has only one waiting.
+  ///
+  /// The caller sets it for a backlog, in which a device has many silent notifications waiting.
   let mergesHarder: Bool
   private(set) var result = Result()
-  /// The newest silent delivery that waits for a device, by device and database.
+  /// The newest silent delivery that waits for a device, by device and database. It saves a
+  /// statement for each further delivery to the device.
   private var newestSilent: [Reader: Int64] = [:]
 
+  /// A device and a database with deliveries to it.
   private struct Reader: Hashable {
     var device: Int64
     var database: DatabaseID
@@ -45,6 +59,8 @@ struct DeliveryClaim {
   }
 
   /// Takes due deliveries of all databases.
+  ///
+  /// The deliveries' rows are locked first. Those that another server has locked are left out.
   mutating func take(atMost limit: Int, in transaction: StoreTransaction) throws {
     let table = DeliveryTable(transaction: transaction)
     let due = try table.claimable(on: route, dueAt: timestamp, by: lease.holder, limit: limit)
@@ -52,7 +68,8 @@ struct DeliveryClaim {
     result.isAll = due.count < limit
   }
 
-  /// Due deliveries, without taking them.
+  /// The due deliveries that the caller could take, without taking or locking them. A distributed
+  /// store reads them first, and then takes them by database.
   func due(atMost limit: Int, in transaction: StoreTransaction) throws -> [Delivery.ID] {
     try DeliveryTable(transaction: transaction)
       .due(on: route, at: timestamp, for: lease.holder, limit: limit)
@@ -67,6 +84,7 @@ struct DeliveryClaim {
     try take(due, in: table)
   }
 
+  /// Merges or leases each delivery.
   private mutating func take(_ due: [DueDelivery], in table: DeliveryTable) throws {
     for delivery in due {
       if let newer = try newer(than: delivery, in: table) {
@@ -93,6 +111,8 @@ struct DeliveryClaim {
     return newest > delivery.id.number ? newest : nil
   }
 
+  /// The number of the newest silent delivery that waits for the device, whatever its subscription.
+  /// It is read once for each device and database.
   private mutating func newestSilent(
     for delivery: DueDelivery, in table: DeliveryTable
   ) throws -> Int64 {

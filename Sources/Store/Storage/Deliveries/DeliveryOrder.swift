@@ -11,10 +11,14 @@ import StoreModel
 /// sent to a device that no longer belongs to the notification's user, because taking a delivery
 /// checks both.
 struct DeliveryOrder: Sendable {
+  /// The change to make in each database.
   enum Action: Sendable {
-    /// Abandons the waiting deliveries.
+    /// Abandons the waiting deliveries of the notification's user. The reason is stored for
+    /// administrators.
     case abandon(reason: String, at: Timestamp)
     /// Moves the waiting deliveries to another route.
+    ///
+    /// A registration may change the container or APNs environment, and so the route.
     case move(to: DeliveryRoute.ID)
     /// Moves a reader's cursor in a container to the end of the log: the reader gets later entries
     /// only.
@@ -23,14 +27,25 @@ struct DeliveryOrder: Sendable {
     case forgetReading
   }
 
+  /// The device's token, or the courier reader's.
   var token: String
   /// The present or former user of the device.
   var userRecordName: String
+  /// The change.
   var action: Action
 }
 
 extension Transactions {
   /// Runs a write about devices, and carries out the orders that follow from it.
+  ///
+  /// In a distributed store, the orders run after the first transaction, and one may fail although
+  /// the registration is changed. A delivery to a former user of a device is abandoned when it is
+  /// claimed, in any case.
+  ///
+  /// - Parameters:
+  ///   - locks: the locks of the first transaction.
+  ///   - body: changes registrations, and appends the orders that follow.
+  /// - Returns: the result of `body`.
   func writeDevices<Value: Sendable>(
     locking locks: WriteLocks = .reference,
     _ body: @escaping @Sendable (StoreTransaction, inout [DeliveryOrder]) throws -> Value
@@ -61,6 +76,7 @@ extension Transactions {
 }
 
 extension DeliveryOrder {
+  /// Carries out the order in one database.
   fileprivate func carryOut(in database: DatabaseID, _ transaction: StoreTransaction) throws {
     switch action {
     case .abandon(let reason, let timestamp):

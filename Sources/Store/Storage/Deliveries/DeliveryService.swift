@@ -3,15 +3,22 @@ import SQLEngine
 import StoreModel
 
 /// The queue of deliveries to devices.
+///
+/// A delivery is written with its log entry, claimed by a server with a lease, and settled by an
+/// outcome. A lease that ends without an outcome makes the delivery due again. So a push may be
+/// sent twice, but is never forgotten.
 struct DeliveryService: DeliveryQueue {
   let transactions: Transactions
 
+  /// Returns due deliveries of all routes without claiming them, the oldest first.
   func dueDeliveries(at timestamp: Timestamp, limit: Int) async throws -> [Delivery] {
     try await transactions.read {
       try DeliveryTable(transaction: $0).due(at: timestamp, limit: limit)
     }
   }
 
+  /// Returns the next time after `timestamp` at which the caller can claim a delivery on a route;
+  /// nil if there is none.
   func nextDeliveryTime(
     on route: DeliveryRoute.ID, after timestamp: Timestamp, for holder: Int64
   ) async throws -> Timestamp? {
@@ -20,18 +27,30 @@ struct DeliveryService: DeliveryQueue {
     }
   }
 
+  /// Returns all routes by their numbers.
   func deliveryRoutes() async throws -> [DeliveryRoute.ID: DeliveryRoute] {
     try await transactions.read { try PushRouteTable(transaction: $0).routes() }
   }
 
+  /// Returns the latest refused pushes with their payloads, the newest first.
   func refusedPushes(limit: Int) async throws -> [RefusedPush] {
     try await transactions.read { try RefusedPushTable(transaction: $0).newest(limit: limit) }
   }
 
+  /// Returns the number of deliveries without an outcome.
+  ///
+  /// - Complexity: O(*n*) for *n* such deliveries.
   func owedDeliveryCount() async throws -> Int {
     try await transactions.read { try DeliveryTable(transaction: $0).owedCount() }
   }
 
+  /// Writes the outcomes of deliveries, in one transaction or, in a distributed store, in one for
+  /// each database.
+  ///
+  /// A device that the push service does not know is deleted afterwards, in a transaction of its
+  /// own.
+  ///
+  /// - Returns: the number of older deliveries that were merged into delivered ones.
   @discardableResult
   func updateDeliveries(_ updates: [DeliveryUpdate]) async throws -> Int {
     let counts = try await transactions.inEachDatabase(of: updates, settlesDeliveries: true) {
@@ -49,6 +68,11 @@ struct DeliveryService: DeliveryQueue {
   }
 
   /// Deletes the device of a delivery, unless it was registered again since.
+  ///
+  /// The waiting deliveries to it are abandoned.
+  ///
+  /// - Parameter moment: the time before which the device's last registration must be. The push
+  ///   service answered about that registration.
   private func dropDevice(
     of id: Delivery.ID, registeredBefore moment: Timestamp, at now: Timestamp
   ) async throws {
@@ -64,6 +88,14 @@ struct DeliveryService: DeliveryQueue {
     }
   }
 
+  /// Claims due deliveries on a route, and returns them with their contents.
+  ///
+  /// The claim is a write under ``WriteLocks/deliveries``, which locks no database. A delivery
+  /// whose device or log entry is gone cannot be sent: the method abandons it.
+  ///
+  /// - Parameters:
+  ///   - limit: the most deliveries claimed; a number below 0 counts as 0.
+  ///   - mergingHarder: see ``DeliveryClaim/mergesHarder``.
   func takeDeliveries(
     on route: DeliveryRoute.ID, dueAt timestamp: Timestamp, limit: Int, lease: DeliveryLease,
     mergingHarder: Bool
@@ -106,6 +138,10 @@ struct DeliveryService: DeliveryQueue {
       lostCount: lost.count, isAll: claimed.isAll)
   }
 
+  /// Ends the leases of servers that are gone, in batches, so that other servers need not wait for
+  /// the end of each lease.
+  ///
+  /// - Parameter holder: the process whose own leases stay, although it may not be registered.
   func reclaimDeliveries(at timestamp: Timestamp, exceptOf holder: Int64) async throws {
     var isDone = false
     while !isDone {

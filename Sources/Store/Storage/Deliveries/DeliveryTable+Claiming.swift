@@ -6,6 +6,8 @@ import StoreModel
 
 extension DeliveryTable {
   /// The condition that no registered server other than `holder` has leased a delivery.
+  ///
+  /// - Parameter holder: the SQL parameter with the number of the caller, such as `$4`.
   static func isAvailable(to holder: String) -> String {
     """
     (leased_by IS NULL OR leased_by = \(holder)
@@ -13,12 +15,15 @@ extension DeliveryTable {
     """
   }
 
-  /// Rows that another server is taking or settling are skipped, not waited for.
+  /// The end of a selection that locks rows; empty on a store for one server. Rows that another
+  /// server is taking or settling are skipped, not waited for.
   private var skippingLocked: String {
     connection.isShared ? " FOR NO KEY UPDATE SKIP LOCKED" : ""
   }
 
   /// Due deliveries of all databases, locked to be taken by the transaction.
+  ///
+  /// - Returns: at most `limit` deliveries, those that are due longest first.
   func claimable(
     on route: DeliveryRoute.ID, dueAt timestamp: Timestamp, by holder: Int64, limit: Int
   ) throws -> [DueDelivery] {
@@ -36,6 +41,7 @@ extension DeliveryTable {
   }
 
   /// A delivery that was due a moment ago, if it still is, locked to be taken by the transaction.
+  /// It is nil otherwise.
   func claimable(
     _ id: Delivery.ID, on route: DeliveryRoute.ID, dueAt timestamp: Timestamp, by holder: Int64
   ) throws -> DueDelivery? {
@@ -51,7 +57,7 @@ extension DeliveryTable {
       ], DueDelivery.init(row:))
   }
 
-  /// Due deliveries, without locks.
+  /// Due deliveries, without locks. Those that are due longest come first.
   func due(
     on route: DeliveryRoute.ID, at timestamp: Timestamp, for holder: Int64, limit: Int
   ) throws -> [Delivery.ID] {
@@ -70,6 +76,8 @@ extension DeliveryTable {
 
   /// The number of the newest delivery after `delivery` for the same device with the same merge
   /// key.
+  ///
+  /// - Returns: nil if `delivery` is the newest.
   func newest(withKey mergeKey: String, behind delivery: DueDelivery) throws -> Int64? {
     try connection.first(
       """
@@ -84,7 +92,7 @@ extension DeliveryTable {
     ) { $0.integer(0) }
   }
 
-  /// The number of the newest silent delivery that waits for a device.
+  /// The number of the newest silent delivery that waits for a device. It is nil if there is none.
   func newestSilent(for device: Int64, in database: DatabaseID) throws -> Int64? {
     try connection.first(
       """
@@ -99,7 +107,9 @@ extension DeliveryTable {
     ) { $0.optionalInteger(0) } ?? nil
   }
 
-  /// Merges a delivery into a newer one.
+  /// Merges a delivery into a newer one: the older one gets a final state and is never sent.
+  ///
+  /// - Parameter newer: the number of the newer delivery in the same database.
   func merge(_ id: Delivery.ID, into newer: Int64, at timestamp: Timestamp) throws {
     try connection.run(
       """
@@ -112,6 +122,7 @@ extension DeliveryTable {
       ])
   }
 
+  /// Leases a delivery: its `due` becomes the end of the lease.
   func lease(_ id: Delivery.ID, _ lease: DeliveryLease) throws {
     try connection.run(
       "UPDATE deliveries SET due = $3, leased_by = $4 WHERE database_id = $1 AND number = $2",
@@ -127,6 +138,11 @@ extension DeliveryTable {
   static let reclaimBatch = 1_000
 
   /// A batch of deliveries leased to servers that are gone.
+  ///
+  /// - Parameters:
+  ///   - timestamp: the present.
+  ///   - holder: the process whose leases are left out.
+  /// - Returns: at most ``reclaimBatch`` deliveries, in no order.
   func takenByGoneServers(at timestamp: Timestamp, exceptOf holder: Int64) throws -> [Delivery.ID] {
     // A lease ends in the future: deliveries that have waited longer come before it in the index.
     try connection.rows(
@@ -142,6 +158,9 @@ extension DeliveryTable {
   }
 
   /// Ends the leases of other processes on these deliveries.
+  ///
+  /// The deliveries become due at `timestamp`. Those that were settled or claimed by the caller
+  /// since stay as they are.
   func reclaim(_ ids: [Delivery.ID], at timestamp: Timestamp, exceptOf holder: Int64) throws {
     for id in ids {
       try connection.run(
@@ -157,13 +176,17 @@ extension DeliveryTable {
   }
 }
 
-/// The columns of a due delivery that decide how it is taken.
+/// The columns of a due delivery that decide how it is claimed.
 struct DueDelivery {
+  /// The columns that ``init(row:)`` reads.
   static let columns = "database_id, number, device, merge_key, leased_by"
 
   var id: Delivery.ID
+  /// The number of the device's token (``DeviceTable``).
   var device: Int64
+  /// The text of the ``DeliveryMergeKey``; nil for a delivery that is never merged.
   var mergeKey: String?
+  /// Whether a process had leased it before, and the lease has ended.
   var wasLeased: Bool
 
   /// - Parameter row: has ``columns``.

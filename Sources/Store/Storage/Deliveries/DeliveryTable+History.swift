@@ -5,6 +5,10 @@ import StoreModel
 
 extension DeliveryTable {
   /// The deliveries of a log entry. Their numbers follow the entry's number, up to the next entry.
+  ///
+  /// - Parameter sequence: the number of the log entry.
+  /// - Returns: at most ``PushSearch/deliveryLimit`` deliveries, in the order of their numbers.
+  /// - Throws: ``StoreError/Code/corrupt`` for an unknown state.
   func loggedDeliveries(
     ofEntry sequence: Int64, in database: DatabaseID
   ) throws -> [LoggedPush.Delivery] {
@@ -36,6 +40,9 @@ extension DeliveryTable {
   }
 
   /// The deliveries of a log entry, which are numbered before the next entry.
+  ///
+  /// - Parameter next: the number of the next entry.
+  /// - Throws: ``StoreError/Code/corrupt`` for an unknown state.
   func pastDeliveries(
     ofEntry sequence: Int64, before next: Int64, in database: DatabaseID
   ) throws -> [PastDelivery] {
@@ -63,6 +70,7 @@ extension DeliveryTable {
 }
 
 extension PastDelivery.State {
+  /// The state for a stored number; nil for an unknown one.
   fileprivate init?(stored: Int64) {
     switch stored {
     case 0: self = .waiting

@@ -2,11 +2,17 @@ import CloudKitModel
 import SQLEngine
 import StoreModel
 
-/// The stored final states of a delivery; 0 is the state before an outcome.
+/// The stored final states of a delivery. The state before an outcome is 0.
+///
+/// The numbers are stored in the column `state`: never change them.
 enum FinalDeliveryState {
+  /// A push service, a browser's service or a webhook accepted the push.
   static let delivered: Int64 = 1
+  /// The delivery was given up; the column `reason` has the reason.
   static let abandoned: Int64 = 2
+  /// A newer delivery replaces it; the column `merged_into` has its number.
   static let merged: Int64 = 3
+  /// APNs refused the push because of a fault in Petrel; ``RefusedPushTable`` has the payload.
   static let refused: Int64 = 4
 }
 
@@ -14,6 +20,8 @@ enum FinalDeliveryState {
 
 extension DeliveryTable {
   /// Writes one outcome, and returns the number of other deliveries merged into it.
+  ///
+  /// A delivery that has a final state keeps it: a later outcome changes nothing.
   func apply(_ update: DeliveryUpdate) throws -> Int {
     var mergedCount = 0
     let key: [SQLValue] = [
@@ -42,6 +50,9 @@ extension DeliveryTable {
     return mergedCount
   }
 
+  /// Gives a delivery a final state; false if it has one already.
+  ///
+  /// - Parameter attempts: the number of attempts to add.
   @discardableResult
   private func finish(
     _ key: [SQLValue], in state: Int64, reason: String?, at now: SQLValue, attempts: Int64 = 1,
@@ -56,6 +67,7 @@ extension DeliveryTable {
       key + [.integer(state), SQLValue(reason), now, .integer(attempts), SQLValue(newer)]) == 1
   }
 
+  /// Sets the time of the next attempt and ends the lease.
   private func putOff(
     _ key: [SQLValue], until due: Timestamp, reason: String, at now: SQLValue, attempts: Int64
   ) throws {
@@ -68,6 +80,9 @@ extension DeliveryTable {
   }
 
   /// Merges older deliveries without a lease into a delivery, and returns their number.
+  ///
+  /// They are the deliveries of the same database to the same device with the same merge key. A
+  /// leased one may be under way, so it stays.
   private func merge(
     _ key: [SQLValue], with mergeKey: DeliveryMergeKey, at now: SQLValue
   ) throws -> Int {
@@ -82,10 +97,12 @@ extension DeliveryTable {
 
   // MARK: When a device's registration changes
 
+  /// The condition for deliveries to the device whose token is `$2`.
   private static let isToDevice =
     "device = (SELECT device FROM device_numbers WHERE token = $2)"
 
   /// Abandons a user's deliveries to a device. The device's next user may already have deliveries.
+  /// Only those whose log entry is the user's are abandoned.
   func abandon(
     toDevice token: String, of userRecordName: String, in database: DatabaseID, reason: String,
     at timestamp: Timestamp
@@ -105,6 +122,8 @@ extension DeliveryTable {
   }
 
   /// Moves the waiting deliveries of a device to another route.
+  ///
+  /// It changes nothing for a token without a number.
   func move(
     toDevice token: String, in database: DatabaseID, to route: DeliveryRoute.ID
   ) throws {

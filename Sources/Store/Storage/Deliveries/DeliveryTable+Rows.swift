@@ -2,9 +2,11 @@ import CloudKitModel
 import SQLEngine
 import StoreModel
 
-/// A delivery joined with its notification and its device.
+/// A delivery joined with its notification and its device, as read from the tables.
+/// ``delivery(in:)`` decodes it.
 struct DeliveryRow {
-  /// The rows' columns and tables.
+  /// The rows' columns and tables. A delivery whose device, number, route or log entry is gone has
+  /// no row.
   static let selection = """
     SELECT \(DeviceToken.columns), deliveries.database_id, deliveries.number, deliveries.route,
       deliveries.badge, deliveries.attempts, deliveries.due, notification_log.subscriber,
@@ -22,12 +24,16 @@ struct DeliveryRow {
   private var id: Delivery.ID
   private var route: DeliveryRoute.ID
   private var badge: Int?
+  /// The number of attempts so far.
   private var attempts: Int
   private var due: Timestamp
+  /// The user record name of the notification's user.
   private var subscriber: String
   private var logged: Timestamp
+  /// The log entry's content, not yet decoded.
   private var content: [UInt8]
 
+  /// Reads a row of ``selection``.
   init(_ row: any SQLRow) throws {
     let first = DeviceToken.columnCount
     device = try DeviceToken(row: row)
@@ -42,7 +48,10 @@ struct DeliveryRow {
     content = row.bytes(first + 8)
   }
 
-  /// Nil if the device no longer belongs to the subscriber, or belongs to another container.
+  /// The delivery; nil if the device no longer belongs to the subscriber, or belongs to another
+  /// container.
+  ///
+  /// So a notification never reaches the next user of a device.
   func delivery(in transaction: StoreTransaction) throws -> Delivery? {
     let address = try DatabaseTable(transaction: transaction).address(of: id.database)
     guard device.userRecordName == subscriber, device.container == address.container,

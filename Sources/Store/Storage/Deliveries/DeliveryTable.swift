@@ -2,7 +2,9 @@ import CloudKitModel
 import SQLEngine
 import StoreModel
 
-/// Deliveries by route, so that a stuck route delays no other.
+/// The deliveries of notifications to devices.
+///
+/// They are found by route, so that a stuck route delays no other.
 ///
 /// While a process has leased a delivery, `due` is the end of the lease and `leased_by` names the
 /// process. `merge_key` is equal for deliveries to one device of which only the newest need be
@@ -12,6 +14,13 @@ struct DeliveryTable {
 
   var connection: any SQLConnection { transaction.connection }
 
+  /// The numbers are of the database's sequence: the deliveries of a log entry have the numbers
+  /// after `log_sequence`, before the next entry. `device` is the number of the device's token.
+  /// `state` is 0 before an outcome, then one of ``FinalDeliveryState``. `due` and `updated` are in
+  /// milliseconds since 1970. `badge` is null if the subscription asks for none.
+  ///
+  /// The two partial indexes have only deliveries without an outcome. The first serves claims, the
+  /// second merging and the limits for each user.
   static let definition = [
     """
     CREATE TABLE deliveries (
@@ -31,7 +40,8 @@ struct DeliveryTable {
     """,
   ]
 
-  /// Writes new deliveries.
+  /// The statement that writes new deliveries, with ten arguments for each
+  /// (``NewDelivery/appendArguments(to:)``). New deliveries have no attempts and no outcome.
   static let insertion = RowInsertion.Statements(
     """
     INSERT INTO deliveries
@@ -44,6 +54,8 @@ struct DeliveryTable {
 
   /// The unsettled deliveries with these IDs, and the IDs of those whose device or log entry is
   /// gone.
+  ///
+  /// It runs one statement for each delivery.
   func deliveries(
     _ ids: [Delivery.ID]
   ) throws -> (found: [Delivery], lost: [Delivery.ID]) {
@@ -65,6 +77,9 @@ struct DeliveryTable {
   }
 
   /// Due deliveries of all databases, leased or not.
+  ///
+  /// - Parameter limit: the most deliveries read, those that are due longest first. The result
+  ///   leaves out those whose device has another user by now.
   func due(at timestamp: Timestamp, limit: Int) throws -> [Delivery] {
     try connection.rows(
       """
@@ -77,6 +92,11 @@ struct DeliveryTable {
   }
 
   /// When the next delivery on a route that a server may take is due.
+  ///
+  /// - Parameters:
+  ///   - timestamp: times up to this one do not count.
+  ///   - holder: the server, whose own leases count.
+  /// - Returns: nil if there is none.
   func nextTime(
     on route: DeliveryRoute.ID, after timestamp: Timestamp, for holder: Int64
   ) throws -> Timestamp? {
@@ -100,6 +120,9 @@ struct DeliveryTable {
   /// The number of deliveries of a database to these devices without an outcome.
   ///
   /// - Complexity: O(`limit`) plus the devices' waiting deliveries in other databases.
+  /// - Parameters:
+  ///   - devices: the numbers of the devices' tokens.
+  ///   - limit: the count at which the method stops.
   func owedCount(
     to devices: ArraySlice<Int64>, in database: DatabaseID, atMost limit: Int
   ) throws -> Int {
@@ -117,7 +140,8 @@ struct DeliveryTable {
     return limit - left
   }
 
-  /// The device that a delivery is for.
+  /// The device that a delivery is for. It is nil if the delivery, its route or the device's number
+  /// is gone.
   func device(of id: Delivery.ID) throws -> (token: String, kind: String)? {
     try connection.first(
       """
@@ -132,6 +156,9 @@ struct DeliveryTable {
   // MARK: Retention
 
   /// A batch of old finished deliveries, and of deliveries whose log entry is gone.
+  ///
+  /// - Parameter horizon: milliseconds since 1970; a delivery finished before it is old.
+  /// - Returns: at most ``Retention/batch`` deliveries, in no order.
   func old(before horizon: Int64) throws -> [Delivery.ID] {
     try connection.rows(
       """
@@ -144,6 +171,7 @@ struct DeliveryTable {
       """, [.integer(horizon), .integer(Retention.batch)], Delivery.ID.init(row:))
   }
 
+  /// Deletes deliveries, and returns the number of IDs passed.
   func drop(_ ids: [Delivery.ID]) throws -> Int {
     for (database, ids) in Dictionary(grouping: ids, by: \.database) {
       try transaction.delete(
@@ -167,17 +195,22 @@ struct DeliveryTable {
 struct NewDelivery {
   var database: DatabaseID
   var number: Int64
+  /// The number of the log entry, which is lower than ``number``.
   var logSequence: Int64
+  /// The number of the device's token.
   var device: Int64
+  /// The device's badge after the notification; nil if the subscription asks for none.
   var badge: Int?
+  /// The present, or the end of the lease if a process leases it from the start.
   var due: Timestamp
   var updated: Timestamp
   var route: DeliveryRoute.ID
   /// The process that has leased it from the start; nil if none.
   var holder: Int64?
+  /// The text of the ``DeliveryMergeKey``; nil for a delivery that is never merged.
   var mergeKey: String?
 
-  /// The arguments of ``DeliveryTable/insertion``.
+  /// The arguments of ``DeliveryTable/insertion``. Their order is that of the statement's columns.
   func appendArguments(to row: inout SQLArguments) {
     row.append(database.rawValue)
     row.append(number)

@@ -3,11 +3,15 @@ import SQLEngine
 import StoreModel
 
 /// The routes of deliveries, by their numbers.
+///
+/// A route is a kind of device, a container and an APNs environment. The table stays small, and
+/// rows are never deleted.
 struct PushRouteTable {
   let transaction: StoreTransaction
 
   private var connection: any SQLConnection { transaction.connection }
 
+  /// `apns_environment` has a value for devices of all kinds, since it is part of the key.
   static let definition = [
     """
     CREATE TABLE push_routes (
@@ -17,6 +21,12 @@ struct PushRouteTable {
   ]
 
   /// The number of a route, which the first call assigns.
+  ///
+  /// A route of a rolled-back transaction is assigned again, because the ``Catalog`` is emptied
+  /// then.
+  ///
+  /// - Throws: ``LocksNeeded`` if the route is new and the transaction does not have the reference
+  ///   lock.
   func number(of route: DeliveryRoute) throws -> DeliveryRoute.ID {
     if let known = transaction.catalog.routes[route] { return known }
     let names: [SQLValue] = [
@@ -40,6 +50,9 @@ struct PushRouteTable {
     return number
   }
 
+  /// All routes by their numbers.
+  ///
+  /// - Throws: ``StoreError/Code/corrupt`` for an unknown kind or APNs environment.
   func routes() throws -> [DeliveryRoute.ID: DeliveryRoute] {
     var routes: [DeliveryRoute.ID: DeliveryRoute] = [:]
     try connection.query(

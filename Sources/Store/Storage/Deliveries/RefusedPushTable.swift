@@ -2,12 +2,15 @@ import CloudKitModel
 import SQLEngine
 import StoreModel
 
-/// Pushes that APNs refused because of a fault in Petrel.
+/// The pushes that APNs refused because of a fault in Petrel, with their payloads, for the report
+/// of the fault.
 struct RefusedPushTable {
   let transaction: StoreTransaction
 
   private var connection: any SQLConnection { transaction.connection }
 
+  /// A row belongs to the delivery with the same key, which has the reason. `refused` is in
+  /// milliseconds since 1970. `payload` is the JSON text that was sent.
   static let definition = [
     """
     CREATE TABLE refused_pushes (
@@ -18,6 +21,8 @@ struct RefusedPushTable {
   ]
 
   /// The newest refused pushes of all databases.
+  ///
+  /// - Parameter limit: the most pushes returned; a number below 0 counts as 0.
   func newest(limit: Int) throws -> [RefusedPush] {
     try connection.rows(
       """
@@ -34,6 +39,7 @@ struct RefusedPushTable {
     }
   }
 
+  /// Stores a refused push.
   func add(_ id: Delivery.ID, payload: [UInt8], at timestamp: Timestamp) throws {
     try connection.run(
       """
@@ -46,12 +52,16 @@ struct RefusedPushTable {
   }
 
   /// A batch of old refused pushes.
+  ///
+  /// - Parameter horizon: milliseconds since 1970.
+  /// - Returns: at most ``Retention/batch`` deliveries.
   func old(before horizon: Int64) throws -> [Delivery.ID] {
     try connection.rows(
       "SELECT database_id, number FROM refused_pushes WHERE refused < $1 LIMIT $2",
       [.integer(horizon), .integer(Retention.batch)], Delivery.ID.init(row:))
   }
 
+  /// Deletes refused pushes, and returns the number of IDs passed.
   func drop(_ ids: [Delivery.ID]) throws -> Int {
     for (database, ids) in Dictionary(grouping: ids, by: \.database) {
       try transaction.delete(
@@ -61,7 +71,7 @@ struct RefusedPushTable {
     return ids.count
   }
 
-  /// Removes the refused pushes of deliveries whose numbers are between two others.
+  /// Deletes the refused pushes of deliveries whose numbers are between two others, both exclusive.
   func remove(after first: Int64, before end: Int64, in database: DatabaseID) throws {
     try connection.run(
       "DELETE FROM refused_pushes WHERE database_id = $1 AND number > $2 AND number < $3",

@@ -5,8 +5,17 @@ import StoreModel
 // MARK: Former devices, and numbers of tokens
 
 extension DeviceTable {
-  /// Records devices that are about to be removed. A device whose registration has expired was gone
-  /// from then on. Readers of the web courier come and go, and are not recorded.
+  /// Records devices that are about to be removed, for explanations of missing pushes.
+  ///
+  /// A device whose registration has expired was gone from then on. Readers of the web courier come
+  /// and go, and are not recorded.
+  ///
+  /// - Parameters:
+  ///   - condition: SQL that selects rows of `device_tokens` with the parameters `$1` and
+  ///     following.
+  ///   - arguments: the values of these parameters.
+  ///   - timestamp: the time of the removal.
+  ///   - reason: the reason, as a part of a sentence such as "it was unregistered".
   func rememberGone(
     where condition: String, _ arguments: [SQLValue], at timestamp: Timestamp,
     because reason: String
@@ -29,6 +38,9 @@ extension DeviceTable {
   }
 
   /// Deletes a batch of devices that have been gone for long; returns whether there may be more.
+  ///
+  /// Numbers of tokens that nothing needs any more are deleted with them. A batch has at most
+  /// ``Retention/batch`` devices.
   func trimGone(before horizon: Int64) throws -> Bool {
     let tokens = try connection.rows(
       """
@@ -54,6 +66,12 @@ extension DeviceTable {
   }
 
   /// The periods during which a recipient had devices.
+  ///
+  /// A present device has no reason. The end of its period is its expiry, or nil if it has none. A
+  /// former device has the time and the reason of its removal. The result is in the order of kinds,
+  /// tokens and beginnings.
+  ///
+  /// - Throws: ``StoreError/Code/corrupt`` for an unknown kind or APNs environment.
   func periods(of recipient: Recipient) throws -> [DevicePeriod] {
     try connection.rows(
       """
@@ -74,6 +92,9 @@ extension DeviceTable {
   // MARK: Numbers
 
   /// Gives a token a number, unless it has one.
+  ///
+  /// - Throws: ``LocksNeeded`` if the token is new and the transaction does not have the reference
+  ///   lock.
   func giveNumber(to token: String) throws {
     if try keepNumber(of: token) { return }
     try connection.run(
@@ -86,7 +107,7 @@ extension DeviceTable {
     .map { "'\($0.rawValue)'" }.joined(separator: ", ")
 
   /// Drops the number of a token that no device has, and none had for as long as deliveries are
-  /// kept.
+  /// kept. It does nothing for a token that still has a device, or a former device.
   func dropNumber(of token: String) throws {
     // The lock waits for a transaction that registers the token, so that the next statement sees
     // its device.
@@ -102,13 +123,15 @@ extension DeviceTable {
   }
 
   /// Keeps other transactions from dropping a token's number, or from giving it to a device, until
-  /// this transaction ends; false if the token has no number.
+  /// this transaction ends; false if the token has no number. The statement changes nothing, but
+  /// locks the row.
   private func keepNumber(of token: String) throws -> Bool {
     try connection.run("UPDATE device_numbers SET token = $1 WHERE token = $1", [.text(token)]) > 0
   }
 }
 
 extension DevicePeriod {
+  /// Reads a row of ``DeviceTable/periods(of:)``.
   fileprivate init(row: any SQLRow) throws {
     guard let kind = DeviceToken.Kind(rawValue: row.text(0)),
       let apnsEnvironment = APNsEnvironment(rawValue: row.text(2))

@@ -5,6 +5,10 @@ extension DeviceTable {
   private static let separator = "\u{1F}"
 
   /// Locks the rows of users' devices, in order, for a transaction that counts their badges.
+  ///
+  /// The writer calls it at the beginning of a transaction that has badge owners
+  /// (``WriteLocks/badgeOwners``), on a shared store. All servers lock in the order of kinds and
+  /// tokens, so that two transactions do not deadlock.
   static func lockBadges(of users: Set<String>, over connection: any SQLConnection) throws {
     _ = try connection.first(
       """

@@ -7,6 +7,14 @@ import StoreModel
 extension DeviceTable {
   /// Registers a device, or moves it to another user.
   ///
+  /// A registration by the same user renews the device: its badge stays, and its waiting deliveries
+  /// follow it to its route. A registration by another user, or for another container, begins anew:
+  /// the badge is 0, and waiting deliveries of the former user are abandoned. A courier reader gets
+  /// entries that are logged from now on.
+  ///
+  /// A period for explanations ends also when the device's client ID or APNs environment changes,
+  /// or after the registration had expired.
+  ///
   /// - Parameter orders: gets the changes to the device's waiting deliveries.
   /// - Throws: ``StoreError/Code/userDeleted``.
   func save(_ token: DeviceToken, ordering orders: inout [DeliveryOrder]) throws {
@@ -62,6 +70,8 @@ extension DeviceTable {
   }
 
   /// Removes a device of a recipient; false if the recipient has none with this token.
+  ///
+  /// The caller abandons the device's waiting deliveries (``DeliveryOrder``).
   func remove(
     _ token: String, kind: DeviceToken.Kind, of recipient: Recipient, at timestamp: Timestamp
   ) throws -> Bool {
@@ -77,6 +87,8 @@ extension DeviceTable {
   }
 
   /// Removes all of a user's devices of a kind, and abandons their deliveries.
+  ///
+  /// - Parameter orders: gets an order to abandon for each removed device.
   func removeAll(
     of userRecordName: String, kind: DeviceToken.Kind, at timestamp: Timestamp,
     ordering orders: inout [DeliveryOrder]
@@ -95,6 +107,8 @@ extension DeviceTable {
   }
 
   /// Removes a user's web courier readers and their cursors.
+  ///
+  /// - Parameter orders: gets an order to forget the cursors of each reader.
   func removeReaders(of userRecordName: String, ordering orders: inout [DeliveryOrder]) throws {
     let readers = try connection.rows(
       """
@@ -109,6 +123,10 @@ extension DeviceTable {
   /// Deletes a device that its push service does not know, unless it was registered again since.
   ///
   /// - Returns: the device's user; nil if the device stays.
+  /// - Parameters:
+  ///   - moment: the time of the push that the service refused. A device that was registered at
+  ///     this time or later stays.
+  ///   - now: the time at which the device is gone.
   func drop(
     _ token: String, kind: String, registeredBefore moment: Timestamp, at now: Timestamp
   ) throws -> String? {
@@ -122,6 +140,10 @@ extension DeviceTable {
   }
 
   /// Deletes devices whose registration has expired, and the cursors of expired readers.
+  ///
+  /// Waiting deliveries to expired devices stay. Their claim finds no device, and abandons them.
+  ///
+  /// - Parameter now: milliseconds since 1970.
   func dropExpired(at now: Int64, ordering orders: inout [DeliveryOrder]) throws {
     let readers = try connection.rows(
       """

@@ -14,11 +14,18 @@ import StoreModel
 ///
 /// The index returns a user's devices in order: an engine that has to sort them may instead scan
 /// all devices.
+///
+/// The courier's readers are rows of the kind `courier`. They have no number, since nothing is
+/// delivered to them: they read the log.
 struct DeviceTable {
   let transaction: StoreTransaction
 
   var connection: any SQLConnection { transaction.connection }
 
+  /// A `device_tokens` row is a present registration, keyed by kind and token: a token belongs to
+  /// one user at a time. `expires` is null for APNs tokens. `endpoint_url` and `endpoint_secrets`
+  /// are null except for browsers and webhooks. A `gone_devices` row is one former period, from
+  /// `first_registered` to `gone`. All times are in milliseconds since 1970.
   static let definition = [
     """
     CREATE TABLE device_tokens (
@@ -45,6 +52,7 @@ struct DeviceTable {
 
   // MARK: Reading
 
+  /// A registered device with its badge; nil if there is none.
   func device(
     withToken token: String, kind: DeviceToken.Kind
   ) throws -> (device: DeviceToken, badge: Int)? {
@@ -54,6 +62,7 @@ struct DeviceTable {
     ) { (try DeviceToken(row: $0), Int($0.integer(DeviceToken.columnCount))) }
   }
 
+  /// A user's devices of all kinds, in the order of their last registrations.
   func devices(of userRecordName: String) throws -> [DeviceToken] {
     try connection.rows(
       "SELECT \(DeviceToken.columns) FROM device_tokens WHERE user_record_name = $1"
@@ -63,6 +72,9 @@ struct DeviceTable {
   /// A page of devices in the order of their kinds and tokens.
   ///
   /// - Parameter userRecordName: the user whose devices are listed; nil for all users.
+  /// - Parameters:
+  ///   - last: the device before the page; nil for the first page.
+  ///   - limit: the most devices in the page.
   func devices(
     of userRecordName: String?, after last: DeviceName?, limit: Int
   ) throws -> [DeviceToken] {
@@ -78,8 +90,8 @@ struct DeviceTable {
       """, arguments, DeviceToken.init(row:))
   }
 
-  /// The number of other unexpired devices of the same kind that a device's user has in its
-  /// container.
+  /// The number of other devices of the same kind that a device's user has in its container.
+  /// Devices that had expired when the device was registered do not count.
   func othersCount(besides device: DeviceToken) throws -> Int {
     try connection.first(
       """
@@ -98,6 +110,11 @@ struct DeviceTable {
   /// Visits the unexpired devices to which a user's notifications of a container are pushed, each
   /// with its number. The courier's readers poll instead. No other transaction gives the devices
   /// another user until this one ends.
+  ///
+  /// The devices come in the order of their tokens. A device without a number is a fault of the
+  /// store.
+  ///
+  /// - Parameter now: devices that have expired by then are left out.
   func visitTargets(
     of userRecordName: String, at address: DatabaseAddress, now: Timestamp,
     _ visit: (DeviceToken, _ number: Int64?) throws -> Void
@@ -119,6 +136,8 @@ struct DeviceTable {
   }
 
   /// The number of devices of a kind in each container, in the order of containers.
+  ///
+  /// - Parameter limit: the most devices counted in all containers together.
   func counts(
     of kind: DeviceToken.Kind, now: Timestamp, limit: Int
   ) throws -> [(container: String, count: Int)] {
@@ -153,6 +172,8 @@ struct DeviceTable {
     return rows.first?.device.token == token ? rows : []
   }
 
+  /// The rows of a courier's token; see ``readers(ofToken:keepingThem:)``.
+  ///
   /// - Throws: ``StoreError/Code/notFound`` if there is no such token.
   func existingReaders(
     ofToken token: String, keepingThem: Bool = false
@@ -165,7 +186,8 @@ struct DeviceTable {
   }
 
   /// The row with which a reader listens to an entry's container. It is locked, so that no other
-  /// transaction gives it another reader before this one ends.
+  /// transaction gives it another reader before this one ends. It is nil if the reader does not
+  /// listen in that container.
   func reader(ofToken token: String, for entry: LogEntry) throws -> DeviceToken? {
     let address = entry.notification.database
     return try readers(ofToken: token, keepingThem: true).first {
@@ -181,13 +203,18 @@ struct DeviceTable {
   /// On a distributed store, Citus would lock the whole table instead of some rows, and two
   /// transactions that raise badges would wait for each other. There, taking a delivery finds those
   /// of a device that has another user by now.
+  ///
+  /// `FOR KEY SHARE` permits other such locks, and badge counts. It conflicts with `FOR UPDATE` of
+  /// ``lock(_:kind:)``.
   private var keepingRows: String {
     connection.isShared && !transaction.context.isDistributed ? " FOR KEY SHARE" : ""
   }
 
   /// Waits for transactions that are logging entries for the device's reader, and keeps others from
-  /// it, so that a change of the device's user finds all of its deliveries. Those transactions lock
-  /// its row by ``keepingRows``.
+  /// it. So a change of the device's user finds all of its deliveries.
+  ///
+  /// Those transactions lock its row by ``keepingRows``. The method does nothing on a store for one
+  /// server, and on a distributed store.
   func lock(_ token: String, kind: DeviceToken.Kind) throws {
     guard connection.isShared, !transaction.context.isDistributed else { return }
     _ = try connection.first(
@@ -198,7 +225,7 @@ struct DeviceTable {
 
   // MARK: Badges
 
-  /// Adds one to a token's badge and returns it.
+  /// Adds one to a token's badge and returns it. It is nil if there is no such device.
   func raiseBadge(of token: String, kind: DeviceToken.Kind) throws -> Int? {
     try connection.first(
       """
@@ -207,6 +234,7 @@ struct DeviceTable {
     ) { Int($0.integer(0)) }
   }
 
+  /// Sets the badge of all devices of a recipient, in the container's environment.
   func setBadge(_ badge: Int, of recipient: Recipient) throws {
     try connection.run(
       """
@@ -219,6 +247,7 @@ struct DeviceTable {
       ])
   }
 
+  /// Sets a device's badge to 0, because it has a new user or container.
   func resetBadge(of token: String, kind: DeviceToken.Kind) throws {
     try connection.run(
       "UPDATE device_tokens SET badge = 0 WHERE kind = $1 AND token = $2",

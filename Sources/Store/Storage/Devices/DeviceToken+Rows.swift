@@ -3,15 +3,19 @@ import SQLEngine
 import StoreModel
 
 extension DeviceToken {
+  /// The columns that ``init(row:)`` reads, with the name of the table for joins.
   static let columns = """
     device_tokens.kind, device_tokens.token, device_tokens.container, \
     device_tokens.environment, device_tokens.apns_environment, device_tokens.user_record_name, \
     device_tokens.device_id, device_tokens.registered, device_tokens.expires, \
     device_tokens.endpoint_url, device_tokens.endpoint_secrets
     """
+  /// The number of ``columns``: the index of the first column after them.
   static let columnCount: Int32 = 11
 
   /// Reads the row's first columns, which are ``columns``.
+  ///
+  /// - Throws: ``StoreError/Code/corrupt`` for an unknown kind, environment or APNs environment.
   init(row: any SQLRow) throws {
     guard let kind = Kind(rawValue: row.text(0)),
       let environment = ContainerEnvironment(rawValue: row.text(3)),
@@ -25,12 +29,13 @@ extension DeviceToken {
       endpoint: row.optionalText(9).map { WebEndpoint(url: $0, secrets: row.bytes(10)) })
   }
 
-  /// Whether this device made the change.
+  /// Whether this device made the change. The device gets no push for its own change. A device
+  /// without a client ID is never the origin.
   func isOrigin(of change: Change) -> Bool {
     deviceID != nil && deviceID == change.deviceID && userRecordName == change.userRecordName
   }
 
-  /// Whether two rows of one token have the same reader.
+  /// Whether two registrations of one token have the same user, container and environment.
   func hasSameReader(as other: DeviceToken) -> Bool {
     userRecordName == other.userRecordName && container == other.container
       && environment == other.environment
