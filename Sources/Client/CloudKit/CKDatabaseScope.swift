@@ -1,13 +1,19 @@
-/// Which of a container's databases is meant.
+/// The kind of a container's database: public, private or shared. Apps write `CKDatabase.Scope`.
+///
+/// The raw values are those of Apple's framework. Push payloads number the databases differently: private 1, public 2,
+/// shared 3.
 public enum CKDatabaseScope: Int, Sendable {
-  /// What a notification says whose payload names no database. Code can neither name nor make it, as on Apple's systems:
-  /// `default` and `@unknown default` take it, and a switch that has neither traps on it.
+  /// The scope of a notification whose payload names no database.
+  ///
+  /// Code cannot name or create this case, as on Apple's systems. In a `switch`, `default` and `@unknown default` match
+  /// it. A `switch` with neither traps on it.
   @available(*, unavailable)
   case unknown = 0
-  /// Readable by everyone who uses the app.
+  /// The database whose records everyone who uses the app can read, unless the schema's roles restrict a record type.
+  /// By default, writing needs a signed-in user.
   case `public` = 1
-  /// The user's own.
+  /// The database that only its user can read and write.
   case `private` = 2
-  /// What others share with the user.
+  /// The database with the zones and records that other users share with this user.
   case shared = 3
 }

@@ -1,8 +1,9 @@
-// Code written against Apple's module counts on these coming with it.
+// Apple's CloudKit module re-exports these modules, and code written against it relies on that.
 @_exported import CoreLocation
 @_exported import Dispatch
 @_exported import Foundation
 
-// Petrel's own, which alerts are read with.
+// Additions of Petrel that `CKNotification.petrelAlert(from:)` needs: the localised strings of an
+// app.
 @_exported import struct StringTables.PetrelStrings
 @_exported import struct StringTables.PetrelStringsError

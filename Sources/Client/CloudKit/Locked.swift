@@ -1,13 +1,19 @@
-/// A value that several threads may use: each access holds the lock.
+/// A value that several threads may use. An `NSLock` protects the value: each access holds the
+/// lock.
+///
+/// The class is `@unchecked Sendable` because only ``withLock(_:)`` reads or writes `value`.
 final class Locked<Value>: @unchecked Sendable {
   private let lock = NSLock()
   private var value: Value
 
+  /// Creates the lock with its first value.
   init(_ value: Value) {
     self.value = value
   }
 
-  /// Runs `body` with exclusive access. `body` must not come back to the same lock.
+  /// Runs `body` while the lock is held, and returns or throws what `body` returns or throws.
+  ///
+  /// The lock is not recursive: a `body` that calls `withLock` on the same object waits for ever.
   func withLock<Result>(_ body: (inout Value) throws -> Result) rethrows -> Result {
     lock.lock()
     defer { lock.unlock() }

@@ -1,16 +1,20 @@
 #if !canImport(ObjectiveC)
 extension UserDefaults {
-  /// The same as `object(forKey:)`. Foundation has this name from key-value coding, which Linux
-  /// lacks.
+  /// Returns the same value as `object(forKey:)`, or `nil` when the key has none.
+  ///
+  /// On Apple's systems `UserDefaults` has this method from key-value coding, which Linux lacks.
+  /// Apps use it to keep change tokens.
   public func value(forKey key: String) -> Any? {
     object(forKey: key)
   }
 
-  /// The same as `set(_:forKey:)`, and written to disk. Foundation has this name from key-value
-  /// coding, which Linux lacks.
+  /// Stores a value as `set(_:forKey:)` does, and writes the defaults to disk before it returns.
   ///
-  /// On Apple's systems another process writes the defaults; here they would be lost with a program
-  /// that ends.
+  /// On Apple's systems `UserDefaults` has this method from key-value coding, which Linux lacks.
+  /// There, another process writes the defaults to disk. On Linux the value would be lost if the
+  /// program ended before a `synchronize()`.
+  ///
+  /// - Parameter value: a property-list value; `nil` removes the key.
   public func setValue(_ value: Any?, forKey key: String) {
     set(value, forKey: key)
     synchronize()

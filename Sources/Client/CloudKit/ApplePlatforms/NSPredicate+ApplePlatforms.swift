@@ -3,15 +3,25 @@ internal import CloudKitModel
 internal import PredicateLanguage
 
 extension NSPredicate {
-  /// What the predicate says when it compares two expressions; nil for Foundation's other kinds.
+  /// The parsed form of a comparison of two expressions; `nil` for all other kinds of predicate.
+  ///
+  /// This file is for platforms with the Objective-C runtime, where Foundation's predicates can be
+  /// examined. `FormatPredicate.swift` has the same members for Linux.
   var ownTree: PredicateNode? {
     guard let comparison = self as? NSComparisonPredicate else { return nil }
     return PredicateNode(comparison)
   }
 
-  /// Apple's predicates remember nothing but what they say.
+  /// Always `nil`: Foundation's predicates do not keep the server's filters that they were made
+  /// from.
   var ownFilters: [Filter]? { nil }
 
+  /// Returns Foundation's predicate for a parsed tree.
+  ///
+  /// A block in the tree becomes a predicate that no object passes. A comparison is printed and
+  /// parsed again by Foundation.
+  ///
+  /// - Parameter filters: ignored here; on Linux the predicate keeps them.
   static func predicate(_ tree: PredicateNode, filters: [Filter]? = nil) -> NSPredicate {
     switch tree {
     case .constant(let value): return NSPredicate(value: value)
@@ -29,10 +39,12 @@ extension NSPredicate {
 }
 
 extension PredicateNode {
+  /// Creates the node of a comparison, or a `.block` node when the printed predicate does not
+  /// follow the grammar.
   fileprivate init(_ predicate: NSComparisonPredicate) {
     guard let comparison = PredicateOperator(predicate.predicateOperatorType) else {
-      // Operators with a selector of their own, such as TOKENMATCHES, can only be told by their
-      // print.
+      // Foundation shows an operator with its own selector, such as TOKENMATCHES, only in the
+      // printed predicate. A predicate that cannot be parsed becomes a block, which queries refuse.
       self = (try? PredicateParser.parse(predicate.predicateFormat)) ?? .block
       return
     }
@@ -55,6 +67,7 @@ extension PredicateNode {
 }
 
 extension PredicateOperator {
+  /// Creates the operator; `nil` for operators with their own selector.
   fileprivate init?(_ type: NSComparisonPredicate.Operator) {
     switch type {
     case .lessThan: self = .lessThan
@@ -76,6 +89,8 @@ extension PredicateOperator {
 }
 
 extension PredicateTerm {
+  /// Creates the term of an expression. Kinds without a counterpart, such as blocks and
+  /// sub-queries, become `.unsupported` with the description.
   fileprivate init(_ expression: NSExpression) {
     switch expression.expressionType {
     case .constantValue:

@@ -1,15 +1,26 @@
 #if canImport(ObjectiveC)
 extension NSSortDescriptor {
-  /// The key that a server can sort by; nil when the descriptor was made without one.
+  /// The name of the field to sort by; `nil` when the descriptor was made without a key.
   var searchableKey: String? { key }
 }
 
-/// The order of a location field's distance from a place, nearest first. Altitude does not count.
+/// A sort descriptor that orders records by the distance of a location field from a place, nearest
+/// first.
+///
+/// The distance is the great-circle distance in metres; altitude does not count. The order is
+/// always ascending.
 open class CKLocationSortDescriptor: NSSortDescriptor, @unchecked Sendable {
+  /// The place from which distances are measured.
   public let relativeLocation: CLLocation
 
+  /// The name of the location field.
   var fieldName: String { key ?? "" }
 
+  /// Creates a descriptor.
+  ///
+  /// - Parameters:
+  ///   - key: the name of a field of type `CLLocation`.
+  ///   - relativeLocation: the place from which distances are measured.
   public init(key: String, relativeLocation: CLLocation) {
     self.relativeLocation = relativeLocation
     super.init(key: key, ascending: true, selector: nil)

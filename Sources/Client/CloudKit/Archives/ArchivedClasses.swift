@@ -1,8 +1,10 @@
-/// The classes that keyed archives name as Apple's framework names them.
+/// The classes whose names in keyed archives are those of Apple's framework.
 ///
-/// There the names are those of Objective-C. Foundation on Linux would write the module's name with
-/// them (`CloudKit.CKRecordID`), and would not find a class by Apple's name.
+/// On Apple's systems these names are Objective-C names, such as `CKRecordID`. Foundation on Linux
+/// would write the name of the module too (`CloudKit.CKRecordID`). When Foundation on Linux reads
+/// an archive, it would not find a class by Apple's name. This table corrects both directions.
 enum ArchivedClasses {
+  /// The classes by the names that Apple's framework gives them in archives.
   static let byName: [String: AnyClass] = [
     "CKAsset": CKAsset.self,
     "CKDatabaseSubscription": CKDatabaseSubscription.self,
@@ -32,11 +34,12 @@ enum ArchivedClasses {
     "CLLocation": CLLocation.self,
   ]
 
-  /// Apple's names by the ones that Swift prints.
+  /// Apple's names by the names that Swift prints, such as `CloudKit.CKRecordID`.
   static let namesByTypeName = Dictionary(
     uniqueKeysWithValues: byName.map { (String(reflecting: $0.value), $0.key) })
 
-  /// Lets every unarchiver of the program find the classes by Apple's names.
+  /// Registers the classes for all unarchivers of the program, so that they find the classes by
+  /// Apple's names.
   fileprivate static func register() {
     for named in byName {
       NSKeyedUnarchiver.setClass(named.value, forClassName: named.key)
@@ -45,8 +48,10 @@ enum ArchivedClasses {
 }
 
 #if os(Linux)
-/// Run by the loader before the program's own code: nothing else of the module need be called
-/// before an archive can be read.
+/// The function that the dynamic loader calls before the program's own code runs.
+///
+/// An archive can therefore be read before any other code of this module has run. The ELF section
+/// `.init_array` holds pointers to such functions.
 @used @section(".init_array")
 private let registerAtLoad: @convention(c) () -> Void = { ArchivedClasses.register() }
 #endif

@@ -3,14 +3,15 @@
 #endif
 
 extension NSCoder {
-  /// Makes an archiver write Apple's names for the module's classes. Each class calls this when it is
-  /// encoded, for that is before the archiver writes its name.
+  /// Makes an archiver write Apple's names for the classes of this module. Does nothing for other coders.
   ///
-  /// `NSKeyedArchiver.setClassName(_:for:)` is for this, yet in Foundation on Linux (6.3) it has no
-  /// effect: it files the name under the metatype's name and looks under the type's. So there the
-  /// names go into the archiver's table directly. Should Foundation ever lay out its archiver in
-  /// another way, the table is not found, and archives have the names of Swift, which this module
-  /// reads too.
+  /// Each class calls this method at the start of its `encode(with:)`, because the archiver writes the name of the
+  /// class after that call.
+  ///
+  /// `NSKeyedArchiver.setClassName(_:for:)` has no effect in Foundation on Linux (6.3). Foundation stores the name
+  /// under the name of the metatype, and looks for it under the name of the type. On Linux this method therefore writes
+  /// to the archiver's own table, which it finds by reflection. If a later Foundation has no such table, archives get
+  /// Swift's names, which this module reads too.
   func useArchivedClassNames() {
     guard let archiver = self as? NSKeyedArchiver else { return }
     #if canImport(ObjectiveC)
@@ -21,7 +22,7 @@ extension NSCoder {
     guard let offset = Self.classNamesOffset else { return }
     let table = (Unmanaged.passUnretained(archiver).toOpaque() + offset)
       .assumingMemoryBound(to: [String: String].self)
-    // A name of the program's own counts before.
+    // A name that the program has set itself stays.
     if table.pointee[Self.sample] == nil {
       table.pointee.merge(ArchivedClasses.namesByTypeName) { old, _ in old }
     }
@@ -29,9 +30,10 @@ extension NSCoder {
   }
 
   #if !canImport(ObjectiveC)
+  /// A key that is in the table once the names are there, so that they are added only once for each archiver.
   private static let sample = String(reflecting: CKRecordID.self)
 
-  /// Where an archiver keeps its table of class names; nil when it has none.
+  /// The offset in bytes of the table of class names in an archiver; `nil` when Foundation has no such table.
   private static let classNamesOffset: Int? = {
     var found: Int?
     let fieldsOfClass = _EachFieldOptions(rawValue: 1)

@@ -1,11 +1,14 @@
 /// The fields of a record in an archive, in the layout of Apple's class `CKRecordValueStore`.
 ///
-/// Apple's also keeps what changed fields were before (`OriginalValues`); a record from an archive
-/// has no such memory here, and the list is written empty.
+/// Apple's class also keeps the former values of changed fields (`OriginalValues`). This class
+/// writes that dictionary empty and does not read it.
 class RecordValueStore: NSObject, NSSecureCoding {
+  /// The values of the fields by their names.
   let fields: [CKRecord.FieldKey: any CKRecordValueProtocol]
+  /// The names of the fields that have changed since the record was fetched or saved.
   let changedKeys: Set<CKRecord.FieldKey>
 
+  /// Creates the object to archive.
   init(
     fields: [CKRecord.FieldKey: any CKRecordValueProtocol], changedKeys: Set<CKRecord.FieldKey>
   ) {

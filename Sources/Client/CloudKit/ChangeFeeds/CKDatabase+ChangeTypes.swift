@@ -1,41 +1,51 @@
 extension CKDatabase {
-  /// What became of a zone.
+  /// The namespace of the changes of zones in a database; see
+  /// ``CKDatabase/databaseChanges(since:resultsLimit:)``.
   public enum DatabaseChange {
-    /// Something in the zone changed, or the zone is new.
+    /// A zone that is new or has changed records.
     public struct Modification: Hashable, Sendable {
+      /// The zone. Fetch its changes to learn which records changed.
       public let zoneID: CKRecordZone.ID
     }
 
-    /// The zone is gone.
+    /// A zone that no longer exists. Delete the cached records of the zone.
     public struct Deletion: Hashable, Sendable {
-      /// Why a zone is gone. Here it is always ``deleted``.
+      /// The reason why a zone no longer exists. Petrel always gives ``deleted``.
       public enum Reason: Hashable, Sendable {
-        /// An app deleted it.
+        /// An app deleted the zone.
         case deleted
-        /// The user purged the app's data.
+        /// The user deleted the app's data in the settings of the system.
         case purged
-        /// The user reset the key of the encrypted data.
+        /// The user reset the key of the encrypted data, so the zone's data cannot be read any
+        /// more.
         case encryptedDataReset
       }
 
+      /// The zone that no longer exists.
       public let zoneID: CKRecordZone.ID
+      /// The reason why the zone no longer exists.
       public let reason: Reason
 
+      /// Whether ``reason`` is ``Reason/purged``. Always false in Petrel.
       @available(*, deprecated, message: "Use reason")
       public var purged: Bool { reason == .purged }
     }
   }
 
-  /// What became of a record.
+  /// The namespace of the changes of records in a zone; see
+  /// ``CKDatabase/recordZoneChanges(inZoneWith:since:desiredKeys:resultsLimit:)``.
   public enum RecordZoneChange {
-    /// The record as it is now.
+    /// A record that is new or has changed.
     public struct Modification: Hashable {
+      /// The latest state of the record. States between two fetches are not reported.
       public let record: CKRecord
     }
 
-    /// The record is gone.
+    /// A record that no longer exists.
     public struct Deletion: Hashable, Sendable {
+      /// The ID of the deleted record.
       public let recordID: CKRecord.ID
+      /// The record type that the record had.
       public let recordType: CKRecord.RecordType
     }
   }

@@ -1,9 +1,16 @@
 extension CKDatabase {
-  /// Fetches which zones changed, as far as one answer goes.
+  /// Fetches one page of the zones that changed or were deleted since a token.
+  ///
+  /// The private and the shared database have this feed; the public database gives `badDatabase`.
+  /// The default zone is never in the feed. When `moreComing` is true, call again with the new
+  /// token.
   ///
   /// - Parameters:
-  ///   - changeToken: where to go on; nil fetches everything.
-  ///   - resultsLimit: zones at most; nil leaves it to the server.
+  ///   - changeToken: the token of the last page; `nil` fetches everything.
+  ///   - resultsLimit: the largest number of zones in the page; `nil` lets the server choose. The
+  ///     server gives at most 200.
+  ///   - completionHandler: called on a background queue with the page, or with
+  ///     `changeTokenExpired` when the token is too old.
   @preconcurrency
   public func fetchDatabaseChanges(
     since changeToken: CKServerChangeToken?, resultsLimit: Int? = nil,
@@ -21,7 +28,24 @@ extension CKDatabase {
     startFetchingChanges(since: changeToken, resultsLimit, completionHandler)
   }
 
-  /// Fetches which zones changed, as far as one answer goes.
+  /// Returns one page of the zones that changed or were deleted since a token.
+  ///
+  /// ```swift
+  /// var token = savedToken
+  /// while true {
+  ///   let page = try await database.databaseChanges(since: token)
+  ///   // Fetch the changes of the modified zones; delete the records of the deleted ones.
+  ///   token = page.changeToken
+  ///   if !page.moreComing { break }
+  /// }
+  /// ```
+  ///
+  /// - Parameters:
+  ///   - changeToken: the token of the last page; `nil` fetches everything.
+  ///   - resultsLimit: the largest number of zones in the page; `nil` lets the server choose. The
+  ///     server gives at most 200.
+  /// - Throws: `changeTokenExpired` when the token is too old: delete the cached data and start
+  ///   with `nil`. `badDatabase` for the public database.
   public func databaseChanges(
     since changeToken: CKServerChangeToken?, resultsLimit: Int? = nil
   ) async throws -> (
@@ -34,12 +58,19 @@ extension CKDatabase {
     }
   }
 
-  /// Fetches what became of a zone's records, as far as one answer goes.
+  /// Fetches one page of the records of a zone that changed or were deleted since a token.
+  ///
+  /// The feed has each record once, in its latest state or as deleted. When `moreComing` is true,
+  /// call again with the new token.
   ///
   /// - Parameters:
-  ///   - changeToken: where to go on; nil fetches everything.
-  ///   - desiredKeys: the fields to fetch; nil means all, an empty list only the system fields.
-  ///   - resultsLimit: changes at most; nil leaves it to the server.
+  ///   - zoneID: a custom zone; the default zone gives `invalidArguments`.
+  ///   - changeToken: the token of the last page; `nil` fetches everything.
+  ///   - desiredKeys: the fields to fetch; `nil` means all, an empty list only the system fields.
+  ///   - resultsLimit: the largest number of changes in the page; `nil` lets the server choose. The
+  ///     server gives at most 200.
+  ///   - completionHandler: called on a background queue. A record whose asset cannot be downloaded
+  ///     has an error of its own.
   @preconcurrency
   public func fetchRecordZoneChanges(
     inZoneWith zoneID: CKRecordZone.ID, since changeToken: CKServerChangeToken?,
@@ -70,7 +101,21 @@ extension CKDatabase {
     }
   }
 
-  /// Fetches what became of a zone's records, as far as one answer goes.
+  /// Returns one page of the records of a zone that changed or were deleted since a token.
+  ///
+  /// The feed has each record once, in its latest state or as deleted. When `moreComing` is true,
+  /// call again with the new token. A record whose asset cannot be downloaded has an error of its
+  /// own.
+  ///
+  /// - Parameters:
+  ///   - zoneID: a custom zone; the default zone gives `invalidArguments`.
+  ///   - changeToken: the token of the last page; `nil` fetches everything.
+  ///   - desiredKeys: the fields to fetch; `nil` means all, an empty list only the system fields.
+  ///   - resultsLimit: the largest number of changes in the page; `nil` lets the server choose. The
+  ///     server gives at most 200.
+  /// - Throws: `changeTokenExpired` when the token is too old: delete the cached records and start
+  ///   with `nil`. `userDeletedZone` for a zone that was deleted, `zoneNotFound` for a zone that
+  ///   never existed.
   public func recordZoneChanges(
     inZoneWith zoneID: CKRecordZone.ID, since changeToken: CKServerChangeToken?,
     desiredKeys: [CKRecord.FieldKey]? = nil, resultsLimit: Int? = nil
@@ -94,6 +139,7 @@ extension CKDatabase {
     )
   }
 
+  /// Returns the results in the type that the convenience methods have.
   static func modifications(
     _ records: [CKRecord.ID: Result<CKRecord, any Error>]
   ) -> [CKRecord.ID: Result<CKDatabase.RecordZoneChange.Modification, any Error>] {
@@ -166,7 +212,7 @@ extension CKDatabase {
   }
 }
 
-/// What one answer told of a zone's records.
+/// One page of a record feed, as the convenience methods return it.
 struct FetchedRecordChanges: Sendable {
   var records: [CKRecord.ID: Result<CKRecord, any Error>]
   var deletions: [CKDatabase.RecordZoneChange.Deletion]
@@ -174,8 +220,11 @@ struct FetchedRecordChanges: Sendable {
   var moreComing: Bool
 }
 
-/// Collects what an operation tells of, as it comes, for one completion.
+/// A list to which an operation's blocks append, for one completion.
+///
+/// The class is `@unchecked Sendable` because only the operation's callback queue, which is serial,
+/// uses `items`.
 final class Collected<Item>: @unchecked Sendable {
-  // Only used on the operation's callback queue.
+  // Only the operation's callback queue uses this variable.
   var items: [Item] = []
 }

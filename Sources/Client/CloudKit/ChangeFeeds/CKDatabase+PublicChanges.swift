@@ -1,6 +1,8 @@
 extension CKDatabase {
-  /// Fetches what became of the public database's records, as far as one answer goes. Petrel's own, as
-  /// ``PetrelFetchPublicChangesOperation``, whose page says which changes there are and lists the errors.
+  /// Returns one page of the records of the public database that changed or were deleted since a token.
+  ///
+  /// This method is an addition of Petrel, like ``PetrelFetchPublicChangesOperation``, whose page describes the feed
+  /// and lists the errors.
   ///
   /// ```swift
   /// var token = savedToken
@@ -13,12 +15,13 @@ extension CKDatabase {
   /// ```
   ///
   /// - Parameters:
-  ///   - changeToken: where to go on; nil fetches everything.
-  ///   - recordTypes: the types of the records to fetch; nil means all.
-  ///   - desiredKeys: the fields to fetch; nil means all, an empty list only the system fields.
-  ///   - resultsLimit: changes at most; nil leaves it to the server, which gives at most 200.
-  /// - Throws: `changeTokenExpired` for a token from before deletions that the server has forgotten: drop what was
-  ///   kept and start without one. `badDatabase` for a private or shared database.
+  ///   - changeToken: the token of the last page; `nil` fetches everything.
+  ///   - recordTypes: the types of the records to fetch; `nil` means all.
+  ///   - desiredKeys: the fields to fetch; `nil` means all, an empty list only the system fields.
+  ///   - resultsLimit: the largest number of changes in the page; `nil` lets the server choose. The server gives at
+  ///     most 200.
+  /// - Throws: `changeTokenExpired` when the server no longer keeps deletions that are newer than the token: delete the
+  ///   cached records and start with `nil`. `badDatabase` for a private or shared database.
   public func petrelPublicChanges(
     since changeToken: CKServerChangeToken?, recordTypes: [CKRecord.RecordType]? = nil,
     desiredKeys: [CKRecord.FieldKey]? = nil, resultsLimit: Int? = nil

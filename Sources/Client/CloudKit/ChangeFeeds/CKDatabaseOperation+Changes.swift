@@ -1,8 +1,12 @@
 internal import CloudKitModel
 
 extension CKDatabaseOperation {
-  /// Apple's framework knows no change feed of the public database, and an app may rest on that.
-  /// ``PetrelFetchPublicChangesOperation`` reads the server's own.
+  /// Checks that the operation's database is not the public one.
+  ///
+  /// Apple's framework has no change feed for the public database, and an app may rely on that.
+  /// ``PetrelFetchPublicChangesOperation`` reads the feed that Petrel's server has.
+  ///
+  /// - Throws: `badDatabase` for the public database.
   func checkHasFeed() throws(CKError) {
     guard database?.databaseScope == .public else { return }
     throw CKError(
@@ -11,9 +15,16 @@ extension CKDatabaseOperation {
         + "PetrelFetchPublicChangesOperation, query its records, or subscribe to them")
   }
 
-  /// Hands over the changes of a page in their order, each saved record once its assets are there.
+  /// Reports the changes of a page in their order. A saved record is reported after the download of
+  /// its assets.
   ///
-  /// - Parameter next: the call that follows; nil ends the operation.
+  /// - Parameters:
+  ///   - changes: the changes of the page, in the server's order.
+  ///   - saved: called for each saved record. The error is `assetNotAvailable` when the server does
+  ///     not have a file any more.
+  ///   - deleted: called for each deleted record.
+  ///   - next: called after all changes. Returns the next call; `nil` ends the operation.
+  /// - Returns: the call of the first download, or the result of `next`.
   func report(
     _ changes: [RecordChange], saved: @escaping (CKRecord, CKError?) -> Void,
     deleted: @escaping (RecordID, CKRecord.RecordType) -> Void,

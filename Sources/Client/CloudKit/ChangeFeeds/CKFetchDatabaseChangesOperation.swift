@@ -1,33 +1,56 @@
 internal import CloudKitModel
 internal import WebServices
 
-/// Fetches which zones of a private or shared database changed or were deleted since a token.
+/// An operation that fetches the zones of a private or shared database that changed or were deleted
+/// since a token.
 ///
-/// Each zone is told of once. The default zone has no feed and is never among them. A token from
-/// before deletions that the server has forgotten, or from another database, gives
-/// `changeTokenExpired`: drop what was kept and start without one. The public database gives
-/// `badDatabase`.
+/// The feed has each zone once. The default zone has no feed, so the operation never reports it.
+///
+/// ```swift
+/// let operation = CKFetchDatabaseChangesOperation(previousServerChangeToken: token)
+/// operation.recordZoneWithIDChangedBlock = { zoneID in … }
+/// operation.recordZoneWithIDWasDeletedBlock = { zoneID in … }
+/// operation.fetchDatabaseChangesResultBlock = { result in … }
+/// CKContainer.default().privateCloudDatabase.add(operation)
+/// ```
+///
+/// The errors of the operation:
+///
+/// - `changeTokenExpired`: the token belongs to another database, or the server no longer keeps
+///   deletions that are newer than the token. Delete the cached data and start with `nil`.
+/// - `badDatabase`: the operation was added to the public database, which has no feed of zones.
+/// - `invalidArguments`: ``resultsLimit`` is negative.
 open class CKFetchDatabaseChangesOperation: CKDatabaseOperation, @unchecked Sendable {
-  /// Where to go on; nil fetches everything.
+  /// The token of the last fetch; `nil` fetches everything.
   open var previousServerChangeToken: CKServerChangeToken?
-  /// Zones in one answer at most; 0 leaves it to the server.
+  /// The largest number of zones in one answer; 0 lets the server choose. The server gives at most
+  /// 200.
   open var resultsLimit = 0
-  /// Whether the operation asks on until nothing is left; otherwise it ends after one answer, and
-  /// says whether more is coming.
+  /// Whether the operation sends requests until no change is left. If false, the operation ends
+  /// after one answer, and the result says whether more changes are available.
   open var fetchAllChanges = true
 
+  /// Called for each zone that is new or has changed records.
   open var recordZoneWithIDChangedBlock: ((CKRecordZone.ID) -> Void)?
+  /// Called for each zone that was deleted.
   open var recordZoneWithIDWasDeletedBlock: ((CKRecordZone.ID) -> Void)?
-  /// Kept for source compatibility: a user's settings cannot purge zones here.
+  /// Never called, because the settings of a user cannot delete zones here. The property exists for
+  /// source compatibility.
   open var recordZoneWithIDWasPurgedBlock: ((CKRecordZone.ID) -> Void)?
-  /// Kept for source compatibility: there is no key that a user could reset here.
+  /// Never called, because there is no key that a user could reset here. The property exists for
+  /// source compatibility.
   open var recordZoneWithIDWasDeletedDueToUserEncryptedDataResetBlock: ((CKRecordZone.ID) -> Void)?
-  /// Called after the zones of each answer, with the token that stands for them.
+  /// Called after the zones of each answer, with the token for the next fetch. Keep the token to
+  /// continue from there after a failure.
   open var changeTokenUpdatedBlock: ((CKServerChangeToken) -> Void)?
+  /// Called last, with the new token and whether more changes are available, or with the error of
+  /// the operation.
   public var fetchDatabaseChangesResultBlock:
     ((Result<(serverChangeToken: CKServerChangeToken, moreComing: Bool), any Error>) -> Void)?
 
-  /// Called last. The flag says whether more is coming.
+  /// Called last. The Boolean says whether more changes are available.
+  ///
+  /// After an error the token is that of the last complete answer; `nil` when there was none.
   @available(*, deprecated, message: "Use fetchDatabaseChangesResultBlock")
   open var fetchDatabaseChangesCompletionBlock:
     ((CKServerChangeToken?, Bool, (any Error)?) -> Void)?
@@ -35,11 +58,14 @@ open class CKFetchDatabaseChangesOperation: CKDatabaseOperation, @unchecked Send
     get { formerCompletionBlock }
     set { formerCompletionBlock = newValue }
   }
+  /// The storage of the deprecated block, so that the module uses it without a warning.
   private var formerCompletionBlock: ((CKServerChangeToken?, Bool, (any Error)?) -> Void)?
 
+  /// The token of the last answer.
   private var token: CKServerChangeToken?
   private var moreComing = false
 
+  /// Creates an operation for the changes since a token; `nil` fetches everything.
   public convenience init(previousServerChangeToken: CKServerChangeToken?) {
     self.init()
     self.previousServerChangeToken = previousServerChangeToken

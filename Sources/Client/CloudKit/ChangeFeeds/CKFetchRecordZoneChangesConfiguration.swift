@@ -1,7 +1,12 @@
-/// What to fetch of one zone: `CKFetchRecordZoneChangesOperation.ZoneConfiguration`.
+/// The options of a fetch for one zone. Apps write
+/// `CKFetchRecordZoneChangesOperation.ZoneConfiguration`.
+///
+/// The class has a top-level name because Foundation on Linux cannot archive nested classes. A lock
+/// protects its properties.
 open class CKFetchRecordZoneChangesConfiguration: NSObject, NSSecureCoding, NSCopying,
   @unchecked Sendable
 {
+  /// The properties, which the lock protects together.
   private struct Values {
     var previousServerChangeToken: CKServerChangeToken?
     var resultsLimit = 0
@@ -10,19 +15,20 @@ open class CKFetchRecordZoneChangesConfiguration: NSObject, NSSecureCoding, NSCo
 
   private let values = Locked(Values())
 
-  /// Where to go on; nil fetches everything.
+  /// The token of the zone's last fetch; `nil` fetches everything.
   open var previousServerChangeToken: CKServerChangeToken? {
     get { values.withLock { $0.previousServerChangeToken } }
     set { values.withLock { $0.previousServerChangeToken = newValue } }
   }
 
-  /// Changes in one answer at most; 0 leaves it to the server.
+  /// The largest number of changes in one answer; 0 lets the server choose. The server gives at
+  /// most 200.
   open var resultsLimit: Int {
     get { values.withLock { $0.resultsLimit } }
     set { values.withLock { $0.resultsLimit = newValue } }
   }
 
-  /// The fields to fetch; nil means all, an empty list only the system fields.
+  /// The fields to fetch; `nil` means all, an empty list only the system fields.
   open var desiredKeys: [CKRecord.FieldKey]? {
     get { values.withLock { $0.desiredKeys } }
     set { values.withLock { $0.desiredKeys = newValue } }
@@ -32,6 +38,7 @@ open class CKFetchRecordZoneChangesConfiguration: NSObject, NSSecureCoding, NSCo
     super.init()
   }
 
+  /// Creates the options; a `resultsLimit` of `nil` means 0.
   public convenience init(
     previousServerChangeToken: CKServerChangeToken? = nil, resultsLimit: Int? = nil,
     desiredKeys: [CKRecord.FieldKey]? = nil
@@ -59,6 +66,7 @@ open class CKFetchRecordZoneChangesConfiguration: NSObject, NSSecureCoding, NSCo
     coder.encodeOptional(desiredKeys, forKey: "desiredKeys")
   }
 
+  /// Returns a copy that does not follow later changes of the original.
   open func copy(with zone: NSZone? = nil) -> Any {
     CKFetchRecordZoneChangesConfiguration(
       previousServerChangeToken: previousServerChangeToken, resultsLimit: resultsLimit,

@@ -1,39 +1,63 @@
 internal import CloudKitModel
 internal import WebServices
 
-/// Fetches what became of the records of zones since a token for each zone.
+/// An operation that fetches the records of zones that changed or were deleted, each zone since a
+/// token of its own.
 ///
-/// Each record is told of once, by its latest state or as deleted, in the order of the last changes
-/// of its zone; then comes the token that stands for them. A zone that fails has its own error, and
-/// the operation's result is success; only the deprecated completion block gets these errors
-/// together, as `partialFailure`.
+/// The operation reports each record once, in its latest state or as deleted, in the order of the
+/// last changes of its zone. The token for the next fetch follows the changes. A zone that fails
+/// has its own error, and the result of the operation is success. Only the deprecated completion
+/// block gets these errors together, as `partialFailure`.
 ///
-/// - `changeTokenExpired`: the token is from before the zone was deleted and made again, or from
-///   before deletions that the server has forgotten. Drop the zone's records and start without one.
-/// - `userDeletedZone`: the zone was deleted; `zoneNotFound`: there never was one.
-/// - `invalidArguments`: the default zone, which has no feed, or a token of another kind.
+/// ```swift
+/// let operation = CKFetchRecordZoneChangesOperation(
+///   recordZoneIDs: [zoneID],
+///   configurationsByRecordZoneID: [zoneID: .init(previousServerChangeToken: token)])
+/// operation.recordWasChangedBlock = { recordID, result in … }
+/// operation.recordWithIDWasDeletedBlock = { recordID, recordType in … }
+/// operation.recordZoneFetchResultBlock = { zoneID, result in … }
+/// CKContainer.default().privateCloudDatabase.add(operation)
+/// ```
+///
+/// The errors of a zone:
+///
+/// - `changeTokenExpired`: the zone was deleted and created again after the token, or the server no
+///   longer keeps deletions that are newer than the token. Delete the cached records of the zone
+///   and start with `nil`.
+/// - `userDeletedZone`: the zone was deleted.
+/// - `zoneNotFound`: the zone never existed.
+/// - `invalidArguments`: the zone is the default zone, which has no feed, or the token is of
+///   another kind.
 open class CKFetchRecordZoneChangesOperation: CKDatabaseOperation, @unchecked Sendable {
+  /// The options of a fetch for one zone.
   public typealias ZoneConfiguration = CKFetchRecordZoneChangesConfiguration
   /// The former name of ``ZoneConfiguration``.
   @available(*, deprecated, renamed: "ZoneConfiguration")
   public typealias ZoneOptions = CKFetchRecordZoneChangesConfiguration
 
-  /// The zones; nil means those that have a configuration.
+  /// The zones to fetch; `nil` means the zones that have a configuration. A zone that is named
+  /// twice is fetched once.
   open var recordZoneIDs: [CKRecordZone.ID]?
-  /// What to fetch of each zone; without a configuration, everything.
+  /// The options by zone. The operation fetches everything of a zone without options.
   open var configurationsByRecordZoneID:
     [CKRecordZone.ID: CKFetchRecordZoneChangesOperation.ZoneConfiguration]?
-  /// Whether the operation asks on until nothing is left; otherwise it ends after one answer, and
-  /// says for each zone whether more is coming.
+  /// Whether the operation sends requests until no change is left. If false, the operation ends
+  /// after one answer, and each zone's result says whether more changes are available.
   open var fetchAllChanges = true
 
+  /// Called for each record that is new or has changed, after the download of its assets.
+  ///
+  /// The result is `assetNotAvailable` when the server does not have the file of an asset any more.
   public var recordWasChangedBlock: ((CKRecord.ID, Result<CKRecord, any Error>) -> Void)?
+  /// Called for each record that was deleted, with the type that the record had.
   open var recordWithIDWasDeletedBlock: ((CKRecord.ID, CKRecord.RecordType) -> Void)?
-  /// Called after the changes of each answer, with the token that stands for them and what this
-  /// device gave as `clientChangeTokenData` when it last changed the zone.
+  /// Called after the changes of each answer, with the token for the next fetch.
+  ///
+  /// The data is the `clientChangeTokenData` that this device sent with its last change of the
+  /// zone.
   open var recordZoneChangeTokensUpdatedBlock:
     ((CKRecordZone.ID, CKServerChangeToken?, Data?) -> Void)?
-  /// Called once for each zone, when it is done.
+  /// Called once for each zone, after the zone's last change or with the zone's error.
   public var recordZoneFetchResultBlock:
     (
       (
@@ -45,16 +69,18 @@ open class CKFetchRecordZoneChangesOperation: CKDatabaseOperation, @unchecked Se
         >
       ) -> Void
     )?
+  /// Called last. A failure means that the operation as a whole failed, for example because of the
+  /// network.
   public var fetchRecordZoneChangesResultBlock: ((Result<Void, any Error>) -> Void)?
 
-  /// Called for each record that is not gone.
+  /// Called for each record that is new or has changed and whose assets were downloaded.
   @available(*, deprecated, message: "Use recordWasChangedBlock")
   open var recordChangedBlock: ((CKRecord) -> Void)? {
     get { formerRecordBlock }
     set { formerRecordBlock = newValue }
   }
   private var formerRecordBlock: ((CKRecord) -> Void)?
-  /// Called once for each zone. The flag says whether more is coming.
+  /// Called once for each zone. The Boolean says whether more changes are available.
   @available(*, deprecated, message: "Use recordZoneFetchResultBlock")
   open var recordZoneFetchCompletionBlock:
     ((CKRecordZone.ID, CKServerChangeToken?, Data?, Bool, (any Error)?) -> Void)?
@@ -64,22 +90,30 @@ open class CKFetchRecordZoneChangesOperation: CKDatabaseOperation, @unchecked Se
   }
   private var formerZoneBlock:
     ((CKRecordZone.ID, CKServerChangeToken?, Data?, Bool, (any Error)?) -> Void)?
-  /// Called last.
+  /// Called last, with `partialFailure` when zones failed.
   @available(*, deprecated, message: "Use fetchRecordZoneChangesResultBlock")
   open var fetchRecordZoneChangesCompletionBlock: (((any Error)?) -> Void)? {
     get { formerCompletionBlock }
     set { formerCompletionBlock = newValue }
   }
   private var formerCompletionBlock: (((any Error)?) -> Void)?
+  /// The former name of ``configurationsByRecordZoneID``.
   @available(*, deprecated, renamed: "configurationsByRecordZoneID")
   open var optionsByRecordZoneID: [CKRecordZone.ID: ZoneOptions]? {
     get { configurationsByRecordZoneID }
     set { configurationsByRecordZoneID = newValue }
   }
 
+  /// The requests for zones that are not complete, for the next call.
   private var pending: [RecordChangesRequest] = []
+  /// The errors of zones, for the deprecated completion block.
   private var itemErrors = ItemErrors()
 
+  /// Creates an operation for zones and their options.
+  ///
+  /// - Parameters:
+  ///   - recordZoneIDs: the zones; `nil` means the zones that have a configuration.
+  ///   - configurationsByRecordZoneID: the options by zone; `nil` fetches everything of each zone.
   public convenience init(
     recordZoneIDs: [CKRecordZone.ID]? = nil,
     configurationsByRecordZoneID: [CKRecordZone.ID:
@@ -90,7 +124,10 @@ open class CKFetchRecordZoneChangesOperation: CKDatabaseOperation, @unchecked Se
     self.configurationsByRecordZoneID = configurationsByRecordZoneID
   }
 
-  /// Apple's has a default of nil for the options, which makes a call with zones alone ambiguous.
+  /// Creates an operation for zones and their options, under the former names.
+  ///
+  /// In Apple's framework `optionsByRecordZoneID` has the default `nil`. That default would make a
+  /// call with zones alone ambiguous here.
   @available(*, deprecated, message: "Use init(recordZoneIDs:configurationsByRecordZoneID:)")
   public convenience init(
     recordZoneIDs: [CKRecordZone.ID],
@@ -126,7 +163,8 @@ open class CKFetchRecordZoneChangesOperation: CKDatabaseOperation, @unchecked Se
     return try report(answers[...])
   }
 
-  /// Reports the answers for zones one after the other, for the assets of one take their time.
+  /// Reports the answers for the zones, one zone after the other, because each zone may need
+  /// downloads of assets first.
   private func report(
     _ answers: ArraySlice<(RecordChangesRequest, Result<RecordChangesResponse, FailedItem>)>
   ) throws(CKError) -> ServiceCall? {
@@ -152,7 +190,8 @@ open class CKFetchRecordZoneChangesOperation: CKDatabaseOperation, @unchecked Se
     }
   }
 
-  /// All changes of a page were reported.
+  /// Ends a page whose changes have all been reported: reports the token, and queues the next page
+  /// or ends the zone.
   private func finish(_ page: RecordChangesResponse, for request: RecordChangesRequest) {
     let zoneID = CKRecordZone.ID(request.zoneID)
     let token = CKServerChangeToken(syncToken: page.syncToken)
@@ -187,6 +226,9 @@ open class CKFetchRecordZoneChangesOperation: CKDatabaseOperation, @unchecked Se
 }
 
 extension RecordChangesRequest {
+  /// Creates the request for one zone.
+  ///
+  /// - Throws: `invalidArguments` when the `resultsLimit` is negative.
   fileprivate init(
     _ zoneID: CKRecordZone.ID, _ configuration: CKFetchRecordZoneChangesConfiguration?
   ) throws(CKError) {

@@ -1,12 +1,14 @@
 internal import CloudKitModel
 internal import WebServices
 
-/// Fetches what became of the public database's records since a token. Petrel's own: at Apple the public database has
-/// no change feed, and Apple's own operations give `badDatabase` for it here too.
+/// An operation that fetches the records of the public database that changed or were deleted since a token.
 ///
-/// The operation reports each record once, by its latest state or as deleted, in the order of the last changes. It
-/// reports only records that the caller may read when asking, and only deletions of types of which the caller may read
-/// all records. Where the schema lets everybody read, no user has to be signed in.
+/// This operation is an addition of Petrel. Apple's public database has no change feed, and Apple's own operations give
+/// `badDatabase` for it here too.
+///
+/// The operation reports each record once, in its latest state or as deleted, in the order of the last changes. Only
+/// records that the caller may read at the time of the request are reported. A deletion is reported only when the
+/// caller may read all records of that type. If the schema lets everyone read, no user has to be signed in.
 ///
 /// ```swift
 /// let operation = PetrelFetchPublicChangesOperation(previousServerChangeToken: token)
@@ -17,37 +19,47 @@ internal import WebServices
 /// CKContainer.default().publicCloudDatabase.add(operation)
 /// ```
 ///
-/// - `changeTokenExpired`: the token is from before deletions that the server has forgotten. Drop what was kept and
-///   start without one.
-/// - `badDatabase`: the database is not the public one, whose feed
-///   ``CKFetchRecordZoneChangesOperation`` reads.
-/// - `invalidArguments`: a negative ``resultsLimit``, or a token of another kind.
+/// The errors of the operation:
+///
+/// - `changeTokenExpired`: the server no longer keeps deletions that are newer than the token. Delete the cached
+///   records and start with `nil`.
+/// - `badDatabase`: the database is not the public one. ``CKFetchRecordZoneChangesOperation`` reads the feeds of the
+///   others.
+/// - `invalidArguments`: ``resultsLimit`` is negative, or the token is of another kind.
 open class PetrelFetchPublicChangesOperation: CKDatabaseOperation, @unchecked Sendable {
-  /// Where to go on; nil fetches everything.
+  /// The token of the last fetch; `nil` fetches everything.
   open var previousServerChangeToken: CKServerChangeToken?
-  /// The types of the records to fetch; nil means all. A token stands for the whole feed: an operation with other
-  /// types and the same token leaves out what changed before it.
+  /// The types of the records to fetch; `nil` means all.
+  ///
+  /// A token stands for the position in the whole feed. An operation with other types and the same token does not
+  /// report changes before that position.
   open var recordTypes: [CKRecord.RecordType]?
-  /// The fields to fetch; nil means all, an empty list only the system fields.
+  /// The fields to fetch; `nil` means all, an empty list only the system fields.
   open var desiredKeys: [CKRecord.FieldKey]?
-  /// Changes in one answer at most; 0 leaves it to the server, which gives at most 200.
+  /// The largest number of changes in one answer; 0 lets the server choose. The server gives at most 200.
   open var resultsLimit = 0
-  /// Whether the operation asks on until nothing is left; otherwise it ends after one answer, and
-  /// says whether more is coming.
+  /// Whether the operation sends requests until no change is left. If false, the operation ends after one answer, and
+  /// the result says whether more changes are available.
   open var fetchAllChanges = true
 
-  /// Called for each record that is not gone, once its assets are there; with an error where they are not to be had.
+  /// Called for each record that is new or has changed, after the download of its assets.
+  ///
+  /// The result is `assetNotAvailable` when the server does not have the file of an asset any more.
   open var recordWasChangedBlock: ((CKRecord.ID, Result<CKRecord, any Error>) -> Void)?
+  /// Called for each record that was deleted, with the type that the record had.
   open var recordWithIDWasDeletedBlock: ((CKRecord.ID, CKRecord.RecordType) -> Void)?
-  /// Called after the changes of each answer, with the token that stands for them.
+  /// Called after the changes of each answer, with the token for the next fetch. Keep the token to continue from there
+  /// after a failure.
   open var changeTokenUpdatedBlock: ((CKServerChangeToken) -> Void)?
-  /// Called last.
+  /// Called last, with the new token and whether more changes are available, or with the error of the operation.
   open var fetchPublicChangesResultBlock:
     ((Result<(serverChangeToken: CKServerChangeToken, moreComing: Bool), any Error>) -> Void)?
 
+  /// The token of the last answer.
   private var token: CKServerChangeToken?
   private var moreComing = false
 
+  /// Creates an operation for the changes since a token; `nil` fetches everything.
   public convenience init(previousServerChangeToken: CKServerChangeToken?) {
     self.init()
     self.previousServerChangeToken = previousServerChangeToken

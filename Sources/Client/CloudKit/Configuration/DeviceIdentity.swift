@@ -1,7 +1,12 @@
-/// The ID that stands for this user's installation on this machine when none is configured.
+/// The ID of this user's installation on this machine, for configurations that name no device.
 enum DeviceIdentity {
-  /// The ID in the directory's file; the first call makes one. Programs that start at the same
-  /// moment agree on one ID.
+  /// Returns the ID in the file `device-id` of a directory. The first call creates the directory
+  /// and the file, with a new UUID.
+  ///
+  /// Programs that start at the same moment agree on one ID, because only one of them can link its
+  /// draft to the name.
+  ///
+  /// - Throws: the error of the file system when the file cannot be created.
   static func persistent(in directory: URL) throws -> String {
     let file = directory.appendingPathComponent("device-id")
     if let existing = read(file) { return existing }
@@ -10,12 +15,13 @@ enum DeviceIdentity {
     let made = UUID().uuidString
     let draft = directory.appendingPathComponent("device-id.\(made)")
     let handle = try PrivateFile.make(at: draft.path)
-    // A draft that stays is overwritten the next time.
+    // A draft that stays does no harm: its name holds a new UUID.
     defer { try? files.removeItem(at: draft) }
     try handle.write(contentsOf: Data("\(made)\n".utf8))
     try handle.close()
     do {
-      // A link either names the whole file or fails because another program was first.
+      // A hard link either gives the name to the whole file, or fails because another program was
+      // first.
       try files.linkItem(at: draft, to: file)
       return made
     } catch {
@@ -24,8 +30,9 @@ enum DeviceIdentity {
     }
   }
 
+  /// Returns the ID in a file; `nil` when the file is missing, unreadable or empty.
   private static func read(_ file: URL) -> String? {
-    // Where there is no file, or none that can be read, a new identity is made.
+    // Without a readable file the caller creates a new ID.
     guard let data = try? Data(contentsOf: file) else { return nil }
     let text = String(decoding: data, as: UTF8.self)
       .trimmingCharacters(in: .whitespacesAndNewlines)

@@ -1,8 +1,11 @@
 extension PetrelConfiguration {
+  /// The name of a configuration file.
   static let fileName = "petrel.json"
 
-  /// What the program's environment and the file in the working directory or above it say. Read
-  /// once; a mistake is written to standard error then.
+  /// The configuration that the environment and the nearest configuration file give.
+  ///
+  /// The first use reads them, and the result stays for the life of the process. A mistake is then
+  /// also written to standard error.
   static let ambient: Result<PetrelConfiguration, CKError> = {
     do throws(CKError) {
       return .success(try load())
@@ -12,6 +15,7 @@ extension PetrelConfiguration {
     }
   }()
 
+  /// Reads the environment variables and the nearest configuration file.
   private static func load() throws(CKError) -> PetrelConfiguration {
     let variables = ProcessInfo.processInfo.environment
     let directory = URL(
@@ -21,7 +25,10 @@ extension PetrelConfiguration {
     }
   }
 
-  /// The configuration file in `directory` or the nearest directory above it that has one.
+  /// Returns the configuration file in `directory` or in the nearest directory above it; `nil` when
+  /// there is none.
+  ///
+  /// - Throws: `badContainer` when a file exists but cannot be read.
   static func nearestFile(to directory: URL) throws(CKError) -> File? {
     var directory = directory.standardizedFileURL
     while true {
@@ -40,6 +47,10 @@ extension PetrelConfiguration {
     }
   }
 
+  /// Returns the ID of this installation from the user's configuration directory.
+  ///
+  /// When the ID cannot be kept there, the program gets a new ID for this launch and warns on
+  /// standard error.
   private static func deviceID(variables: [String: String]) -> String {
     let directory = URL(
       fileURLWithPath: UserDirectory.configuration.path(variables: variables), isDirectory: true)
@@ -53,12 +64,14 @@ extension PetrelConfiguration {
     }
   }
 
-  /// Where the program keeps what outlives a launch.
+  /// The path of the folder for data that outlives a launch: long-lived operations and web auth
+  /// tokens.
   var stateFolder: String {
     stateDirectory?.path
       ?? UserDirectory.state.path(variables: ProcessInfo.processInfo.environment)
   }
 
+  /// Writes a line to standard error, beginning with `petrel: `.
   static func warn(_ text: String) {
     FileHandle.standardError.write(Data("petrel: \(text)\n".utf8))
   }

@@ -2,16 +2,17 @@ internal import CloudKitModel
 internal import JSONCoding
 
 extension PetrelConfiguration {
-  /// A configuration file as it was read.
+  /// A configuration file that was read.
   struct File {
     var path: String
     var content: Data
   }
 
-  /// One thing that can be configured.
+  /// The settings; the raw value is the key in the file.
   private enum Setting: String, CaseIterable {
     case server, container, token, apiToken, device, environment, state
 
+    /// The name of the environment variable.
     var variable: String {
       switch self {
       case .server: "PETREL_SERVER"
@@ -25,19 +26,23 @@ extension PetrelConfiguration {
     }
   }
 
-  /// A value with the place it comes from, so that an error can say where it is.
+  /// A value with the place that it comes from, for error messages.
   private struct Origin {
     var value: String
+    /// The name of the variable, or the path of the file with the key.
     var place: String
   }
 
-  /// Puts the configuration together.
+  /// Creates the configuration from the environment and a file.
+  ///
+  /// A variable takes precedence over the same key in the file.
   ///
   /// - Parameters:
   ///   - variables: the environment; empty variables count as unset.
-  ///   - file: what the variables stand over.
-  ///   - deviceID: gives the device's ID when none is configured.
-  /// - Throws: `badContainer` that names the variable, or the file and the key, and the rule.
+  ///   - file: the configuration file; `nil` when there is none.
+  ///   - deviceID: returns the ID of this device; called only when no setting names one.
+  /// - Throws: `badContainer`. The description names the variable, or the file and the key, and the
+  ///   broken rule.
   init(
     variables: [String: String], file: File?, deviceID makeDeviceID: () -> String
   ) throws(CKError) {
@@ -72,6 +77,10 @@ extension PetrelConfiguration {
     }
   }
 
+  /// Returns the settings in a file.
+  ///
+  /// - Throws: `badContainer` for invalid JSON, an unknown key, and a value that is not a non-empty
+  ///   string.
   private static func settings(in file: File) throws(CKError) -> [Setting: Origin] {
     let json: JSONValue
     do {
@@ -97,6 +106,10 @@ extension PetrelConfiguration {
     return settings
   }
 
+  /// Returns the URL for the text of a setting.
+  ///
+  /// - Throws: `badContainer` when the text is no URL or breaks a rule of
+  ///   ``check(serverURL:place:)``.
   private static func serverURL(_ text: String, place: String) throws(CKError) -> URL {
     guard let url = URL(string: text) else {
       throw CKError(.badContainer, "\(place): '\(text)' is not a URL")
@@ -107,6 +120,11 @@ extension PetrelConfiguration {
 
   // MARK: Rules
 
+  /// Checks that the scheme is `http` or `https`, that there is a host, and that there is no query
+  /// or fragment.
+  ///
+  /// - Parameter place: the origin of the URL, for the error message.
+  /// - Throws: `badContainer`.
   static func check(serverURL url: URL, place: String) throws(CKError) {
     guard url.scheme == "http" || url.scheme == "https", let host = url.host, !host.isEmpty else {
       throw CKError(
@@ -120,6 +138,10 @@ extension PetrelConfiguration {
     }
   }
 
+  /// Checks that an identifier begins with `iCloud.`, continues after that, and has no `/`.
+  ///
+  /// - Parameter place: the origin of the identifier, for the error message.
+  /// - Throws: `badContainer`.
   static func check(containerIdentifier identifier: String, place: String) throws(CKError) {
     guard identifier.hasPrefix("iCloud."), identifier.utf8.count > "iCloud.".utf8.count,
       !identifier.contains("/")

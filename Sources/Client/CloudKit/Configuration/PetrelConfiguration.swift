@@ -1,22 +1,26 @@
-/// Which server a container talks to, and as whom. Petrel's own: Apple's framework has no such type.
+/// The server, the user and the device that a container acts for. An addition of Petrel: Apple's framework has no such
+/// type.
 ///
-/// Source that is written for Apple's framework needs no mention of it: `CKContainer.default()` and
-/// `CKContainer(identifier:)` read it from the environment, and from a file `petrel.json` in the
-/// working directory or the nearest directory above it that has one. The environment wins.
+/// Code written for Apple's framework does not need this type. `CKContainer.default()` and `CKContainer(identifier:)`
+/// read the settings from environment variables and from a JSON file. The file is `petrel.json` in the working
+/// directory, or in the nearest directory above it that has one. A variable takes precedence over the file.
 ///
-/// | variable | key in the file | property |
-/// | --- | --- | --- |
-/// | `PETREL_SERVER` | `server` | ``serverURL`` |
-/// | `PETREL_CONTAINER` | `container` | ``containerIdentifier`` |
-/// | `PETREL_TOKEN` | `token` | ``webAuthToken`` |
-/// | `PETREL_API_TOKEN` | `apiToken` | ``apiToken`` |
-/// | `PETREL_DEVICE` | `device` | ``deviceID`` |
-/// | `PETREL_ENVIRONMENT` | `environment` | ``environment`` |
-/// | `PETREL_STATE` | `state` | ``stateDirectory`` |
+/// - `PETREL_SERVER`, key `server`: ``serverURL``
+/// - `PETREL_CONTAINER`, key `container`: ``containerIdentifier``
+/// - `PETREL_TOKEN`, key `token`: ``webAuthToken``
+/// - `PETREL_API_TOKEN`, key `apiToken`: ``apiToken``
+/// - `PETREL_DEVICE`, key `device`: ``deviceID``
+/// - `PETREL_ENVIRONMENT`, key `environment`: ``environment``
+/// - `PETREL_STATE`, key `state`: ``stateDirectory``
 ///
-/// Without a device ID, one is made and kept in the user's configuration directory. A mistake in
-/// the configuration is written to standard error and fails each operation with
-/// `CKError.badContainer`.
+/// For example:
+///
+/// ```json
+/// { "server": "http://localhost:8080", "container": "iCloud.com.example.app", "environment": "development" }
+/// ```
+///
+/// Without a device ID, the client creates one and keeps it in the user's configuration directory. The client writes a
+/// mistake in the settings to standard error, and each operation then fails with `CKError.badContainer`.
 ///
 /// One program can act as several users or devices:
 ///
@@ -27,28 +31,39 @@
 ///     serverURL: server, webAuthToken: token, deviceID: "phone"))
 /// ```
 public struct PetrelConfiguration: Sendable, Hashable {
-  /// The environment of the container; data of the two never mix.
+  /// The environment of a container. Records, subscriptions and tokens of the two environments never mix.
   public enum Environment: String, Sendable, Hashable, CaseIterable {
+    /// The environment for apps under development. The server creates record types and fields when records with them
+    /// are saved.
     case development
+    /// The environment for released apps. Record types and fields must be in the deployed schema.
     case production
   }
 
-  /// Where the server is: `http` or `https`, a host, and perhaps a path in front of all others.
+  /// The URL of the server: `http` or `https`, a host, and optionally a port and a path. The client puts the path
+  /// before the paths of all requests.
   public var serverURL: URL
-  /// The container that `CKContainer.default()` stands for.
+  /// The identifier of the container that `CKContainer.default()` returns; `nil` when the app names its container
+  /// itself.
   public var containerIdentifier: String?
-  /// Names the user (`ckWebAuthToken`); nil for requests without a user. Where a token came after it in an earlier launch, that
-  /// takes its place: see `CKContainer.webAuthToken`.
+  /// The web auth token that names the user (`ckWebAuthToken`); `nil` for requests without a user.
+  ///
+  /// An earlier launch with the same configuration may have received a newer token. The client then uses the newer one;
+  /// see `CKContainer.webAuthToken`.
   public var webAuthToken: String?
-  /// Names the app (`ckAPIToken`).
+  /// The token that names the app (`ckAPIToken`); `nil` to send none.
   public var apiToken: String?
-  /// Names this device to the server (`clientId`): it gets no notification of its own changes.
+  /// The ID of this device (`clientId`). By default, the server sends a device no notification of the device's own
+  /// changes.
   public var deviceID: String
+  /// The environment of the container that requests go to.
   public var environment: Environment
-  /// Where long-lived operations and web auth tokens are kept; nil means `petrel` in the user's state directory
-  /// (`$XDG_STATE_HOME`, by default `~/.local/state`).
+  /// The folder for long-lived operations and web auth tokens.
+  ///
+  /// `nil` means `petrel` in the user's state directory (`$XDG_STATE_HOME`, by default `~/.local/state`).
   public var stateDirectory: URL?
 
+  /// Creates a configuration. The container checks the URL, not this initializer.
   public init(
     serverURL: URL, containerIdentifier: String? = nil, webAuthToken: String? = nil,
     apiToken: String? = nil, deviceID: String, environment: Environment = .development,

@@ -1,8 +1,8 @@
-/// Files and folders that the module makes for itself: no other user of the machine may read them,
-/// whatever the process's umask is.
+/// The creation of files and folders that no other user of the machine can read, whatever the umask of the process is.
 enum PrivateFile {
-  /// Makes a folder, and those above it that are missing, with mode 0700. One that is there stays as
-  /// it is.
+  /// Creates a folder, and the missing folders above it, with mode 0700. An existing folder keeps its mode.
+  ///
+  /// - Throws: an `NSError` of `NSPOSIXErrorDomain` with the path.
   static func makeFolder(_ path: String) throws {
     if mkdir(path, 0o700) == 0 || errno == EEXIST { return }
     let parent = (path as NSString).deletingLastPathComponent
@@ -11,13 +11,16 @@ enum PrivateFile {
     guard mkdir(path, 0o700) == 0 || errno == EEXIST else { throw failure(path) }
   }
 
-  /// Makes a file that is not there yet, with mode 0600, and opens it for writing.
+  /// Creates a file with mode 0600 and opens it for writing.
+  ///
+  /// - Throws: an `NSError` of `NSPOSIXErrorDomain` with the path, also when the file exists already.
   static func make(at path: String) throws -> FileHandle {
     let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
     guard descriptor >= 0 else { throw failure(path) }
     return FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
   }
 
+  /// Returns the error for the current `errno`.
   private static func failure(_ path: String) -> NSError {
     let number = errno
     return NSError(

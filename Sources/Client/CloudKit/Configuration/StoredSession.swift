@@ -1,21 +1,27 @@
-/// The web auth token that came after the one of a configuration, kept for the next launch: the server follows each token of
-/// the sign-in page by another, and takes the former ones for some minutes more.
+/// The file with the newest web auth token of a configuration, for the next launch.
+///
+/// The server replaces each token of the sign-in page with a newer one, and accepts the replaced tokens for some
+/// minutes more.
 struct StoredSession: Sendable {
+  /// The tokens in the file.
   struct Content: Sendable, Hashable, Codable {
-    /// The token that the user signed in with, which stands for the user on this device.
+    /// The token that the user signed in with. This token identifies the user on this device, for example in the path
+    /// of long-lived operations.
     var first: String
-    /// The one that the server gave last.
+    /// The token that the server sent last, for the next request.
     var newest: String
 
+    /// Creates the content for a user who has just signed in.
     init(_ token: String) {
       first = token
       newest = token
     }
   }
 
+  /// The path of the file. Its name is a hash of the server's URL and the configured token.
   private let path: String
 
-  /// The session that begins with the configuration's token, or with none.
+  /// Creates the session of a configuration. A configuration without a token has a session of its own.
   init(_ configuration: PetrelConfiguration) {
     let identity = [configuration.serverURL.absoluteString, configuration.webAuthToken ?? ""]
     path =
@@ -23,7 +29,9 @@ struct StoredSession: Sendable {
       + StableHash.text(of: identity.joined(separator: "\n").utf8)
   }
 
-  /// What was kept; nil where nothing was. A damaged file is named on standard error and counts as none.
+  /// Returns the tokens in the file; `nil` when there is no file.
+  ///
+  /// A damaged file counts as missing, and a warning on standard error names it.
   func content() -> Content? {
     do {
       return try SealedFile.read(path, as: .session).map {
@@ -35,9 +43,9 @@ struct StoredSession: Sendable {
     }
   }
 
-  /// Keeps the tokens, in a file that the program's user alone can read; nil removes it.
+  /// Writes the tokens to the file, which only the program's user can read. `nil` removes the file.
   ///
-  /// - Throws: `internalError` when the disk does not take it.
+  /// - Throws: `internalError` when the file cannot be written or removed.
   func keep(_ content: Content?) throws(CKError) {
     guard let content else {
       guard unlink(path) == 0 || errno == ENOENT else {

@@ -1,10 +1,13 @@
-/// Petrel's folders in the home directory of the program's user (XDG Base Directory Specification).
+/// The folders of Petrel in the home directory of the program's user (XDG Base Directory Specification).
 enum UserDirectory {
-  /// What the user has set: `petrel` in `$XDG_CONFIG_HOME`, by default `~/.config`.
+  /// The folder of the user's settings: `petrel` in `$XDG_CONFIG_HOME`, by default in `~/.config`.
   case configuration
-  /// What is kept from launch to launch: `petrel` in `$XDG_STATE_HOME`, by default `~/.local/state`.
+  /// The folder of data that outlives a launch: `petrel` in `$XDG_STATE_HOME`, by default in `~/.local/state`.
   case state
 
+  /// Returns the absolute path of the folder. The folder may not exist.
+  ///
+  /// - Parameter variables: the environment variables of the process.
   func path(variables: [String: String]) -> String {
     switch self {
     case .configuration: Self.path(variables, "XDG_CONFIG_HOME", ".config")
@@ -12,12 +15,13 @@ enum UserDirectory {
     }
   }
 
-  /// A base directory that is not absolute counts as not set, as the specification has it.
+  /// Returns the folder below a base directory. A base directory that is not absolute counts as unset, as the
+  /// specification requires.
   private static func path(
     _ variables: [String: String], _ variable: String, _ fallback: String
   ) -> String {
     if let base = variables[variable], base.hasPrefix("/") { return base + "/petrel" }
-    // Foundation on Linux looks into the user database first.
+    // `HOME` comes first, because Foundation on Linux reads the user database before `HOME`.
     let home =
       variables["HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil }
       ?? FileManager.default.homeDirectoryForCurrentUser.path

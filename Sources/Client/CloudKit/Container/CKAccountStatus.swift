@@ -1,21 +1,24 @@
-/// Whether there is an account.
+/// The state of the user's account, as `CKContainer.accountStatus()` returns it.
 public enum CKAccountStatus: Int, Sendable {
-  /// It could not be found out; see the error.
+  /// The server could not be asked. The error of the call gives the reason.
   case couldNotDetermine = 0
-  /// There is one, and it can be used.
+  /// The server knows the user and accepts the credentials.
   case available = 1
-  /// The system's settings forbid the account.
+  /// The settings of the system forbid the account. Petrel never reports this status.
   case restricted = 2
-  /// There is none: the requests name no user that the server knows.
+  /// There is no account: the requests name no user that the server accepts.
   case noAccount = 3
-  /// There is one that must first sign in again.
+  /// The account exists, but its user must sign in again. Petrel never reports this status.
   case temporarilyUnavailable = 4
 }
 
 extension Notification.Name {
-  /// Posted when the account status changes: when the server refuses the program's user whom it
-  /// accepted before, or the reverse. It is noticed with the answer to any request, and posted on
-  /// that request's queue, without an object; ask `CKContainer.accountStatus()` what it is now.
+  /// Posted when the account status changes between available and not available.
+  ///
+  /// The client notices a change in the answer to any request: the server refuses a user whom it
+  /// accepted before, or accepts a user whom it refused. The first answer that a container gets
+  /// posts nothing. The notification is posted on the queue of that request, with `nil` as its
+  /// object. Call `CKContainer.accountStatus()` for the present status.
   // swift-format-ignore: AlwaysUseLowerCamelCase
   public static let CKAccountChanged = Notification.Name("CKAccountChangedNotification")
 }

@@ -2,8 +2,12 @@ internal import CloudKitModel
 internal import WebServices
 
 extension CKContainer {
-  /// Whether the server knows the user that the program acts for. An unknown one is no error:
-  /// `noAccount`. When the server cannot be asked, the status is `couldNotDetermine`, with an error.
+  /// Asks the server whether it knows the user that the program acts for.
+  ///
+  /// A missing or unknown user is the status `noAccount`, not an error.
+  ///
+  /// - Parameter completionHandler: called on a background queue. When the server cannot be asked, the status is
+  ///   `couldNotDetermine` and the error gives the reason.
   public func accountStatus(
     completionHandler: @escaping (CKAccountStatus, (any Error)?) -> Void
   ) {
@@ -16,8 +20,11 @@ extension CKContainer {
     }
   }
 
-  /// Whether the server knows the user that the program acts for. An unknown one is no error:
-  /// `noAccount`.
+  /// Asks the server whether it knows the user that the program acts for.
+  ///
+  /// A missing or unknown user is the status `noAccount`, not an error.
+  ///
+  /// - Throws: the error of the request when the server cannot be asked.
   @discardableResult
   public func accountStatus() async throws -> CKAccountStatus {
     do {
@@ -28,19 +35,25 @@ extension CKContainer {
     }
   }
 
-  /// The ID of the user's record; `notAuthenticated` when there is no user.
+  /// Fetches the ID of the record of the current user.
+  ///
+  /// - Parameter completionHandler: called on a background queue with the ID, or with `notAuthenticated` when no user
+  ///   is signed in.
   public func fetchUserRecordID(
     completionHandler: @escaping (CKRecord.ID?, (any Error)?) -> Void
   ) {
     startFetchingUser { completionHandler($0.value, $0.error) }
   }
 
-  /// The ID of the user's record; `notAuthenticated` when there is no user.
+  /// Returns the ID of the record of the current user.
+  ///
+  /// - Throws: `notAuthenticated` when no user is signed in.
   @discardableResult
   public func userRecordID() async throws -> CKRecord.ID {
     try await CKOperation.result { self.startFetchingUser($0) }
   }
 
+  /// Queues the operation behind the account methods.
   @discardableResult
   private func startFetchingUser(
     _ completion: @escaping (Result<CKRecord.ID, any Error>) -> Void
@@ -50,7 +63,9 @@ extension CKContainer {
     return run(operation)
   }
 
-  /// Queues an operation for a method of the container.
+  /// Adds an operation of a convenience method to the container.
+  ///
+  /// The operation has the quality of service `.userInitiated`, unless `configuredWith` has set another.
   func run<Operation: CKOperation>(_ operation: Operation) -> Operation {
     if operationDefaults.values.qualityOfService == nil {
       operation.qualityOfService = .userInitiated
@@ -60,8 +75,9 @@ extension CKContainer {
   }
 }
 
-/// Asks the server who makes the requests.
+/// An operation that asks the server for the user of its requests (`users/caller`).
 final class FetchUserOperation: CKOperation, @unchecked Sendable {
+  /// Called once with the ID of the user's record or with the error.
   var completion: ((Result<CKRecord.ID, any Error>) -> Void)?
   private var userRecordID: CKRecord.ID?
 

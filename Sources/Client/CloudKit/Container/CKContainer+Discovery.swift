@@ -1,8 +1,13 @@
 extension CKContainer {
   // MARK: All users
 
-  /// Looks for all users of the app who let themselves be found: those of the server, for there is
-  /// no address book here.
+  /// Finds all other users of the app who permit that others find them.
+  ///
+  /// Petrel has no address book, so the search covers the users of the server. The server returns at most 1,000 of
+  /// them.
+  ///
+  /// - Parameter completionHandler: called on a background queue with the users, or with `notAuthenticated` when no
+  ///   user is signed in.
   @available(*, deprecated, message: "No longer supported")
   public func discoverAllIdentities(
     completionHandler: @escaping ([CKUserIdentity]?, (any Error)?) -> Void
@@ -10,8 +15,12 @@ extension CKContainer {
     startDiscoveringAll { completionHandler($0.value, $0.error) }
   }
 
-  /// Looks for all users of the app who let themselves be found: those of the server, for there is
-  /// no address book here.
+  /// Finds all other users of the app who permit that others find them.
+  ///
+  /// Petrel has no address book, so the search covers the users of the server. The server returns at most 1,000 of
+  /// them.
+  ///
+  /// - Throws: `notAuthenticated` when no user is signed in.
   @available(*, deprecated, message: "No longer supported")
   public func allUserIdentitiesFromContacts() async throws -> [CKUserIdentity] {
     try await CKOperation.result { self.startDiscoveringAll($0) }
@@ -19,7 +28,10 @@ extension CKContainer {
 
   // MARK: One user
 
-  /// Looks for the user with this e-mail address; nil when there is none who lets themselves be found.
+  /// Finds a user of the app by an e-mail address. Letter case does not matter.
+  ///
+  /// - Parameter completionHandler: called on a background queue. The identity is `nil` when no user with that e-mail
+  ///   address permits that others find them.
   @available(*, deprecated, message: "No longer supported")
   public func discoverUserIdentity(
     withEmailAddress email: String,
@@ -30,7 +42,10 @@ extension CKContainer {
     }
   }
 
-  /// Looks for the user with this e-mail address; nil when there is none who lets themselves be found.
+  /// Returns the user of the app with the given e-mail address; `nil` when no such user permits that others find them.
+  /// Letter case does not matter.
+  ///
+  /// - Throws: `notAuthenticated` when no user is signed in.
   @available(*, deprecated, message: "No longer supported")
   public func userIdentity(
     forEmailAddress email: String
@@ -39,7 +54,10 @@ extension CKContainer {
       .values.first
   }
 
-  /// Looks for the user with this phone number; nil when there is none who lets themselves be found.
+  /// Finds a user of the app by a phone number. Spaces and punctuation do not matter.
+  ///
+  /// - Parameter completionHandler: called on a background queue. The identity is `nil` when no user with that phone
+  ///   number permits that others find them.
   @available(*, deprecated, message: "No longer supported")
   public func discoverUserIdentity(
     withPhoneNumber phoneNumber: String,
@@ -50,7 +68,10 @@ extension CKContainer {
     }
   }
 
-  /// Looks for the user with this phone number; nil when there is none who lets themselves be found.
+  /// Returns the user of the app with the given phone number; `nil` when no such user permits that others find them.
+  /// Spaces and punctuation do not matter.
+  ///
+  /// - Throws: `notAuthenticated` when no user is signed in.
   @available(*, deprecated, message: "No longer supported")
   public func userIdentity(
     forPhoneNumber phoneNumber: String
@@ -61,7 +82,10 @@ extension CKContainer {
     .values.first
   }
 
-  /// Looks for the user whose record this is; nil when there is none who lets themselves be found.
+  /// Finds a user of the app by the ID of the user record.
+  ///
+  /// - Parameter completionHandler: called on a background queue. The identity is `nil` when no user with that ID of
+  ///   the user record permits that others find them.
   @available(*, deprecated, message: "No longer supported")
   public func discoverUserIdentity(
     withUserRecordID userRecordID: CKRecord.ID,
@@ -72,7 +96,10 @@ extension CKContainer {
     }
   }
 
-  /// Looks for the user whose record this is; nil when there is none who lets themselves be found.
+  /// Returns the user of the app with the given ID of a user record; `nil` when no such user permits that others find
+  /// them.
+  ///
+  /// - Throws: `notAuthenticated` when no user is signed in.
   @available(*, deprecated, message: "No longer supported")
   public func userIdentity(
     forUserRecordID userRecordID: CKRecord.ID
@@ -85,7 +112,10 @@ extension CKContainer {
 
   // MARK: Several users
 
-  /// Looks for the users with these e-mail addresses. Those who cannot be found are left out.
+  /// Finds users of the app by e-mail addresses. Letter case does not matter.
+  ///
+  /// - Parameter completionHandler: called on a background queue with the identities by e-mail address. Users who do
+  ///   not permit that others find them are not in the dictionary.
   @available(*, deprecated, message: "No longer supported")
   @preconcurrency
   public func discoverUserIdentities(
@@ -97,7 +127,11 @@ extension CKContainer {
     }
   }
 
-  /// Looks for the users with these e-mail addresses. Those who cannot be found are left out.
+  /// Returns users of the app by e-mail addresses. Letter case does not matter.
+  ///
+  /// Users who do not permit that others find them are not in the dictionary.
+  ///
+  /// - Throws: `notAuthenticated` when no user is signed in.
   @available(*, deprecated, message: "No longer supported")
   public func userIdentities(
     forEmailAddresses emails: [String]
@@ -107,7 +141,10 @@ extension CKContainer {
     }.keyed(by: \.emailAddress)
   }
 
-  /// Looks for the users with these phone numbers. Those who cannot be found are left out.
+  /// Finds users of the app by phone numbers. Spaces and punctuation do not matter.
+  ///
+  /// - Parameter completionHandler: called on a background queue with the identities by phone number. Users who do not
+  ///   permit that others find them are not in the dictionary.
   @available(*, deprecated, message: "No longer supported")
   @preconcurrency
   public func discoverUserIdentities(
@@ -119,7 +156,11 @@ extension CKContainer {
     }
   }
 
-  /// Looks for the users with these phone numbers. Those who cannot be found are left out.
+  /// Returns users of the app by phone numbers. Spaces and punctuation do not matter.
+  ///
+  /// Users who do not permit that others find them are not in the dictionary.
+  ///
+  /// - Throws: `notAuthenticated` when no user is signed in.
   @available(*, deprecated, message: "No longer supported")
   public func userIdentities(
     forPhoneNumbers phoneNumbers: [String]
@@ -129,7 +170,10 @@ extension CKContainer {
     }.keyed(by: \.phoneNumber)
   }
 
-  /// Looks for the users whose records these are. Those who cannot be found are left out.
+  /// Finds users of the app by user record IDs.
+  ///
+  /// - Parameter completionHandler: called on a background queue with the identities by user record ID. Users who do
+  ///   not permit that others find them are not in the dictionary.
   @available(*, deprecated, message: "No longer supported")
   @preconcurrency
   public func discoverUserIdentities(
@@ -142,7 +186,11 @@ extension CKContainer {
     }
   }
 
-  /// Looks for the users whose records these are. Those who cannot be found are left out.
+  /// Returns users of the app by user record IDs.
+  ///
+  /// Users who do not permit that others find them are not in the dictionary.
+  ///
+  /// - Throws: `notAuthenticated` when no user is signed in.
   @available(*, deprecated, message: "No longer supported")
   public func userIdentities(
     forUserRecordIDs userRecordIDs: [CKRecord.ID]
@@ -156,8 +204,10 @@ extension CKContainer {
 // MARK: - The operations
 
 extension CKContainer {
+  /// The short name of the criteria to find a user by.
   private typealias LookupInfo = CKUserIdentity.LookupInfo
 
+  /// Queues the operation that finds users by lookup infos. An empty list succeeds without a request.
   @discardableResult
   private func startDiscovering(
     _ lookupInfos: [LookupInfo],
@@ -169,6 +219,7 @@ extension CKContainer {
     return run(operation)
   }
 
+  /// Queues the operation that finds all users.
   @discardableResult
   private func startDiscoveringAll(
     _ completion: @escaping (Result<[CKUserIdentity], any Error>) -> Void

@@ -1,29 +1,35 @@
 extension CKContainer {
-  /// What an app may do only if its user permits it.
+  /// The set of things that an app may do only with the permission of its user.
   @available(*, deprecated, message: "No longer supported")
   public struct ApplicationPermissions: OptionSet, Sendable {
+    /// The bits of the set; those of Apple's framework.
     public let rawValue: UInt
 
+    /// Creates a set from its bits.
     public init(rawValue: UInt) {
       self.rawValue = rawValue
     }
 
-    /// Others who use the app may find the user by e-mail address, phone number or record ID.
+    /// The permission that other users of the app may find this user by e-mail address, phone
+    /// number or record ID.
     public static let userDiscoverability = ApplicationPermissions(rawValue: 1)
   }
 
-  /// Whether the user permits something.
+  /// The namespace of the former names of the permission types.
   @available(*, deprecated, message: "No longer supported")
   public enum ApplicationPermissionStatus: Int, Sendable {
-    /// The user was not asked yet.
+    /// The user has not decided yet.
     case initialState = 0
-    /// It could not be found out; see the error.
+    /// The server could not be asked. The error of the call gives the reason.
     case couldNotComplete = 1
+    /// The user has denied the permission.
     case denied = 2
+    /// The user has granted the permission.
     case granted = 3
   }
 
-  /// What is called with the outcome of a request for a permission.
+  /// The type of the handlers of permission requests: the status, and the error with
+  /// `couldNotComplete`.
   @available(*, deprecated, message: "No longer supported")
   public typealias ApplicationPermissionBlock = (
     CKContainer.ApplicationPermissionStatus, (any Error)?
@@ -32,13 +38,22 @@ extension CKContainer {
   /// The same under the names that code of some years uses.
   @available(*, deprecated, message: "No longer supported")
   public enum Application {
+    /// The former name of ``CKContainer/ApplicationPermissions``.
     public typealias Permissions = CKContainer.ApplicationPermissions
+    /// The former name of ``CKContainer/ApplicationPermissionStatus``.
     public typealias PermissionStatus = CKContainer.ApplicationPermissionStatus
+    /// The former name of ``CKContainer/ApplicationPermissionBlock``.
     public typealias PermissionBlock = CKContainer.ApplicationPermissionBlock
   }
 
-  /// Grants the app a permission, unless the user denied it before. There is no dialog: the program
-  /// acts for its user. The handler gets `couldNotComplete` with the error.
+  /// Grants the app a permission, unless the user has denied it before.
+  ///
+  /// There is no dialog, because the program acts for its user. Apple's systems show one.
+  ///
+  /// - Parameters:
+  ///   - applicationPermission: exactly `userDiscoverability`; other sets give `invalidArguments`.
+  ///   - completionHandler: called on a background queue. When the request fails, the status is
+  ///     `couldNotComplete` and the error gives the reason.
   @available(*, deprecated, message: "No longer supported")
   public func requestApplicationPermission(
     _ applicationPermission: CKContainer.ApplicationPermissions,
@@ -49,8 +64,13 @@ extension CKContainer {
     }
   }
 
-  /// Grants the app a permission, unless the user denied it before. There is no dialog: the program
-  /// acts for its user.
+  /// Grants the app a permission, unless the user has denied it before.
+  ///
+  /// There is no dialog, because the program acts for its user. Apple's systems show one.
+  ///
+  /// - Parameter applicationPermission: exactly `userDiscoverability`.
+  /// - Returns: the status after the request.
+  /// - Throws: `invalidArguments` for other sets, `notAuthenticated` when no user is signed in.
   @available(*, deprecated, message: "No longer supported")
   public func requestApplicationPermission(
     _ applicationPermission: CKContainer.ApplicationPermissions
@@ -60,7 +80,12 @@ extension CKContainer {
     }
   }
 
-  /// Whether the app has a permission. The handler gets `couldNotComplete` with the error.
+  /// Fetches the state of a permission.
+  ///
+  /// - Parameters:
+  ///   - applicationPermission: exactly `userDiscoverability`; other sets give `invalidArguments`.
+  ///   - completionHandler: called on a background queue. When the request fails, the status is
+  ///     `couldNotComplete` and the error gives the reason.
   @available(*, deprecated, message: "No longer supported")
   public func status(
     forApplicationPermission applicationPermission: CKContainer.ApplicationPermissions,
@@ -71,7 +96,10 @@ extension CKContainer {
     }
   }
 
-  /// Whether the app has a permission.
+  /// Returns the state of a permission.
+  ///
+  /// - Parameter applicationPermission: exactly `userDiscoverability`.
+  /// - Throws: `invalidArguments` for other sets, `notAuthenticated` when no user is signed in.
   @available(*, deprecated, message: "No longer supported")
   public func applicationPermissionStatus(
     for applicationPermission: CKContainer.ApplicationPermissions
@@ -81,6 +109,9 @@ extension CKContainer {
     }
   }
 
+  /// Queues the operation behind the permission methods.
+  ///
+  /// - Parameter requests: whether to grant a permission that the user has not decided on.
   @available(*, deprecated)
   @discardableResult
   private func startAskingFor(

@@ -1,7 +1,12 @@
 extension CKContainer {
   // MARK: One participant
 
-  /// Makes a participant of the user with this e-mail address; see `CKFetchShareParticipantsOperation`.
+  /// Fetches a participant for a share by an e-mail address; see `CKFetchShareParticipantsOperation`.
+  ///
+  /// A user who cannot be found becomes a participant without an account, who can be invited too. Add the participant
+  /// to a `CKShare` and save the share.
+  ///
+  /// - Parameter completionHandler: called on a background queue.
   public func fetchShareParticipant(
     withEmailAddress emailAddress: String,
     completionHandler: @escaping (CKShare.Participant?, (any Error)?) -> Void
@@ -12,7 +17,12 @@ extension CKContainer {
     }
   }
 
-  /// Makes a participant of the user with this e-mail address; see `CKFetchShareParticipantsOperation`.
+  /// Returns a participant for a share by an e-mail address; see `CKFetchShareParticipantsOperation`.
+  ///
+  /// A user who cannot be found becomes a participant without an account, who can be invited too. Add the participant
+  /// to a `CKShare` and save the share.
+  ///
+  /// - Throws: `notAuthenticated` when no user is signed in.
   public func shareParticipant(
     forEmailAddress emailAddress: String
   ) async throws -> CKShare.Participant {
@@ -23,7 +33,12 @@ extension CKContainer {
     }
   }
 
-  /// Makes a participant of the user with this phone number; see `CKFetchShareParticipantsOperation`.
+  /// Fetches a participant for a share by a phone number; see `CKFetchShareParticipantsOperation`.
+  ///
+  /// A user who cannot be found becomes a participant without an account, who can be invited too. Add the participant
+  /// to a `CKShare` and save the share.
+  ///
+  /// - Parameter completionHandler: called on a background queue.
   public func fetchShareParticipant(
     withPhoneNumber phoneNumber: String,
     completionHandler: @escaping (CKShare.Participant?, (any Error)?) -> Void
@@ -34,7 +49,12 @@ extension CKContainer {
     }
   }
 
-  /// Makes a participant of the user with this phone number; see `CKFetchShareParticipantsOperation`.
+  /// Returns a participant for a share by a phone number; see `CKFetchShareParticipantsOperation`.
+  ///
+  /// A user who cannot be found becomes a participant without an account, who can be invited too. Add the participant
+  /// to a `CKShare` and save the share.
+  ///
+  /// - Throws: `notAuthenticated` when no user is signed in.
   public func shareParticipant(
     forPhoneNumber phoneNumber: String
   ) async throws -> CKShare.Participant {
@@ -45,7 +65,11 @@ extension CKContainer {
     }
   }
 
-  /// Makes a participant of the user whose record this is; see `CKFetchShareParticipantsOperation`.
+  /// Fetches a participant for a share by the ID of a user record; see `CKFetchShareParticipantsOperation`.
+  ///
+  /// A user who cannot be found gives `unknownItem`. Add the participant to a `CKShare` and save the share.
+  ///
+  /// - Parameter completionHandler: called on a background queue.
   public func fetchShareParticipant(
     withUserRecordID userRecordID: CKRecord.ID,
     completionHandler: @escaping (CKShare.Participant?, (any Error)?) -> Void
@@ -56,7 +80,11 @@ extension CKContainer {
     }
   }
 
-  /// Makes a participant of the user whose record this is; see `CKFetchShareParticipantsOperation`.
+  /// Returns a participant for a share by the ID of a user record; see `CKFetchShareParticipantsOperation`.
+  ///
+  /// A user who cannot be found gives `unknownItem`. Add the participant to a `CKShare` and save the share.
+  ///
+  /// - Throws: `notAuthenticated` when no user is signed in.
   public func shareParticipant(
     forUserRecordID userRecordID: CKRecord.ID
   ) async throws -> CKShare.Participant {
@@ -69,7 +97,11 @@ extension CKContainer {
 
   // MARK: Several participants
 
-  /// Makes participants of the users with these e-mail addresses; see `CKFetchShareParticipantsOperation`.
+  /// Fetches participants for a share by e-mail addresses; see `CKFetchShareParticipantsOperation`.
+  ///
+  /// A user who cannot be found becomes a participant without an account, who can be invited too.
+  ///
+  /// - Parameter completionHandler: called on a background queue with a result for each e-mail address.
   @preconcurrency
   public func fetchShareParticipants(
     forEmailAddresses emailAddresses: [String],
@@ -83,7 +115,12 @@ extension CKContainer {
     }
   }
 
-  /// Makes participants of the users with these e-mail addresses; see `CKFetchShareParticipantsOperation`.
+  /// Returns participants for a share by e-mail addresses; see `CKFetchShareParticipantsOperation`.
+  ///
+  /// A user who cannot be found becomes a participant without an account, who can be invited too.
+  ///
+  /// - Returns: a result for each e-mail address.
+  /// - Throws: `notAuthenticated` when no user is signed in.
   public func shareParticipants(
     forEmailAddresses emailAddresses: [String]
   ) async throws -> [String: Result<CKShare.Participant, any Error>] {
@@ -94,7 +131,11 @@ extension CKContainer {
     }
   }
 
-  /// Makes participants of the users with these phone numbers; see `CKFetchShareParticipantsOperation`.
+  /// Fetches participants for a share by phone numbers; see `CKFetchShareParticipantsOperation`.
+  ///
+  /// A user who cannot be found becomes a participant without an account, who can be invited too.
+  ///
+  /// - Parameter completionHandler: called on a background queue with a result for each phone number.
   @preconcurrency
   public func fetchShareParticipants(
     forPhoneNumbers phoneNumbers: [String],
@@ -108,7 +149,12 @@ extension CKContainer {
     }
   }
 
-  /// Makes participants of the users with these phone numbers; see `CKFetchShareParticipantsOperation`.
+  /// Returns participants for a share by phone numbers; see `CKFetchShareParticipantsOperation`.
+  ///
+  /// A user who cannot be found becomes a participant without an account, who can be invited too.
+  ///
+  /// - Returns: a result for each phone number.
+  /// - Throws: `notAuthenticated` when no user is signed in.
   public func shareParticipants(
     forPhoneNumbers phoneNumbers: [String]
   ) async throws -> [String: Result<CKShare.Participant, any Error>] {
@@ -119,7 +165,11 @@ extension CKContainer {
     }
   }
 
-  /// Makes participants of the users whose records these are; see `CKFetchShareParticipantsOperation`.
+  /// Fetches participants for a share by user record IDs; see `CKFetchShareParticipantsOperation`.
+  ///
+  /// A user who cannot be found gives `unknownItem`.
+  ///
+  /// - Parameter completionHandler: called on a background queue with a result for each user record ID.
   @preconcurrency
   public func fetchShareParticipants(
     forUserRecordIDs userRecordIDs: [CKRecord.ID],
@@ -133,7 +183,12 @@ extension CKContainer {
     }
   }
 
-  /// Makes participants of the users whose records these are; see `CKFetchShareParticipantsOperation`.
+  /// Returns participants for a share by user record IDs; see `CKFetchShareParticipantsOperation`.
+  ///
+  /// A user who cannot be found gives `unknownItem`.
+  ///
+  /// - Returns: a result for each user record ID.
+  /// - Throws: `notAuthenticated` when no user is signed in.
   public func shareParticipants(
     forUserRecordIDs userRecordIDs: [CKRecord.ID]
   ) async throws -> [CKRecord.ID: Result<CKShare.Participant, any Error>] {
@@ -144,7 +199,10 @@ extension CKContainer {
     }
   }
 
-  /// Makes participants of those who are looked up; see `CKFetchShareParticipantsOperation`.
+  /// Returns participants for a share by lookup infos of any kind; see `CKFetchShareParticipantsOperation`.
+  ///
+  /// - Returns: a result for each lookup info.
+  /// - Throws: `notAuthenticated` when no user is signed in.
   public func shareParticipants(
     for lookupInfos: [CKUserIdentity.LookupInfo]
   ) async throws -> [CKUserIdentity.LookupInfo: Result<CKShare.Participant, any Error>] {
@@ -157,8 +215,10 @@ extension CKContainer {
 // MARK: - The operation
 
 extension CKContainer {
+  /// The short name of the criteria to find a user by.
   private typealias LookupInfo = CKUserIdentity.LookupInfo
 
+  /// Queues the operation behind the methods for participants, and collects its results.
   @discardableResult
   private func startFetchingParticipants(
     _ lookupInfos: [LookupInfo],

@@ -1,7 +1,17 @@
 extension CKContainer {
   // MARK: Metadata
 
-  /// Fetches what may be known of a share from its URL.
+  /// Fetches the metadata of a share from its URL.
+  ///
+  /// The metadata holds the ID of the root record, not the record. `CKFetchShareMetadataOperation`
+  /// can fetch the record too.
+  ///
+  /// - Note: The server of Petrel keeps no shares yet and refuses each item with
+  ///   `serverRejectedRequest`.
+  ///
+  /// - Parameters:
+  ///   - url: the URL of a share. A URL without a last path component gives `invalidArguments`.
+  ///   - completionHandler: called on a background queue.
   public func fetchShareMetadata(
     with url: URL, completionHandler: @escaping (CKShare.Metadata?, (any Error)?) -> Void
   ) {
@@ -11,14 +21,25 @@ extension CKContainer {
     }
   }
 
-  /// Fetches what may be known of a share from its URL.
+  /// Returns the metadata of a share from its URL.
+  ///
+  /// The metadata holds the ID of the root record, not the record. `CKFetchShareMetadataOperation`
+  /// can fetch the record too.
+  ///
+  /// - Note: The server of Petrel keeps no shares yet and refuses each item with
+  ///   `serverRejectedRequest`.
+  ///
+  /// - Throws: the share's own error; `invalidArguments` for a URL without a last path component.
   public func shareMetadata(for url: URL) async throws -> CKShare.Metadata {
     try await CKOperation.result { completion in
       self.startFetchingMetadata([url]) { completion($0.single($1)) }
     }
   }
 
-  /// Fetches what may be known of shares from their URLs.
+  /// Fetches the metadata of shares from their URLs.
+  ///
+  /// - Parameter completionHandler: called on a background queue with a result for each URL, or
+  ///   with a failure when the whole request fails.
   @preconcurrency
   public func fetchShareMetadatas(
     for urls: [URL],
@@ -30,7 +51,10 @@ extension CKContainer {
     startFetchingMetadata(urls) { completionHandler($0.all($1)) }
   }
 
-  /// Fetches what may be known of shares from their URLs.
+  /// Returns the metadata of shares from their URLs.
+  ///
+  /// - Returns: a result for each URL.
+  /// - Throws: an error only when the whole request fails.
   public func shareMetadatas(
     for urls: [URL]
   ) async throws -> [URL: Result<CKShare.Metadata, any Error>] {
@@ -41,7 +65,13 @@ extension CKContainer {
 
   // MARK: Accepting
 
-  /// Accepts a share for the current user.
+  /// Accepts a share for the current user. The share's zone then appears in the shared database.
+  ///
+  /// - Note: The server of Petrel keeps no shares yet and refuses each item with
+  ///   `serverRejectedRequest`.
+  ///
+  /// - Parameter completionHandler: called on a background queue with the accepted share or the
+  ///   share's own error.
   public func accept(
     _ metadata: CKShare.Metadata, completionHandler: @escaping (CKShare?, (any Error)?) -> Void
   ) {
@@ -51,7 +81,13 @@ extension CKContainer {
     }
   }
 
-  /// Accepts a share for the current user.
+  /// Accepts a share for the current user. The share's zone then appears in the shared database.
+  ///
+  /// - Note: The server of Petrel keeps no shares yet and refuses each item with
+  ///   `serverRejectedRequest`.
+  ///
+  /// - Returns: the accepted share.
+  /// - Throws: the share's own error; `invalidArguments` when the metadata has no URL.
   @discardableResult
   public func accept(_ metadata: CKShare.Metadata) async throws -> CKShare {
     try await CKOperation.result { completion in
@@ -60,6 +96,9 @@ extension CKContainer {
   }
 
   /// Accepts shares for the current user.
+  ///
+  /// - Parameter completionHandler: called on a background queue with a result for each metadata,
+  ///   or with a failure when the whole request fails.
   @preconcurrency
   public func accept(
     _ metadatas: [CKShare.Metadata],
@@ -72,6 +111,9 @@ extension CKContainer {
   }
 
   /// Accepts shares for the current user.
+  ///
+  /// - Returns: a result for each metadata.
+  /// - Throws: an error only when the whole request fails.
   @discardableResult
   public func accept(
     _ metadatas: [CKShare.Metadata]
@@ -85,10 +127,12 @@ extension CKContainer {
 // MARK: - The operations
 
 extension CKContainer {
+  /// The type of a handler that gets the collected results and the result of the operation.
   private typealias Items<ID: Hashable, Value> = (
     ItemResults<ID, Value>, Result<Void, any Error>
   ) -> Void
 
+  /// Queues the operation that fetches metadata, and collects its results.
   @discardableResult
   private func startFetchingMetadata(
     _ urls: [URL], _ completion: @escaping Items<URL, CKShare.Metadata>
@@ -100,6 +144,7 @@ extension CKContainer {
     return run(operation)
   }
 
+  /// Queues the operation that accepts shares, and collects its results.
   @discardableResult
   private func startAccepting(
     _ metadatas: [CKShare.Metadata], _ completion: @escaping Items<CKShare.Metadata, CKShare>

@@ -1,23 +1,25 @@
 extension CKContainer {
-  /// The web auth token that names the user to the server; nil where nobody is signed in. Petrel's own: on Apple's systems
-  /// the device's account stands for the user.
+  /// The web auth token that names the user to the server; `nil` when no user is signed in.
   ///
-  /// It changes while the program runs, for the server follows each token of its sign-in page by another. The newest is kept in
-  /// `petrel/sessions` in the user's state directory (``PetrelConfiguration/stateDirectory``), and a later launch with the
-  /// same configuration goes on with it.
+  /// This property is an addition of Petrel. On Apple's systems the account of the device names the user.
+  ///
+  /// The token changes while the program runs, because the server replaces each token of its sign-in page with a newer
+  /// one. The client keeps the newest token in the folder `sessions` of ``PetrelConfiguration/stateDirectory``. A later
+  /// launch with the same configuration continues with that token.
   public var webAuthToken: String? { client.value?.webAuthToken }
 
-  /// Signs the program's user in with a token of the sign-in page, and keeps it for later launches; nil signs the user out,
-  /// and removes what was kept. Petrel's own.
+  /// Signs the program's user in with a token of the sign-in page, and keeps the token for later launches.
+  ///
+  /// This method is an addition of Petrel.
   ///
   /// ```swift
   /// try CKContainer.default().setWebAuthToken(token)
   /// ```
   ///
-  /// A token that the configuration names counts again at the next launch after nil.
-  ///
-  /// - Throws: `badContainer` when the configuration is no good; `internalError` when the disk does not take the token, which
-  ///   then holds for this launch alone.
+  /// - Parameter token: the token; `nil` signs the user out and removes the kept token. After `nil`, the next launch
+  ///   uses the token of the configuration again, if there is one.
+  /// - Throws: `badContainer` when the configuration is wrong. `internalError` when the token cannot be written to
+  ///   disk; the token is then valid for this launch only.
   public func setWebAuthToken(_ token: String?) throws {
     try client.get().setWebAuthToken(token)
   }

@@ -1,15 +1,22 @@
 extension CKDatabase {
-  /// What a query finds: the records in order, and where to go on when there are more.
+  /// One batch of query results: the records in the query's order, and a cursor when there are
+  /// more.
   public typealias QueryResults = (
     matchResults: [(CKRecord.ID, Result<CKRecord, any Error>)],
     queryCursor: CKQueryOperation.Cursor?
   )
 
-  /// Searches records.
+  /// Searches for records, and fetches the first batch of results.
   ///
   /// - Parameters:
-  ///   - zoneID: the zone to search; nil means all.
-  ///   - desiredKeys: the fields to fetch; nil means all, an empty list only the system fields.
+  ///   - query: the record type, the predicate and the order.
+  ///   - zoneID: the zone to search; `nil` means all zones of the database. The shared database
+  ///     requires a zone.
+  ///   - desiredKeys: the fields to fetch; `nil` means all, an empty list only the system fields.
+  ///   - resultsLimit: the largest number of records; 0 lets the server choose. The server gives at
+  ///     most 200.
+  ///   - completionHandler: called on a background queue with the records in order. The cursor is
+  ///     `nil` when there are no more. An invalid predicate gives `invalidArguments`.
   @preconcurrency
   public func fetch(
     withQuery query: CKQuery, inZoneWith zoneID: CKRecordZone.ID? = nil,
@@ -29,7 +36,20 @@ extension CKDatabase {
       CKQueryOperation(query: query), zoneID, desiredKeys, resultsLimit, completionHandler)
   }
 
-  /// Searches records.
+  /// Searches for records, and returns the first batch of results.
+  ///
+  /// - Parameters:
+  ///   - query: the record type, the predicate and the order.
+  ///   - zoneID: the zone to search; `nil` means all zones of the database. The shared database
+  ///     requires a zone.
+  ///   - desiredKeys: the fields to fetch; `nil` means all, an empty list only the system fields.
+  ///   - resultsLimit: the largest number of records; 0 lets the server choose. The server gives at
+  ///     most 200.
+  /// - Returns: the records in order, and a cursor for
+  ///   ``records(continuingMatchFrom:desiredKeys:resultsLimit:)``. The cursor is `nil` when there
+  ///   are no more.
+  /// - Throws: `invalidArguments` for a predicate or order that the server does not support, and
+  ///   for a negative limit.
   public func records(
     matching query: CKQuery, inZoneWith zoneID: CKRecordZone.ID? = nil,
     desiredKeys: [CKRecord.FieldKey]? = nil,
@@ -43,7 +63,15 @@ extension CKDatabase {
     }
   }
 
-  /// Goes on with a search.
+  /// Fetches the next batch of results of a search.
+  ///
+  /// - Parameters:
+  ///   - queryCursor: the cursor of the batch before.
+  ///   - desiredKeys: the fields to fetch; `nil` means all, an empty list only the system fields.
+  ///   - resultsLimit: the largest number of records; 0 lets the server choose. The server gives at
+  ///     most 200.
+  ///   - completionHandler: called on a background queue. The cursor is `nil` when there are no
+  ///     more results.
   @preconcurrency
   public func fetch(
     withCursor queryCursor: CKQueryOperation.Cursor, desiredKeys: [CKRecord.FieldKey]? = nil,
@@ -62,7 +90,14 @@ extension CKDatabase {
       CKQueryOperation(cursor: queryCursor), nil, desiredKeys, resultsLimit, completionHandler)
   }
 
-  /// Goes on with a search.
+  /// Returns the next batch of results of a search.
+  ///
+  /// - Parameters:
+  ///   - queryCursor: the cursor of the batch before.
+  ///   - desiredKeys: the fields to fetch; `nil` means all, an empty list only the system fields.
+  ///   - resultsLimit: the largest number of records; 0 lets the server choose. The server gives at
+  ///     most 200.
+  /// - Returns: the records in order, and a cursor that is `nil` when there are no more results.
   public func records(
     continuingMatchFrom queryCursor: CKQueryOperation.Cursor,
     desiredKeys: [CKRecord.FieldKey]? = nil,
@@ -77,7 +112,9 @@ extension CKDatabase {
     }
   }
 
-  /// Searches records and gives the first batch of results.
+  /// Searches for records, and fetches only the first batch of results.
+  ///
+  /// If one record of the batch has an error, the handler gets that error and no records.
   @available(
     *, deprecated,
     message: "Use fetch(withQuery:inZoneWith:desiredKeys:resultsLimit:completionHandler:)"
@@ -92,7 +129,11 @@ extension CKDatabase {
     }
   }
 
-  /// Searches records and gives the first batch of results.
+  /// Searches for records, and returns only the first batch of results.
+  ///
+  /// Swift chooses this overload only when the call needs an array of records.
+  ///
+  /// - Throws: the error of the search, or of the first record that has one.
   @available(*, deprecated, message: "Use records(matching:inZoneWith:desiredKeys:resultsLimit:)")
   @discardableResult
   @_disfavoredOverload
@@ -106,6 +147,7 @@ extension CKDatabase {
 
   // MARK: The operation
 
+  /// Returns the records of a batch, or the first error of one of them.
   private static func records(
     _ results: Result<QueryResults, any Error>
   ) -> Result<[CKRecord], any Error> {
@@ -114,6 +156,7 @@ extension CKDatabase {
     }
   }
 
+  /// Queues a search, and collects the records in the order in which the operation reports them.
   @discardableResult
   private func startSearching(
     _ operation: CKQueryOperation, _ zoneID: CKRecordZone.ID?, _ desiredKeys: [CKRecord.FieldKey]?,

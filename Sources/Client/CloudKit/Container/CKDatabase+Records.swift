@@ -1,7 +1,10 @@
 extension CKDatabase {
   // MARK: One record
 
-  /// Fetches a record; one that does not exist gives `unknownItem`.
+  /// Fetches a record with all its fields.
+  ///
+  /// - Parameter completionHandler: called on a background queue. A record that does not exist
+  ///   gives `unknownItem`.
   public func fetch(
     withRecordID recordID: CKRecord.ID,
     completionHandler: @escaping (CKRecord?, (any Error)?) -> Void
@@ -9,28 +12,45 @@ extension CKDatabase {
     startFetching(recordID) { completionHandler($0.value, $0.error) }
   }
 
-  /// Fetches a record; one that does not exist gives `unknownItem`.
+  /// Returns a record with all its fields.
+  ///
+  /// - Throws: `unknownItem` when the record does not exist.
   @discardableResult
   public func record(for recordID: CKRecord.ID) async throws -> CKRecord {
     try await CKOperation.result { self.startFetching(recordID, $0) }
   }
 
-  /// Saves a record unless the server's changed since it was fetched (`serverRecordChanged`). What
-  /// comes back is a new object with the server's change tag.
+  /// Saves a record, unless the server's record has changed since the client fetched it.
+  ///
+  /// - Parameter completionHandler: called on a background queue with a new object that has the
+  ///   server's change tag. A conflict gives `serverRecordChanged`.
   public func save(
     _ record: CKRecord, completionHandler: @escaping (CKRecord?, (any Error)?) -> Void
   ) {
     startSaving(record) { completionHandler($0.value, $0.error) }
   }
 
-  /// Saves a record unless the server's changed since it was fetched (`serverRecordChanged`). What
-  /// comes back is a new object with the server's change tag.
+  /// Saves a record, unless the server's record has changed since the client fetched it.
+  ///
+  /// ```swift
+  /// do {
+  ///   record = try await database.save(record)
+  /// } catch let error as CKError where error.code == .serverRecordChanged {
+  ///   // Apply the changes to error.serverRecord and save that record.
+  /// }
+  /// ```
+  ///
+  /// - Returns: a new object that has the server's change tag. Use it for the next save.
+  /// - Throws: `serverRecordChanged` for a conflict, also when a new record has the ID of an
+  ///   existing one.
   @discardableResult
   public func save(_ record: CKRecord) async throws -> CKRecord {
     try await CKOperation.result { self.startSaving(record, $0) }
   }
 
-  /// Deletes a record.
+  /// Deletes a record. The deletion of a record that does not exist succeeds.
+  ///
+  /// - Parameter completionHandler: called on a background queue with the ID of the record.
   public func delete(
     withRecordID recordID: CKRecord.ID,
     completionHandler: @escaping (CKRecord.ID?, (any Error)?) -> Void
@@ -38,7 +58,9 @@ extension CKDatabase {
     startDeleting(recordID) { completionHandler($0.value, $0.error) }
   }
 
-  /// Deletes a record.
+  /// Deletes a record. The deletion of a record that does not exist succeeds.
+  ///
+  /// - Returns: the ID of the record.
   @discardableResult
   public func deleteRecord(withID recordID: CKRecord.ID) async throws -> CKRecord.ID {
     try await CKOperation.result { self.startDeleting(recordID, $0) }
@@ -47,6 +69,12 @@ extension CKDatabase {
   // MARK: Several records
 
   /// Fetches records.
+  ///
+  /// - Parameters:
+  ///   - recordIDs: the records.
+  ///   - desiredKeys: the fields to fetch; `nil` means all, an empty list only the system fields.
+  ///   - completionHandler: called on a background queue with a result for each record. A record
+  ///     that does not exist has `unknownItem`.
   @preconcurrency
   public func fetch(
     withRecordIDs recordIDs: [CKRecord.ID], desiredKeys: [CKRecord.FieldKey]? = nil,
@@ -58,15 +86,29 @@ extension CKDatabase {
     startFetching(recordIDs, desiredKeys, completionHandler)
   }
 
-  /// Fetches records.
+  /// Returns records by their IDs.
+  ///
+  /// - Parameters:
+  ///   - ids: the records.
+  ///   - desiredKeys: the fields to fetch; `nil` means all, an empty list only the system fields.
+  /// - Returns: a result for each record. A record that does not exist has `unknownItem`.
+  /// - Throws: an error only when the whole request fails.
   public func records(
     for ids: [CKRecord.ID], desiredKeys: [CKRecord.FieldKey]? = nil
   ) async throws -> [CKRecord.ID: Result<CKRecord, any Error>] {
     try await CKOperation.result { self.startFetching(ids, desiredKeys, $0) }
   }
 
-  /// Saves and deletes records. When `atomically` is true and an item fails, the whole fails, with
-  /// `partialFailure`; in custom zones nothing is changed then.
+  /// Saves and deletes records in one request.
+  ///
+  /// - Parameters:
+  ///   - recordsToSave: the records to save. One request may have 400 items; more give
+  ///     `limitExceeded`.
+  ///   - recordIDsToDelete: the records to delete.
+  ///   - savePolicy: the rule for records that have changed on the server.
+  ///   - atomically: whether the whole request fails with `partialFailure` when an item fails. In
+  ///     custom zones, the server then changes nothing in the zone of that item.
+  ///   - completionHandler: called on a background queue with a result for each item.
   @preconcurrency
   public func modifyRecords(
     saving recordsToSave: [CKRecord], deleting recordIDsToDelete: [CKRecord.ID],
@@ -86,8 +128,20 @@ extension CKDatabase {
       recordsToSave, recordIDsToDelete, savePolicy, atomically: atomically, completionHandler)
   }
 
-  /// Saves and deletes records. When `atomically` is true and an item fails, the whole fails, with
-  /// `partialFailure`; in custom zones nothing is changed then.
+  /// Saves and deletes records in one request.
+  ///
+  /// - Parameters:
+  ///   - recordsToSave: the records to save. One request may have 400 items; more give
+  ///     `limitExceeded`.
+  ///   - recordIDsToDelete: the records to delete.
+  ///   - savePolicy: the rule for records that have changed on the server.
+  ///   - atomically: whether the whole request fails when an item fails. In custom zones, the
+  ///     server then changes nothing in the zone of that item.
+  /// - Returns: a result for each item. The saved records are new objects with the server's change
+  ///   tags.
+  /// - Throws: `partialFailure` when `atomically` is true and an item failed;
+  ///   ``CKError/partialErrorsByItemID`` has the errors. Otherwise an error only when the whole
+  ///   request fails.
   @discardableResult
   public func modifyRecords(
     saving recordsToSave: [CKRecord], deleting recordIDsToDelete: [CKRecord.ID],
@@ -188,10 +242,10 @@ extension CKDatabase {
 }
 
 extension Result {
-  /// The value, for completion handlers of two arguments.
+  /// The value, or `nil` for a failure, for completion handlers with two arguments.
   var value: Success? { try? get() }
 
-  /// The error, for completion handlers of two arguments.
+  /// The error, or `nil` for a success, for completion handlers with two arguments.
   var error: Failure? {
     if case .failure(let error) = self { return error }
     return nil

@@ -1,7 +1,10 @@
 extension CKDatabase {
   // MARK: One subscription
 
-  /// Fetches a subscription; one that does not exist gives `unknownItem`.
+  /// Fetches a subscription of the current user.
+  ///
+  /// - Parameter completionHandler: called on a background queue. A subscription that does not
+  ///   exist gives `unknownItem`.
   public func fetch(
     withSubscriptionID subscriptionID: CKSubscription.ID,
     completionHandler: @escaping (CKSubscription?, (any Error)?) -> Void
@@ -9,7 +12,10 @@ extension CKDatabase {
     startFetching(subscriptionID) { completionHandler($0.value, $0.error) }
   }
 
-  /// Fetches a subscription; one that does not exist gives `unknownItem`.
+  /// Returns a subscription of the current user.
+  ///
+  /// - Throws: `unknownItem` when the subscription does not exist. A subscription that fires once
+  ///   does not exist any more after it fired.
   @discardableResult
   public func subscription(
     for subscriptionID: CKSubscription.ID
@@ -17,7 +23,12 @@ extension CKDatabase {
     try await CKOperation.result { self.startFetching(subscriptionID, $0) }
   }
 
-  /// Saves a subscription, in place of the one with the same ID where there is one.
+  /// Saves a subscription. An existing subscription with the same ID is replaced.
+  ///
+  /// The subscription fires for changes after the reply to the save.
+  ///
+  /// - Parameter completionHandler: called on a background queue. A type of subscription that this
+  ///   database does not support gives `invalidArguments`.
   public func save(
     _ subscription: CKSubscription,
     completionHandler: @escaping (CKSubscription?, (any Error)?) -> Void
@@ -25,13 +36,29 @@ extension CKDatabase {
     startSaving(subscription) { completionHandler($0.value, $0.error) }
   }
 
-  /// Saves a subscription, in place of the one with the same ID where there is one.
+  /// Saves a subscription. An existing subscription with the same ID is replaced.
+  ///
+  /// The subscription fires for changes after the reply to the save.
+  ///
+  /// ```swift
+  /// let subscription = CKDatabaseSubscription(subscriptionID: "private-changes")
+  /// let info = CKSubscription.NotificationInfo()
+  /// info.shouldSendContentAvailable = true
+  /// subscription.notificationInfo = info
+  /// try await container.privateCloudDatabase.save(subscription)
+  /// ```
+  ///
+  /// - Throws: `invalidArguments` for a type of subscription that this database does not support,
+  ///   and for a predicate that breaks a rule.
   @discardableResult
   public func save(_ subscription: CKSubscription) async throws -> CKSubscription {
     try await CKOperation.result { self.startSaving(subscription, $0) }
   }
 
-  /// Deletes a subscription; one that does not exist gives `unknownItem`.
+  /// Deletes a subscription.
+  ///
+  /// - Parameter completionHandler: called on a background queue with the ID. A subscription that
+  ///   does not exist gives `unknownItem`.
   public func delete(
     withSubscriptionID subscriptionID: CKSubscription.ID,
     completionHandler: @escaping (String?, (any Error)?) -> Void
@@ -39,7 +66,10 @@ extension CKDatabase {
     startDeleting(subscriptionID) { completionHandler($0.value, $0.error) }
   }
 
-  /// Deletes a subscription; one that does not exist gives `unknownItem`.
+  /// Deletes a subscription.
+  ///
+  /// - Returns: the ID of the subscription.
+  /// - Throws: `unknownItem` when the subscription does not exist.
   @discardableResult
   public func deleteSubscription(
     withID subscriptionID: CKSubscription.ID
@@ -49,20 +79,28 @@ extension CKDatabase {
 
   // MARK: Several subscriptions
 
-  /// Fetches all of the user's subscriptions in this database.
+  /// Fetches all subscriptions that the current user has saved in this database.
+  ///
+  /// - Parameter completionHandler: called on a background queue. The handler gets
+  ///   `notAuthenticated` when no user is signed in.
   public func fetchAllSubscriptions(
     completionHandler: @escaping ([CKSubscription]?, (any Error)?) -> Void
   ) {
     startFetchingAllSubscriptions { completionHandler($0.value, $0.error) }
   }
 
-  /// Fetches all of the user's subscriptions in this database.
+  /// Returns all subscriptions that the current user has saved in this database.
+  ///
+  /// - Throws: `notAuthenticated` when no user is signed in.
   @discardableResult
   public func allSubscriptions() async throws -> [CKSubscription] {
     try await CKOperation.result { self.startFetchingAllSubscriptions($0) }
   }
 
-  /// Fetches subscriptions.
+  /// Fetches subscriptions by their IDs.
+  ///
+  /// - Parameter completionHandler: called on a background queue with a result for each
+  ///   subscription. A subscription that does not exist has `unknownItem`.
   @preconcurrency
   public func fetch(
     withSubscriptionIDs subscriptionIDs: [CKSubscription.ID],
@@ -74,14 +112,24 @@ extension CKDatabase {
     startFetching(subscriptionIDs, completionHandler)
   }
 
-  /// Fetches subscriptions.
+  /// Returns subscriptions by their IDs.
+  ///
+  /// - Returns: a result for each subscription. A subscription that does not exist has
+  ///   `unknownItem`.
+  /// - Throws: an error only when the whole request fails.
   public func subscriptions(
     for ids: [CKSubscription.ID]
   ) async throws -> [CKSubscription.ID: Result<CKSubscription, any Error>] {
     try await CKOperation.result { self.startFetching(ids, $0) }
   }
 
-  /// Saves and deletes subscriptions.
+  /// Saves and deletes subscriptions in one request.
+  ///
+  /// - Parameters:
+  ///   - subscriptionsToSave: the subscriptions to save. Each replaces an existing subscription
+  ///     with the same ID.
+  ///   - subscriptionIDsToDelete: the subscriptions to delete.
+  ///   - completionHandler: called on a background queue with a result for each subscription.
   @preconcurrency
   public func modifySubscriptions(
     saving subscriptionsToSave: [CKSubscription],
@@ -99,7 +147,15 @@ extension CKDatabase {
     startModifying(subscriptionsToSave, subscriptionIDsToDelete, completionHandler)
   }
 
-  /// Saves and deletes subscriptions.
+  /// Saves and deletes subscriptions in one request.
+  ///
+  /// - Parameters:
+  ///   - subscriptionsToSave: the subscriptions to save. Each replaces an existing subscription
+  ///     with the same ID.
+  ///   - subscriptionIDsToDelete: the subscriptions to delete.
+  /// - Returns: a result for each subscription. The deletion of a subscription that does not exist
+  ///   has `unknownItem`.
+  /// - Throws: an error only when the whole request fails.
   @discardableResult
   public func modifySubscriptions(
     saving subscriptionsToSave: [CKSubscription],

@@ -1,7 +1,10 @@
 extension CKDatabase {
   // MARK: One zone
 
-  /// Fetches a zone; one that does not exist gives `zoneNotFound`.
+  /// Fetches a zone.
+  ///
+  /// - Parameter completionHandler: called on a background queue. A zone that does not exist gives
+  ///   `zoneNotFound`.
   public func fetch(
     withRecordZoneID zoneID: CKRecordZone.ID,
     completionHandler: @escaping (CKRecordZone?, (any Error)?) -> Void
@@ -9,13 +12,21 @@ extension CKDatabase {
     startFetching(zoneID) { completionHandler($0.value, $0.error) }
   }
 
-  /// Fetches a zone; one that does not exist gives `zoneNotFound`.
+  /// Returns a zone with its capabilities.
+  ///
+  /// - Throws: `zoneNotFound` when the zone does not exist.
   @discardableResult
   public func recordZone(for zoneID: CKRecordZone.ID) async throws -> CKRecordZone {
     try await CKOperation.result { self.startFetching(zoneID, $0) }
   }
 
-  /// Saves a custom zone, in the private database.
+  /// Saves a custom zone. Only the private database has custom zones of the user.
+  ///
+  /// A zone must be saved before records can be saved in it. Saving an existing zone changes
+  /// nothing.
+  ///
+  /// - Parameter completionHandler: called on a background queue with the zone and its
+  ///   capabilities.
   public func save(
     _ zone: CKRecordZone,
     completionHandler: @escaping (CKRecordZone?, (any Error)?) -> Void
@@ -23,13 +34,22 @@ extension CKDatabase {
     startSaving(zone) { completionHandler($0.value, $0.error) }
   }
 
-  /// Saves a custom zone, in the private database.
+  /// Saves a custom zone. Only the private database has custom zones of the user.
+  ///
+  /// A zone must be saved before records can be saved in it. Saving an existing zone changes
+  /// nothing.
+  ///
+  /// - Returns: the zone with its capabilities.
+  /// - Throws: `quotaExceeded` when the database has as many zones as the server permits.
   @discardableResult
   public func save(_ zone: CKRecordZone) async throws -> CKRecordZone {
     try await CKOperation.result { self.startSaving(zone, $0) }
   }
 
-  /// Deletes a custom zone and its records.
+  /// Deletes a custom zone and all its records.
+  ///
+  /// - Parameter completionHandler: called on a background queue with the ID. A zone that does not
+  ///   exist gives `zoneNotFound`, the default zone gives `invalidArguments`.
   public func delete(
     withRecordZoneID zoneID: CKRecordZone.ID,
     completionHandler: @escaping (CKRecordZone.ID?, (any Error)?) -> Void
@@ -37,7 +57,11 @@ extension CKDatabase {
     startDeleting(zoneID) { completionHandler($0.value, $0.error) }
   }
 
-  /// Deletes a custom zone and its records.
+  /// Deletes a custom zone and all its records.
+  ///
+  /// - Returns: the ID of the zone.
+  /// - Throws: `zoneNotFound` when the zone does not exist, `invalidArguments` for the default
+  ///   zone.
   @discardableResult
   public func deleteRecordZone(withID zoneID: CKRecordZone.ID) async throws -> CKRecordZone.ID {
     try await CKOperation.result { self.startDeleting(zoneID, $0) }
@@ -45,20 +69,27 @@ extension CKDatabase {
 
   // MARK: Several zones
 
-  /// Fetches all zones, the default zone among them.
+  /// Fetches all zones of this database. The default zone is one of them, except in the shared
+  /// database.
+  ///
+  /// - Parameter completionHandler: called on a background queue with the zones.
   public func fetchAllRecordZones(
     completionHandler: @escaping ([CKRecordZone]?, (any Error)?) -> Void
   ) {
     startFetchingAllZones { completionHandler($0.value, $0.error) }
   }
 
-  /// Fetches all zones, the default zone among them.
+  /// Returns all zones of this database. The default zone is one of them, except in the shared
+  /// database.
   @discardableResult
   public func allRecordZones() async throws -> [CKRecordZone] {
     try await CKOperation.result { self.startFetchingAllZones($0) }
   }
 
-  /// Fetches zones.
+  /// Fetches zones by their IDs.
+  ///
+  /// - Parameter completionHandler: called on a background queue with a result for each zone. A
+  ///   zone that does not exist has `zoneNotFound`.
   @preconcurrency
   public func fetch(
     withRecordZoneIDs zoneIDs: [CKRecordZone.ID],
@@ -70,14 +101,22 @@ extension CKDatabase {
     startFetching(zoneIDs, completionHandler)
   }
 
-  /// Fetches zones.
+  /// Returns zones by their IDs.
+  ///
+  /// - Returns: a result for each zone. A zone that does not exist has `zoneNotFound`.
+  /// - Throws: an error only when the whole request fails.
   public func recordZones(
     for ids: [CKRecordZone.ID]
   ) async throws -> [CKRecordZone.ID: Result<CKRecordZone, any Error>] {
     try await CKOperation.result { self.startFetching(ids, $0) }
   }
 
-  /// Saves and deletes zones.
+  /// Saves and deletes custom zones in one request. Each zone succeeds or fails alone.
+  ///
+  /// - Parameters:
+  ///   - recordZonesToSave: the zones to save.
+  ///   - recordZoneIDsToDelete: the zones to delete with all their records.
+  ///   - completionHandler: called on a background queue with a result for each zone.
   @preconcurrency
   public func modifyRecordZones(
     saving recordZonesToSave: [CKRecordZone], deleting recordZoneIDsToDelete: [CKRecordZone.ID],
@@ -94,7 +133,13 @@ extension CKDatabase {
     startModifying(recordZonesToSave, recordZoneIDsToDelete, completionHandler)
   }
 
-  /// Saves and deletes zones.
+  /// Saves and deletes custom zones in one request. Each zone succeeds or fails alone.
+  ///
+  /// - Parameters:
+  ///   - recordZonesToSave: the zones to save.
+  ///   - recordZoneIDsToDelete: the zones to delete with all their records.
+  /// - Returns: a result for each zone.
+  /// - Throws: an error only when the whole request fails.
   @discardableResult
   public func modifyRecordZones(
     saving recordZonesToSave: [CKRecordZone], deleting recordZoneIDsToDelete: [CKRecordZone.ID]

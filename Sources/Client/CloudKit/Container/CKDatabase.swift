@@ -1,19 +1,28 @@
-/// One database of a container.
+/// A database of a container, with records, zones and subscriptions.
 ///
-/// Its methods make operations of quality `.userInitiated` and queue them; the forms with a
-/// completion handler call it on a background queue, the `async` forms are the same operations,
-/// cancelled when their task is. Methods for one item fail with the item's own error; those for
-/// several fail only when the whole request does, and give each item its own result.
+/// Each convenience method creates an operation of the quality `.userInitiated` and queues it. A
+/// method with a completion handler calls the handler on a background queue. The `async` method
+/// runs the same operation; cancelling the task cancels the operation, which then throws
+/// `operationCancelled`.
+///
+/// A method for one item fails with the error of the item. A method for several items fails only
+/// when the whole request fails, and otherwise gives each item its own result. A database can be
+/// used from any thread.
 open class CKDatabase: NSObject, @unchecked Sendable {
+  /// The kind of a database: public, private or shared.
   public typealias Scope = CKDatabaseScope
 
-  /// Whether it is the public, the private or the shared database.
+  /// The kind of this database.
   public let databaseScope: Scope
 
+  /// The client that sends requests, or the mistake in the configuration as an error.
   let client: Result<WebServicesClient, CKError>
+  /// The defaults of operations that are added to this database.
   let operationDefaults: OperationDefaults
+  /// The queue that starts operations.
   private let queue: OperationQueue
 
+  /// Creates a database of a container.
   init(scope: Scope, client: Result<WebServicesClient, CKError>) {
     databaseScope = scope
     self.client = client
@@ -21,7 +30,7 @@ open class CKDatabase: NSObject, @unchecked Sendable {
     queue = .forOperations()
   }
 
-  /// The same database with other defaults for its operations.
+  /// Creates a variant of a database: the same client and queue, other defaults for its operations.
   init(_ database: CKDatabase, _ operationDefaults: OperationDefaults) {
     databaseScope = database.databaseScope
     client = database.client
@@ -29,14 +38,20 @@ open class CKDatabase: NSObject, @unchecked Sendable {
     queue = database.queue
   }
 
-  /// Queues an operation, and makes this its database.
+  /// Queues an operation and sets its ``CKDatabaseOperation/database`` to this database.
   open func add(_ operation: CKDatabaseOperation) {
     operation.database = self
     queue.addOperation(operation)
   }
 
-  /// Runs `body` with a database whose operations use this configuration and group where their own
-  /// are silent.
+  /// Calls `body` with a variant of this database, and returns its result.
+  ///
+  /// Operations of the variant use `configuration` and `group` for each value that they do not set
+  /// themselves.
+  ///
+  /// - Parameters:
+  ///   - configuration: the values for operations; `nil` changes none.
+  ///   - group: the group for operations; `nil` changes none.
   @discardableResult
   open func configuredWith<Result>(
     configuration: CKOperation.Configuration? = nil, group: CKOperationGroup? = nil,
@@ -45,6 +60,10 @@ open class CKDatabase: NSObject, @unchecked Sendable {
     try body(CKDatabase(self, .init(configuration: configuration, group: group)))
   }
 
+  /// Calls an asynchronous `body` with a variant of this database, and returns its result.
+  ///
+  /// Operations of the variant use `configuration` and `group` for each value that they do not set
+  /// themselves.
   @discardableResult
   open func configuredWith<Result>(
     configuration: CKOperation.Configuration? = nil, group: CKOperationGroup? = nil,

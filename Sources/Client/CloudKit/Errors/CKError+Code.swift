@@ -1,82 +1,108 @@
 extension CKError {
-  /// What went wrong. The raw values are those of Apple's framework.
+  /// The kind of a CloudKit error. The raw values are those of Apple's framework.
+  ///
+  /// Each code says what an app can do: correct the request, wait and try again, or fetch the data
+  /// again.
   public enum Code: Int, _ErrorCodeProtocol, Sendable {
+    /// The error type of these codes. Foundation uses it so that `catch CKError.unknownItem`
+    /// compiles.
     public typealias _ErrorType = CKError
 
-    /// CloudKit has a fault, or the server's answer was not understood.
+    /// CloudKit has a fault, or the client cannot read the server's answer.
+    ///
+    /// The client also reports this code when a file or folder of its own cannot be written.
     case internalError = 1
-    /// Some items failed; completion blocks only.
+    /// Some items of an operation failed, and others may have succeeded.
+    ///
+    /// Only deprecated completion blocks and atomic convenience methods report it.
+    /// ``CKError/partialErrorsByItemID`` has the error of each item.
     case partialFailure = 2
-    /// There is no network.
+    /// The device has no network, so the client did not send the request.
     case networkUnavailable = 3
-    /// The network failed on the way.
+    /// The connection to the server failed, or an attempt or the operation reached its timeout.
     case networkFailure = 4
-    /// The container is unknown or not for this app.
+    /// The container does not exist, or the configuration of the client is wrong.
+    ///
+    /// See ``PetrelConfiguration`` for the configuration.
     case badContainer = 5
-    /// The server cannot answer now; try again after the given time.
+    /// The server cannot answer now. Try again after ``CKError/retryAfterSeconds``.
+    ///
+    /// The client also reports this code for a long-lived operation that is running already.
     case serviceUnavailable = 6
-    /// Too many requests; try again after the given time.
+    /// The client sent too many requests. Try again after ``CKError/retryAfterSeconds``.
     case requestRateLimited = 7
-    /// The app is not entitled to the request.
+    /// The app lacks the entitlement that the request needs. Petrel never reports it.
     case missingEntitlement = 8
-    /// There is no account, and the request needs one.
+    /// The request needs a user, and no user is signed in or the server refuses the credentials.
     case notAuthenticated = 9
-    /// The user may not do this.
+    /// The user is not permitted to read or write the item.
     case permissionFailure = 10
-    /// The record, zone or subscription does not exist.
+    /// The record, subscription, notification or other item does not exist.
     case unknownItem = 11
-    /// The request breaks a rule, such as that of predicates.
+    /// The request breaks a rule, such as those for predicates, names or field types.
     case invalidArguments = 12
-    /// Results were left out; not sent any more.
+    /// The server left out some results. No server sends this code any more.
     @available(*, deprecated, message: "No server sends it")
     case resultsTruncated = 13
-    /// The server's record is newer than the one to be saved.
+    /// The server's record is newer than the one to save, or it exists and the client saves a new
+    /// one.
+    ///
+    /// The error holds three records; see ``CKError/serverRecord``.
     case serverRecordChanged = 14
-    /// The server refused; another attempt is pointless.
+    /// The server refused the request, and another attempt would fail too.
     case serverRejectedRequest = 15
-    /// The file of an asset is not there.
+    /// The file of an asset to save does not exist or cannot be read.
     case assetFileNotFound = 16
-    /// The file of an asset changed during the save.
+    /// The file of an asset changed while the operation was saving it.
     case assetFileModified = 17
-    /// The app is too old for the server.
+    /// The app is too old for the server. Petrel never reports it.
     case incompatibleVersion = 18
-    /// The value of a unique field is taken.
+    /// Another record has the same value in a field that must be unique. The server of Petrel does
+    /// not send it.
     case constraintViolation = 19
     /// The operation was cancelled.
+    ///
+    /// Cancelling the task of an `async` method has the same effect.
     case operationCancelled = 20
-    /// The change token is too old: drop what is cached and start without one.
+    /// The change token is too old. Delete the cached data and fetch everything with the token
+    /// `nil`.
     case changeTokenExpired = 21
-    /// Another item of the atomic batch failed.
+    /// Another item of the same atomic batch failed, so this item was not changed either.
     case batchRequestFailed = 22
-    /// The zone is busy; try again after a few seconds.
+    /// The server is too busy to change the zone. Try again after a few seconds. The server of
+    /// Petrel does not send it.
     case zoneBusy = 23
-    /// The request does not belong into this database.
+    /// The operation is not possible in this database, such as reading a change feed of the public
+    /// database.
     case badDatabase = 24
-    /// The user's storage is full.
+    /// The change would exceed a storage quota or another limit of the database.
     case quotaExceeded = 25
-    /// The zone does not exist.
+    /// The zone does not exist. Save it before the records in it.
     case zoneNotFound = 26
-    /// Too many items or too many bytes; split the request.
+    /// The request has too many items or too many bytes. Split it in two.
+    ///
+    /// A request may have 400 items, and records of 2 MB without their assets.
     case limitExceeded = 27
-    /// The user deleted the zone.
+    /// The zone existed and was deleted. Delete the cached data of the zone.
     case userDeletedZone = 28
-    /// The share has too many participants.
+    /// The share has too many participants. Petrel never reports it.
     case tooManyParticipants = 29
-    /// The record is in another share.
+    /// The record belongs to another share already. Petrel never reports it.
     case alreadyShared = 30
-    /// The target of a parent or share reference does not exist.
+    /// The target of a `parent` or `share` reference does not exist.
     case referenceViolation = 31
-    /// The account's manager does not allow it.
+    /// The organisation that manages the account forbids the request. Petrel never reports it.
     case managedAccountRestricted = 32
-    /// The user must first prove to be the participant.
+    /// The user must verify the identity that was invited to the share. Petrel never reports it.
     case participantMayNeedVerification = 33
-    /// The answer was lost: whether the request was carried out is not known.
+    /// Nobody knows whether the server carried out the request: the answer was lost, or the server
+    /// lost the connection to its store.
     case serverResponseLost = 34
-    /// The asset is not available.
+    /// The server does not have the file of an asset any more.
     case assetNotAvailable = 35
-    /// The account cannot be used now.
+    /// The account exists but cannot be used now. Petrel never reports it.
     case accountTemporarilyUnavailable = 36
-    /// The participant is invited already.
+    /// The participant is already invited to the share. Petrel never reports it.
     case participantAlreadyInvited = 37
   }
 }

@@ -1,18 +1,26 @@
-// Apple's names.
+// The names and values are those of Apple's framework.
 // swift-format-ignore-file: AlwaysUseLowerCamelCase
 
-/// The domain of CloudKit's errors.
+/// The domain of CloudKit's errors, for `NSError.domain`.
 public let CKErrorDomain = "CKErrorDomain"
 
-/// The key of the errors of the single items of a `partialFailure`, by item ID.
+/// The key of the errors of single items in a `partialFailure`.
+///
+/// The value is a dictionary `[AnyHashable: any Error]` by item ID; see
+/// ``CKError/partialErrorsByItemID``.
 public let CKPartialErrorsByItemIDKey = "CKPartialErrors"
-/// The key of the record as the client had it before its changes, with `serverRecordChanged`.
+/// The key of the `CKRecord` as the client had fetched it, before its own changes. Only
+/// `serverRecordChanged` has it.
 public let CKRecordChangedErrorAncestorRecordKey = "AncestorRecord"
-/// The key of the record as the server has it, with `serverRecordChanged`.
+/// The key of the `CKRecord` that the server has now. Only `serverRecordChanged` has it.
 public let CKRecordChangedErrorServerRecordKey = "ServerRecord"
-/// The key of the record that the client tried to save, with `serverRecordChanged`.
+/// The key of the `CKRecord` that the client tried to save. Only `serverRecordChanged` has it.
 public let CKRecordChangedErrorClientRecordKey = "ClientRecord"
-/// The key of the seconds to wait before another attempt.
+/// The key of the time to wait before another attempt: an `NSNumber` of seconds.
+///
+/// Errors of a busy server have it, such as `serviceUnavailable` and `requestRateLimited`; see
+/// ``CKError/retryAfterSeconds``.
 public let CKErrorRetryAfterKey = "CKRetryAfter"
-/// The key of the mark that the user reset their encrypted data, with `zoneNotFound`.
+/// The key of a flag that the user has reset the encrypted data, in a `zoneNotFound`. Petrel never
+/// sets it.
 public let CKErrorUserDidResetEncryptedDataKey = "CKUserDidResetEncryptedData"

@@ -1,34 +1,47 @@
-/// Long-lived operations go on after their process ended.
+/// Long-lived operations, which continue after the process that began them has ended.
 ///
-/// What such an operation is to do is written to disk before it begins, then
-/// `longLivedOperationWasPersistedBlock` is called, and each answer of the server is written down as
-/// it comes. It is forgotten once its result blocks have returned. When the process ends before
-/// that, another one of the same program finds the operation here, sets its blocks and adds it: what
-/// was done is replayed to the blocks, and the rest is done.
+/// The life of such an operation:
 ///
-/// At Apple a service of the system goes on with the operation while the app is away; here it goes
-/// on when it is fetched and added. An outcome that no block was called with is kept for 24 hours,
-/// an unfinished operation for a week, 1,000 operations at most. They are kept by container,
-/// environment, server, device and web auth token, in `PetrelConfiguration.stateDirectory`.
+/// 1. The operation is written to disk before its first request. Then `longLivedOperationWasPersistedBlock` is called.
+/// 2. Each answer of the server is written to disk when it comes.
+/// 3. After the result blocks return, the files are deleted.
+///
+/// If the process ends before step 3, another process of the same program fetches the operation, sets its blocks and
+/// adds it to the container. The kept answers are replayed to the blocks, and the missing requests are sent.
+///
+/// On Apple's systems a system service continues the operation while the app is not running. Here the operation
+/// continues only when a program fetches it and adds it.
+///
+/// The result of an operation whose blocks were not called is kept for 24 hours, an unfinished operation for a week. At
+/// most 1,000 operations are kept. Each container, environment, server, device and user has operations of its own. The
+/// files are in `PetrelConfiguration.stateDirectory`.
 extension CKContainer {
-  /// The IDs of the long-lived operations that are not over, the oldest first.
+  /// Fetches the IDs of the long-lived operations that are kept, oldest first.
+  ///
+  /// - Parameter completionHandler: called on a background queue. The handler gets `badContainer` when the
+  ///   configuration is wrong.
   public func fetchAllLongLivedOperationIDs(
     completionHandler: @escaping ([CKOperation.ID]?, (any Error)?) -> Void
   ) {
     readLongLivedOperationIDs { completionHandler($0.value, $0.error) }
   }
 
-  /// The IDs of the long-lived operations that are not over, the oldest first.
+  /// Returns the IDs of the long-lived operations that are kept, oldest first.
+  ///
+  /// - Throws: `badContainer` when the configuration is wrong.
   public func allLongLivedOperationIDs() async throws -> [CKOperation.ID] {
     try await withCheckedThrowingContinuation { continuation in
       readLongLivedOperationIDs { continuation.resume(with: $0) }
     }
   }
 
-  /// A long-lived operation that is not over: set its blocks and add it to this container.
+  /// Fetches a long-lived operation that is kept. Set its blocks and add it to this container.
   ///
-  /// The handler gets nil and no error for an ID that is not kept. While the operation runs, in this
-  /// process or another, one that was fetched fails with `serviceUnavailable`.
+  /// An operation that is still running, in this process or another, can be fetched. When it is added, it fails with
+  /// `serviceUnavailable`.
+  ///
+  /// - Parameter completionHandler: called on a background queue. The handler gets neither an operation nor an error
+  ///   for an ID that is not kept. A damaged file gives `internalError`.
   public func fetchLongLivedOperation(
     withID operationID: CKOperation.ID,
     completionHandler: @escaping (CKOperation?, (any Error)?) -> Void
@@ -36,13 +49,25 @@ extension CKContainer {
     readLongLivedOperation(operationID) { completionHandler($0.value ?? nil, $0.error) }
   }
 
-  /// A long-lived operation that is not over; nil for an ID that is not kept.
+  /// Returns a long-lived operation that is kept; `nil` for an ID that is not kept.
+  ///
+  /// ```swift
+  /// for id in try await container.allLongLivedOperationIDs() {
+  ///   if let operation = try await container.longLivedOperation(for: id) as? CKModifyRecordsOperation {
+  ///     operation.modifyRecordsResultBlock = { result in … }
+  ///     container.add(operation)
+  ///   }
+  /// }
+  /// ```
+  ///
+  /// - Throws: `internalError` when the file is damaged, `badContainer` when the configuration is wrong.
   public func longLivedOperation(for operationID: CKOperation.ID) async throws -> CKOperation? {
     try await withCheckedThrowingContinuation { continuation in
       readLongLivedOperation(operationID) { continuation.resume(with: $0) }
     }
   }
 
+  /// Reads the IDs from disk on the reading queue.
   private func readLongLivedOperationIDs(
     _ completion: @escaping (Result<[CKOperation.ID], CKError>) -> Void
   ) {
@@ -52,6 +77,7 @@ extension CKContainer {
       }, completion)
   }
 
+  /// Reads an operation from disk on the reading queue.
   private func readLongLivedOperation(
     _ operationID: CKOperation.ID,
     _ completion: @escaping (Result<CKOperation?, CKError>) -> Void
@@ -65,9 +91,10 @@ extension CKContainer {
       }, completion)
   }
 
-  // Files are read where no Swift task waits for a thread.
+  // Dispatch reads the files, because a read would block a thread of Swift's task pool.
   private static let readingQueue = DispatchQueue(label: "CloudKit.LongLivedOperations")
 
+  /// Calls `read` on the reading queue, and `completion` with the result.
   private static func read<Value>(
     _ read: @escaping () throws(CKError) -> Value,
     _ completion: @escaping (Result<Value, CKError>) -> Void

@@ -1,6 +1,9 @@
-/// Says that this process, and in it this object, works on a folder. The system takes the lock back
-/// when the process ends, however it ends.
+/// An exclusive lock on a folder, held by one object of one process.
+///
+/// The lock is a `flock` on the file `lock` in the folder. The system releases the lock when the
+/// process ends for any reason. Releasing the last reference to the object releases the lock too.
 final class FolderLock: Sendable {
+  /// The open file that holds the lock.
   private let descriptor: Int32
 
   private init(_ descriptor: Int32) {
@@ -11,7 +14,10 @@ final class FolderLock: Sendable {
     close(descriptor)
   }
 
-  /// The lock of an existing folder; nil while someone else has it, or when there is no folder.
+  /// Returns the lock of an existing folder. Does not wait.
+  ///
+  /// - Returns: `nil` while another object or process holds the lock, and when the folder does not
+  ///   exist.
   static func take(of folder: String) -> FolderLock? {
     let path = folder + "/lock"
     while true {
@@ -19,7 +25,8 @@ final class FolderLock: Sendable {
       guard descriptor >= 0 else { return nil }
       let lock = FolderLock(descriptor)
       guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else { return nil }
-      // Who had the lock before may have removed the folder with the file that is locked now.
+      // The previous holder may have deleted the folder after this call opened the file. If the
+      // path now names another file, the loop tries again.
       var locked = stat()
       var named = stat()
       guard fstat(descriptor, &locked) == 0, stat(path, &named) == 0 else { return nil }

@@ -1,6 +1,8 @@
-/// What is kept of an operation itself: class, ID, database, configuration, group and inputs.
+/// The coding of a long-lived operation: class, ID, database, configuration, group and inputs.
+///
+/// Blocks are not archived. The program sets them again after it fetched the operation.
 enum LongLivedArchive {
-  /// An operation as it is kept; nil when its class cannot be long-lived.
+  /// Returns the archive of an operation; `nil` when its class cannot be long-lived.
   static func data(of operation: CKOperation) -> Data? {
     guard let kind = LongLivedKind.of(operation), let operation = operation as? CKDatabaseOperation
     else { return nil }
@@ -19,15 +21,17 @@ enum LongLivedArchive {
     return archiver.encodedData
   }
 
-  /// An operation of the right class with the inputs that were kept, for `container`.
+  /// Creates an operation of the archived class with the archived inputs, for a database of
+  /// `container`.
   ///
-  /// - Throws: `internalError` for what is no kept operation of this version.
+  /// - Parameter operationID: the ID that the archive must have.
+  /// - Throws: `internalError` when the archive is damaged or of another version.
   static func operation(
     _ data: Data, operationID: CKOperation.ID, container: CKContainer
   ) throws(CKError) -> CKDatabaseOperation {
     let unreadable = CKError(
       .internalError, "what is kept of long-lived operation \(operationID) cannot be read")
-    // Any failure means the same to the caller: the archive cannot be read.
+    // Every failure means the same to the caller: the archive cannot be read.
     guard let unarchiver = try? NSKeyedUnarchiver(forReadingFrom: data) else { throw unreadable }
     unarchiver.decodingFailurePolicy = .setErrorAndReturn
     defer { unarchiver.finishDecoding() }

@@ -1,24 +1,35 @@
 internal import JSONCoding
 
-/// What happens to one long-lived operation while it runs, written down as it happens, and replayed
-/// when it runs again: the server's answers in order, and the end.
+/// The journal of one long-lived operation: the server's answers in order, and the end.
 ///
-/// Used on the operation's callback queue only.
+/// The journal writes each event to disk when it happens. When the operation runs again, the journal replays the
+/// events. Only the operation's callback queue uses the journal.
 final class LongLivedJournal {
-  /// What came of the next call when the operation ran before.
+  /// The outcome that a call had when the operation ran before.
   enum Replay {
+    /// The server's answer to the call.
     case answer(ServiceExchange.Answer)
+    /// The error with which the operation ended.
     case failure(CKError)
   }
 
+  /// The folder of the operation.
   private let folder: String
+  /// The lock on the folder, held as long as the journal exists.
   private let lock: FolderLock
+  /// The number of calls that were replayed or written so far; the index of the next answer.
   private var calls = 0
+  /// Whether the next call may have an answer on disk. False after the first call that has none.
   private var isReplaying = true
-  /// How many answers there are up to the last one that is good for ever: steps on the way to such
-  /// a one, like the upload of a file, are made again when it did not come.
+  /// The number of answers up to the last one that is not a step.
+  ///
+  /// A step, such as the upload of a file, leads to the answer of another call. If that answer is missing, the
+  /// operation repeats the steps before it.
   private var lasting = 0
 
+  /// Creates the journal and counts the answers on disk.
+  ///
+  /// - Parameter lock: the lock on the folder.
   init(folder: String, lock: FolderLock) {
     self.folder = folder
     self.lock = lock
@@ -29,7 +40,7 @@ final class LongLivedJournal {
     }
   }
 
-  /// What came of this call before; nil when it is to be made.
+  /// Returns the outcome that this call had before; `nil` when the call must be sent. Downloads are never replayed.
   func replay(_ call: ServiceCall) -> Replay? {
     guard isReplaying, !call.isDownload else { return nil }
     if calls < lasting, let answer = answer(calls), answer.operation == call.operation {
@@ -41,9 +52,12 @@ final class LongLivedJournal {
     return nil
   }
 
+  /// Returns the answer with an index; `nil` when there is none or its file is damaged.
   private func answer(_ index: Int) -> Answer? { sealed("answer-\(index)").flatMap { Answer($0) } }
 
-  /// A damaged file counts as none: calls may be made again, for they carry request IDs.
+  /// Returns the content of a file of the folder. A damaged file counts as missing.
+  ///
+  /// The client then sends the call again. The server recognises a repeated change by its request ID.
   private func sealed(_ name: String) -> Data? {
     do throws(CKError) {
       return try SealedFile.read(folder + "/" + name, as: .operation)
@@ -53,8 +67,10 @@ final class LongLivedJournal {
     }
   }
 
-  /// Keeps an answer before the operation takes it. Files that were downloaded are temporary: they
-  /// are downloaded again.
+  /// Writes an answer to disk before the operation handles it.
+  ///
+  /// Answers of downloads are not written, because the downloaded files are temporary. A later run downloads them
+  /// again.
   func keep(_ answer: ServiceExchange.Answer, to call: ServiceCall) {
     guard !call.isDownload else { return }
     seal(
@@ -65,13 +81,15 @@ final class LongLivedJournal {
     calls += 1
   }
 
-  /// Keeps the end before the operation's last blocks are called.
+  /// Writes the end to disk before the operation's last blocks are called. An end on disk stays.
+  ///
+  /// - Parameter error: the error of the whole operation; `nil` for a success.
   func keepEnd(_ error: CKError?) {
     guard access(folder + "/end", F_OK) != 0 else { return }
     seal(error?.journal ?? Data("{}".utf8), at: "end")
   }
 
-  // What cannot be written is done again after a restart; the operation itself has not failed.
+  // A failed write does not fail the operation. After a restart the operation repeats the call.
   private func seal(_ content: Data, at name: String) {
     do throws(CKError) {
       try SealedFile.seal(content, as: .operation, at: folder + "/" + name)
@@ -80,21 +98,24 @@ final class LongLivedJournal {
     }
   }
 
-  /// Forgets the operation.
+  /// Deletes the files of the operation.
   func remove() {
-    // First what makes it one, so that a crash in between leaves nothing that could run again.
+    // The file `operation` goes first. A crash after that leaves a folder that no process can run again.
     unlink(folder + "/operation")
     try? FileManager.default.removeItem(atPath: folder)
   }
 
-  /// An answer as it is kept: a line with the call, lines that tell whether it is a step and whether
-  /// the call had been made before, and the body.
+  /// An answer in its file: a line with the name of the call, a line for each Boolean, then the body.
   private struct Answer {
+    /// The name of the call, such as `records/modify`.
     var operation: String
+    /// Whether the call was a step to another call.
     var isStep: Bool
+    /// Whether an earlier attempt of the call may have done its work.
     var mayRepeatWork: Bool
     var body: Data
 
+    /// The bytes of the file.
     var file: Data { Data("\(operation)\n\(isStep)\n\(mayRepeatWork)\n".utf8) + body }
 
     init(operation: String, isStep: Bool, mayRepeatWork: Bool, body: Data) {
@@ -104,6 +125,7 @@ final class LongLivedJournal {
       self.body = body
     }
 
+    /// Creates the answer from a file; `nil` when a line is missing.
     init?(_ file: Data) {
       let parts = file.split(
         separator: UInt8(ascii: "\n"), maxSplits: 3, omittingEmptySubsequences: false)
@@ -117,7 +139,7 @@ final class LongLivedJournal {
 }
 
 extension CKError {
-  /// The error of a whole operation: code, text and time to wait.
+  /// The error of a whole operation as JSON: code, description and time to wait.
   fileprivate var journal: Data {
     var writer = JSONWriter()
     writer.object { writer in
@@ -128,8 +150,9 @@ extension CKError {
     return writer.data
   }
 
+  /// Creates the error from JSON; `nil` for an operation that ended without an error.
   fileprivate init?(journal: Data) {
-    // A journal that was cut short counts as none.
+    // JSON that was cut short counts as no error.
     guard let json = try? JSONValue(parsing: journal),
       let code = json["code"]?.int.flatMap({ Code(rawValue: Int($0)) })
     else { return nil }
@@ -142,6 +165,7 @@ extension CKError {
 }
 
 extension ServiceCall {
+  /// Whether the call downloads a file.
   fileprivate var isDownload: Bool {
     if case .download = transfer?.direction { return true }
     return false

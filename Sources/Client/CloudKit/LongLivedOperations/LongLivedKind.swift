@@ -1,12 +1,19 @@
-/// A class of operations that can be long-lived: what of its objects is kept, and how they are made
-/// again.
+/// A class of operations that can be long-lived, with the coding of its inputs.
 struct LongLivedKind: Sendable {
-  /// The name in the file.
+  /// The name of the class in the archive.
   let name: String
+  /// The class.
   let type: CKDatabaseOperation.Type
+  /// Writes the inputs of an operation to an archive.
   let encode: @Sendable (CKDatabaseOperation, NSCoder) -> Void
+  /// Creates an operation with the inputs from an archive.
   let decode: @Sendable (NSCoder) -> CKDatabaseOperation
 
+  /// Creates the kind of a class.
+  ///
+  /// - Parameters:
+  ///   - encode: writes the inputs of an operation.
+  ///   - decode: creates an operation with these inputs.
   private init<Kept: CKDatabaseOperation>(
     _ type: Kept.Type, encode: @escaping @Sendable (Kept, NSCoder) -> Void,
     decode: @escaping @Sendable (NSCoder) -> Kept
@@ -19,13 +26,17 @@ struct LongLivedKind: Sendable {
     self.decode = decode
   }
 
-  /// Subclasses of a program's own have state of which nothing is known here: they have no kind.
+  /// Returns the kind of an operation; `nil` when its class cannot be long-lived.
+  ///
+  /// A subclass that a program defines has no kind, because its additional state is unknown here.
   static func of(_ operation: CKOperation) -> LongLivedKind? {
     all.first { $0.type == Swift.type(of: operation) }
   }
 
+  /// Returns the kind with a name in an archive; `nil` when the name is unknown.
   static func named(_ name: String) -> LongLivedKind? { all.first { $0.name == name } }
 
+  /// The nine kinds. Deprecated operations, operations on a container and Petrel's own have none.
   static let all: [LongLivedKind] = [
     LongLivedKind(CKModifyRecordsOperation.self) { operation, coder in
       coder.encodeList(operation.recordsToSave, forKey: "recordsToSave")
@@ -159,11 +170,14 @@ struct LongLivedKind: Sendable {
 }
 
 extension NSCoder {
+  /// Writes a list; `nil` writes nothing, so that decoding gives `nil` again.
   fileprivate func encodeList(_ list: [NSObject]?, forKey key: String) {
     guard let list else { return }
     encode(NSArray(array: list), forKey: key)
   }
 
+  /// Returns a list whose elements have one of the classes; `nil` when there is none or it cannot
+  /// be decoded.
   fileprivate func decodeList<Element>(_ classes: [AnyClass], forKey key: String) -> [Element]? {
     guard containsValue(forKey: key) else { return nil }
     return decodeObject(of: [NSArray.self] + classes, forKey: key) as? [Element]

@@ -1,34 +1,37 @@
-/// The long-lived operations of one user and device in one container, kept on disk.
+/// The long-lived operations of one user and device in one container, in a folder on disk.
 ///
-/// Each has a folder of its own, named by its ID:
+/// Each operation has a folder that is named by its ID. The folder has these files:
 ///
-/// | file | holds |
-/// | --- | --- |
-/// | `operation` | what the operation is to do, and how |
-/// | `answer-0`, `answer-1`, … | what the server answered, in order |
-/// | `end` | whether it ended, and with which error |
-/// | `lock` | nothing: locked while a process runs the operation |
+/// - `operation`: the inputs and the configuration of the operation.
+/// - `answer-0`, `answer-1`, …: the answers of the server, in order.
+/// - `end`: the error of the operation, or an empty object for a success.
+/// - `lock`: an empty file, which a process locks while it runs the operation.
+///
+/// All methods may be called from any thread. A ``FolderLock`` protects a folder from a second run.
 struct LongLivedOperationStore: Sendable {
+  /// The limits of the store.
   enum Limits {
-    /// Operations that are kept for one user and device in one container.
+    /// The largest number of operations that are kept for one user and device in one container.
     static let operations = 1000
-    /// Seconds that the outcome is kept whose blocks were never called.
+    /// The seconds for which the result of an operation whose blocks were not called is kept: a day.
     static let outcome: TimeInterval = 24 * 60 * 60
-    /// Seconds that an operation is kept which nobody asked to go on.
+    /// The seconds for which an unfinished operation that no program continues is kept: a week.
     static let unfinished: TimeInterval = 7 * 24 * 60 * 60
   }
 
-  /// Where the folders are.
+  /// The path of the folder that holds the folders of the operations.
   let directory: String
 
-  /// The folder of an operation; nil when the ID can be none of ours.
+  /// Returns the path of the folder of an operation; `nil` when the ID is no UUID.
   func folder(of operationID: CKOperation.ID) -> String? {
     guard UUID(uuidString: operationID) != nil else { return nil }
     return directory + "/" + operationID
   }
 
-  /// The IDs of all kept operations, the first that began first. Those whose file is damaged are
-  /// left out, and named on standard error.
+  /// Returns the IDs of all kept operations, oldest first.
+  ///
+  /// Expired operations are deleted first. An operation whose file is damaged is left out, and a warning on standard
+  /// error names it.
   func operationIDs() -> [CKOperation.ID] {
     dropExpired()
     var found: [(began: Date, operationID: CKOperation.ID)] = []
@@ -43,9 +46,9 @@ struct LongLivedOperationStore: Sendable {
     return found.sorted { $0 < $1 }.map(\.operationID)
   }
 
-  /// What an operation is to do; nil when it is not kept here.
+  /// Returns the archive of an operation; `nil` when the operation is not kept.
   ///
-  /// - Throws: `internalError` when its file cannot be read.
+  /// - Throws: `internalError` when the file cannot be read or is damaged.
   func content(of operationID: CKOperation.ID) throws(CKError) -> Data? {
     guard let folder = folder(of: operationID) else { return nil }
     return try SealedFile.read(folder + "/operation", as: .operation)
@@ -53,10 +56,10 @@ struct LongLivedOperationStore: Sendable {
 
   // MARK: Running one
 
-  /// Keeps an operation that begins.
+  /// Writes a new operation to disk and returns its journal.
   ///
-  /// - Throws: `limitExceeded` when there are too many, `internalError` when the disk does not take
-  ///   it.
+  /// - Throws: `limitExceeded` when 1,000 operations are kept. `internalError` when the files cannot be written.
+  ///   `serviceUnavailable` when another object has locked the folder.
   func begin(_ operationID: CKOperation.ID, content: Data) throws(CKError) -> LongLivedJournal {
     dropExpired()
     guard folders().count < Limits.operations else {
@@ -82,10 +85,10 @@ struct LongLivedOperationStore: Sendable {
     return LongLivedJournal(folder: folder, lock: lock)
   }
 
-  /// Goes on with an operation that was kept.
+  /// Returns the journal of a kept operation, so that it continues.
   ///
-  /// - Throws: `serviceUnavailable` while it runs elsewhere, `unknownItem` when it is not kept any
-  ///   more, because its blocks were called or its time was over.
+  /// - Throws: `serviceUnavailable` while another run of the operation is active. `unknownItem` when the operation is
+  ///   not kept any more, because its blocks were called or it has expired.
   func resume(_ operationID: CKOperation.ID) throws(CKError) -> LongLivedJournal {
     let isOver = CKError(.unknownItem, "long-lived operation \(operationID) is over")
     guard let folder = folder(of: operationID), exists(folder) else { throw isOver }
@@ -96,8 +99,10 @@ struct LongLivedOperationStore: Sendable {
     return LongLivedJournal(folder: folder, lock: lock)
   }
 
+  /// Whether the folder has an operation.
   private func exists(_ folder: String) -> Bool { access(folder + "/operation", F_OK) == 0 }
 
+  /// Returns the error for an operation that runs already. The caller may try again after 5 seconds.
   private static func isRunning(_ operationID: CKOperation.ID) -> CKError {
     CKError(
       .serviceUnavailable, "long-lived operation \(operationID) is running already",
@@ -106,23 +111,26 @@ struct LongLivedOperationStore: Sendable {
 
   // MARK: Cleaning up
 
+  /// Returns the IDs of all folders of operations.
   private func folders() -> [CKOperation.ID] {
-    // Without the directory there are no operations.
+    // A missing directory means that there are no operations.
     ((try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? [])
       .filter { UUID(uuidString: $0) != nil }
   }
 
+  /// Returns the time when an operation began; `nil` when the operation is not kept.
   private func began(_ operationID: CKOperation.ID) -> Date? {
     modification(of: directory + "/" + operationID + "/operation")
   }
 
+  /// Returns the time of the last change of a file; `nil` when the file does not exist.
   private func modification(of path: String) -> Date? {
-    // A file that has gone meanwhile is no operation.
+    // Another process may have deleted the file in the meantime.
     let attributes = try? FileManager.default.attributesOfItem(atPath: path)
     return attributes?[.modificationDate] as? Date
   }
 
-  /// Removes what was kept for too long, and folders whose operation was never written.
+  /// Deletes expired operations, and folders whose operation was never written. Operations that are running stay.
   private func dropExpired() {
     for operationID in folders() {
       let folder = directory + "/" + operationID
@@ -141,10 +149,12 @@ struct LongLivedOperationStore: Sendable {
 }
 
 extension LongLivedOperationStore {
-  /// The store for a user and a device of a configuration: other servers, environments, devices and users have other
-  /// folders.
+  /// Creates the store for the user and the device of a configuration.
   ///
-  /// - Parameter firstToken: the web auth token that the user signed in with; nil for nobody.
+  /// Each server, environment, device and user has another folder. The name of the folder holds a hash of server,
+  /// device and user.
+  ///
+  /// - Parameter firstToken: the web auth token that the user signed in with; `nil` when no user is signed in.
   init(containerIdentifier: String, configuration: PetrelConfiguration, firstToken: String?) {
     let identity = [
       configuration.serverURL.absoluteString, configuration.deviceID,

@@ -1,15 +1,21 @@
-/// A small file that is either there as a whole or not at all, and that tells when it was damaged.
+/// The format of a small file that exists either completely or not at all, and that shows damage.
 ///
-/// It begins with a line that names its kind, and a line with the checksum of the rest.
+/// The first line names the kind of the file. The second line is the checksum of the rest (``StableHash``).
 enum SealedFile {
-  /// Names what the content is, with the version of its format.
+  /// The kind of the content, with the version of its format.
   enum Kind: String {
+    /// The archive, an answer or the end of a long-lived operation.
     case operation = "petrel-operation 1"
+    /// The web auth tokens of a ``StoredSession``.
     case session = "petrel-session 1"
   }
 
-  /// Writes a file so that it survives a loss of power from the moment this returns: to a draft
-  /// beside it, through to the disk, and then under its name.
+  /// Writes a file. When this method returns, the file survives a loss of power.
+  ///
+  /// The content goes to a draft beside the file, then to the disk with `fsync`. Then the draft is renamed, and the
+  /// directory is synchronised.
+  ///
+  /// - Throws: `internalError` when a step fails. The file then has its old content or the new one.
   static func seal(_ content: Data, as kind: Kind, at path: String) throws(CKError) {
     let draft = path + ".draft"
     let descriptor = open(draft, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
@@ -28,7 +34,9 @@ enum SealedFile {
     try synchronize(directory: (path as NSString).deletingLastPathComponent)
   }
 
-  /// Makes names that were made, changed or removed in a directory last.
+  /// Calls `fsync` on a directory, so that new, changed and removed names in it survive a loss of power.
+  ///
+  /// - Throws: `internalError` when the directory cannot be opened or synchronised.
   static func synchronize(directory: String) throws(CKError) {
     let descriptor = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     guard descriptor >= 0 else { throw failure("opened", directory) }
@@ -36,9 +44,9 @@ enum SealedFile {
     guard fsync(descriptor) == 0 else { throw failure("written", directory) }
   }
 
-  /// The content of a file; nil when there is none.
+  /// Returns the content of a file; `nil` when the file does not exist.
   ///
-  /// - Throws: `internalError` when it cannot be read, is damaged or of another kind.
+  /// - Throws: `internalError` when the file cannot be read, is damaged or is of another kind.
   static func read(_ path: String, as kind: Kind) throws(CKError) -> Data? {
     guard access(path, F_OK) == 0 else { return nil }
     guard let file = FileManager.default.contents(atPath: path) else {
@@ -58,6 +66,7 @@ enum SealedFile {
     return Data(parts[2])
   }
 
+  /// Writes all bytes to an open file. Returns false when a write fails; `errno` then has the reason.
   private static func writeAll(_ file: Data, to descriptor: Int32) -> Bool {
     var rest = file[...]
     while !rest.isEmpty {
@@ -69,6 +78,7 @@ enum SealedFile {
     return true
   }
 
+  /// Returns the error for the current `errno`.
   private static func failure(_ what: String, _ path: String) -> CKError {
     CKError(.internalError, "\(path) cannot be \(what): \(String(cString: strerror(errno)))")
   }

@@ -1,18 +1,25 @@
-/// FNV-1a with 64 bits (Fowler, Noll and Vo): the same number in each process, for checksums and
-/// file names. It protects from accidents, not from intent.
+/// The hash function FNV-1a with 64 bits (Fowler, Noll and Vo), for checksums and file names.
+///
+/// The hash of the same bytes is the same in each process, unlike that of Swift's `Hasher`. The
+/// hash detects accidental damage, but an attacker can produce collisions.
 struct StableHash {
+  /// The hash of the bytes so far, at first the offset basis of FNV-1a.
   private(set) var value: UInt64 = 0xcbf2_9ce4_8422_2325
 
+  /// Adds bytes to the hash.
+  ///
+  /// - Complexity: O(*n*) for *n* bytes.
   mutating func combine(_ bytes: some Sequence<UInt8>) {
     for byte in bytes { value = (value ^ UInt64(byte)) &* 0x100_0000_01b3 }
   }
 
-  /// Sixteen hexadecimal digits.
+  /// The hash as sixteen hexadecimal digits.
   var text: String {
     let digits = String(value, radix: 16)
     return String(repeating: "0", count: 16 - digits.count) + digits
   }
 
+  /// Returns the hash of bytes as sixteen hexadecimal digits.
   static func text(of bytes: some Sequence<UInt8>) -> String {
     var hash = StableHash()
     hash.combine(bytes)

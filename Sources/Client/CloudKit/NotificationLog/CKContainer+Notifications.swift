@@ -1,8 +1,9 @@
 internal import CloudKitModel
 
 extension CKContainer {
-  /// Reads all notifications that the user's notification log has had since a token, through as many answers of the
-  /// server as it takes. Petrel's own.
+  /// Returns all notifications that are new in the user's notification log since a token.
+  ///
+  /// This method is an addition of Petrel. The client sends as many requests as the log needs.
   ///
   /// ```swift
   /// let container = CKContainer.default()
@@ -13,19 +14,20 @@ extension CKContainer {
   /// try await container.petrelMarkRead(news.notifications)
   /// ```
   ///
-  /// The server keeps at most 10,000 notifications of a user, with 64 MiB of contents together, unless it is configured
-  /// otherwise. Where that is too much memory, read ``petrelNotificationPages(since:)``.
+  /// By default the server keeps at most 10,000 notifications of a user, with 64 MiB of contents together. If that is
+  /// too much memory, read ``petrelNotificationPages(since:)``.
   ///
-  /// Where the token has expired, the log is read from its beginning, and ``PetrelNotificationPage/isRestart`` is true. Where
-  /// it expires while this call goes from answer to answer, the call returns what it has read, with
-  /// ``PetrelNotificationPage/moreComing``, and the next call begins anew.
+  /// If the token has expired, the method reads the log from its beginning, and ``PetrelNotificationPage/isRestart`` is
+  /// true. If the token expires between two requests, the method returns the notifications read so far, with
+  /// ``PetrelNotificationPage/moreComing`` set. The next call then begins with the start of the log.
   ///
   /// - Parameters:
-  ///   - token: where to go on; nil means the beginning of the log.
-  ///   - limit: notifications at most, from 1 on. Where there are more, ``PetrelNotificationPage/moreComing`` is true:
-  ///     call again with the new token.
-  /// - Throws: `invalidArguments` for a limit below 1 and for a token of another kind; `notAuthenticated` where nobody is
-  ///   signed in; the errors of an unreachable server. Another call with the same token then reads the same.
+  ///   - token: the token of the last call; `nil` means the beginning of the log.
+  ///   - limit: the largest number of notifications, at least 1. If the log has more,
+  ///     ``PetrelNotificationPage/moreComing`` is true: call again with the new token.
+  /// - Throws: `invalidArguments` for a limit below 1 and for a token of another kind. `notAuthenticated` when no user
+  ///   is signed in. The errors of an unreachable server. After an error, another call with the same token reads the
+  ///   same notifications.
   public func petrelNotifications(
     since token: CKServerChangeToken?, limit: Int = 10_000
   ) async throws -> PetrelNotificationPage {
@@ -38,7 +40,7 @@ extension CKContainer {
       let count = whole?.notifications.count ?? 0
       pages.limit = min(limit - count, ServiceLimits.recordsPerPage)
       guard let page = try await pages.next(isolation: nil) else { break }
-      // What was read already is not among what the log has now.
+      // The page repeats notifications that were read before the restart, so it is not appended.
       if page.isRestart, let whole { return whole }
       whole = whole?.followed(by: page) ?? page
     } while (whole?.notifications.count ?? 0) < limit
@@ -48,15 +50,20 @@ extension CKContainer {
     return whole
   }
 
-  /// The notifications that the user's notification log has had since a token, page by page. Petrel's own.
+  /// Returns the notifications that are new in the user's notification log since a token, as a sequence of pages.
   ///
-  /// - Parameter token: where to go on; nil means the beginning of the log.
+  /// This method is an addition of Petrel. The first request is sent when the sequence is iterated.
+  ///
+  /// - Parameter token: the token of the last page; `nil` means the beginning of the log.
   public func petrelNotificationPages(
     since token: CKServerChangeToken?
   ) -> PetrelNotificationPages {
     PetrelNotificationPages(container: self, token: token)
   }
 
+  /// Fetches one page of the notification log.
+  ///
+  /// - Parameter limit: the largest number of notifications; 0 lets the server choose.
   func notificationPage(
     since token: CKServerChangeToken?, limit: Int
   ) async throws -> PetrelNotificationPage {
@@ -69,13 +76,15 @@ extension CKContainer {
     }
   }
 
-  /// Marks notifications as read for all of the user's devices, as an app does when it has handled them. Petrel's own.
+  /// Marks notifications as read for all devices of the user. An app does this after it has handled them.
   ///
-  /// Notifications that are marked already, and those that the server has deleted meanwhile, are passed over. The next reading of
-  /// the log tells of each mark as a `readNotification`, on this device too.
+  /// This method is an addition of Petrel. Notifications that are marked already, and those that the server has deleted
+  /// in the meantime, are skipped. The next read of the log reports each mark as a `readNotification`, on this device
+  /// too.
   ///
-  /// - Parameter notifications: any number. They are sent 400 at a time, so that an error may come when some are marked;
-  ///   another call marks the rest.
+  /// - Parameter notifications: any number of notifications. The client sends 400 in a request. After an error some may
+  ///   be marked; another call marks the rest.
+  /// - Throws: the error of the first request that failed.
   public func petrelMarkRead(_ notifications: [CKNotification]) async throws {
     var marked: Set<CKNotification.ID> = []
     let ids = notifications.filter { $0.notificationType != .readNotification }
@@ -93,6 +102,7 @@ extension CKContainer {
 }
 
 extension PetrelNotificationPage {
+  /// Returns this page and the next one as one page, with the token of the next one.
   fileprivate func followed(by page: PetrelNotificationPage) -> PetrelNotificationPage {
     PetrelNotificationPage(
       notifications: notifications + page.notifications, token: page.token,

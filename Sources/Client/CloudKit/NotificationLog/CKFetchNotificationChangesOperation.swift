@@ -1,11 +1,12 @@
-/// Fetches what changed in the user's notification log since a token: new notifications, and those
-/// that some device marked as read.
+/// An operation that fetches the changes of the user's notification log since a token: new notifications, and
+/// notifications that a device marked as read.
 ///
-/// The server logs every notification of the user in the container, whichever database it comes
-/// from, for 30 days and 10,000 entries unless it is configured otherwise; a token from before what is
-/// left fails with `changeTokenExpired`: start without one. One that is not read comes whole, with all
-/// desired keys; one that was marked comes as a `CKNotification` of type `readNotification` with
-/// nothing but its ID. Several subscriptions that fired on one change are several notifications with one ID.
+/// The server logs each notification of the user in the container, from all databases. By default it keeps 30 days and
+/// 10,000 entries. A token that is older than the log fails with `changeTokenExpired`: start with `nil`.
+///
+/// An unread notification is complete, with all desired keys. A read one is a `CKNotification` of type
+/// `readNotification` that has only its ID. If several subscriptions fired on one change, each is a notification of its
+/// own, with the same ID.
 ///
 /// ```swift
 /// let operation = CKFetchNotificationChangesOperation(previousServerChangeToken: token)
@@ -22,23 +23,26 @@
   message:
     "Use CKDatabaseSubscription, CKFetchDatabaseChangesOperation and CKFetchRecordZoneChangesOperation"
 )
-// As Apple declares its operations; what a caller sets is read when the operation starts.
+// As Apple declares its operations; the operation reads its settings when it starts.
 open class CKFetchNotificationChangesOperation: CKOperation, @unchecked Sendable {
-  /// Where to go on; nil means the beginning of the log.
+  /// The token of the last fetch; `nil` means the beginning of the log.
   open var previousServerChangeToken: CKServerChangeToken?
-  /// Notifications at most; 0 leaves it to the server, which gives at most 200.
+  /// The largest number of notifications; 0 lets the server choose. The server gives at most 200. A negative number
+  /// fails with `invalidArguments`.
   open var resultsLimit = 0
-  /// Whether the log has more already: fetch again with the new token. Set before the completion
-  /// block runs.
+  /// Whether the log has more entries: fetch again with the new token. The value is set before the completion block
+  /// runs.
   open private(set) var moreComing = false
 
   /// Called for each notification, oldest first.
   open var notificationChangedBlock: ((CKNotification) -> Void)?
-  /// Called last, with the token for the next fetch; it is nil when the operation failed.
+  /// Called last, with the token for the next fetch; `nil` when the operation failed.
   open var fetchNotificationChangesCompletionBlock: ((CKServerChangeToken?, (any Error)?) -> Void)?
 
+  /// The token of the answer.
   private var serverChangeToken: CKServerChangeToken?
 
+  /// Creates an operation for the changes since a token; `nil` means the beginning of the log.
   public convenience init(previousServerChangeToken: CKServerChangeToken?) {
     self.init()
     self.previousServerChangeToken = previousServerChangeToken

@@ -1,13 +1,12 @@
 internal import CloudKitModel
 internal import WebServices
 
-/// Marks notifications as read for all of the user's devices: each learns of it when it fetches the
-/// changes of the notification log.
+/// An operation that marks notifications as read for all devices of the user.
 ///
-/// All entries with an ID are marked, whichever subscriptions they come from; marking twice is no
-/// error. An ID that the log does not have, for it is unknown or was trimmed, fails with
-/// `unknownItem`: the completion block then gets `partialFailure` with the errors by ID, beside the
-/// IDs that are marked.
+/// Each device learns of the marks when it fetches the changes of the notification log. The server marks all entries
+/// with an ID, from all subscriptions. Marking an entry twice is no error. An ID that the log does not have, or has no
+/// longer, fails with `unknownItem`. The completion block then gets `partialFailure` with the errors by ID, and the IDs
+/// that are marked.
 ///
 /// Source: Apple, "CKMarkNotificationsReadOperation" (macOS 10.10 to 10.13).
 @available(
@@ -15,18 +14,22 @@ internal import WebServices
   message:
     "Use CKDatabaseSubscription, CKFetchDatabaseChangesOperation and CKFetchRecordZoneChangesOperation"
 )
-// As Apple declares its operations; what a caller sets is read when the operation starts.
+// As Apple declares its operations; the operation reads its settings when it starts.
 open class CKMarkNotificationsReadOperation: CKOperation, @unchecked Sendable {
-  /// At most 400.
+  /// The notifications to mark, at most 400. Without any, the operation succeeds without a request.
   open var notificationIDs: [CKNotification.ID]?
 
-  /// Called last, with the IDs that are marked now.
+  /// Called last, with the IDs that are marked now and the error.
   open var markNotificationsReadCompletionBlock: (([CKNotification.ID]?, (any Error)?) -> Void)?
 
+  /// The IDs of the request, in order.
   private var sent: [CKNotification.ID] = []
+  /// The IDs that the server has marked.
   private var marked: [CKNotification.ID] = []
+  /// The errors of single IDs.
   private var itemErrors = ItemErrors()
 
+  /// Creates an operation that marks notifications as read.
   public convenience init(notificationIDsToMarkRead notificationIDs: [CKNotification.ID]) {
     self.init()
     self.notificationIDs = notificationIDs

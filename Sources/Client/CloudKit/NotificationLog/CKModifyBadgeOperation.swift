@@ -1,20 +1,22 @@
 internal import CloudKitModel
 internal import WebServices
 
-/// Sets the app's badge for all of the user's devices: the next push of a subscription with
-/// `shouldBadge` counts from it.
+/// An operation that sets the app's badge for all devices of the user.
 ///
-/// The server counts badges for each device; this sets them all. It sends no push by itself: what a
-/// device shows changes with its next push.
+/// The server counts a badge for each device. This operation sets all of them. The next push of a
+/// subscription with `shouldBadge` counts from the new value. The operation sends no push, so a
+/// device shows the new badge only with its next push.
 ///
 /// Source: Apple, "CKModifyBadgeOperation" (macOS 10.10 to 10.13).
 @available(*, deprecated, message: "Apple no longer supports it")
 open class CKModifyBadgeOperation: CKOperation, @unchecked Sendable {
-  /// Must not be negative; 0 begins anew.
+  /// The new badge, from 0 to 2,147,483,647. A negative number fails with `invalidArguments`.
   open var badgeValue = 0
 
+  /// Called last; the error is `nil` when the server has set the badge.
   open var modifyBadgeCompletionBlock: (((any Error)?) -> Void)?
 
+  /// Creates an operation that sets the badge.
   public convenience init(badgeValue: Int) {
     self.init()
     self.badgeValue = badgeValue

@@ -2,7 +2,8 @@ internal import JSONCoding
 package import WebServices
 
 extension CKNotification {
-  /// The notification that an entry of the notification log holds.
+  /// Returns the notification of an entry of the notification log; `nil` when the entry has no
+  /// valid payload.
   package static func logged(_ item: NotificationLogItem) -> CKNotification? {
     if item.isRead {
       guard case .object(let ck)? = item.payload["ck"], let id = ck["nid"]?.string else {

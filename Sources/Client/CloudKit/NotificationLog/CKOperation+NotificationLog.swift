@@ -2,13 +2,15 @@ internal import JSONCoding
 internal import WebServices
 
 extension ServiceCall {
-  /// Asks for a page of the notification log.
+  /// Returns the call that fetches a page of the notification log.
+  ///
+  /// - Parameter limit: the largest number of notifications; 0 lets the server choose.
   static func notificationChanges(since token: CKServerChangeToken?, limit: Int) -> ServiceCall {
     let request = NotificationChangesRequest(syncToken: token?.syncToken, resultsLimit: limit)
     return ServiceCall(operation: "notifications/changes", scope: nil, body: request.body)
   }
 
-  /// Marks notifications as read.
+  /// Returns the call that marks notifications as read.
   static func marking(_ notificationIDs: [CKNotification.ID]) -> ServiceCall {
     let request = MarkNotificationsReadRequest(notificationIDs: notificationIDs.map(\.identifier))
     return ServiceCall(operation: "notifications/markRead", scope: nil, body: request.body)
@@ -16,7 +18,9 @@ extension ServiceCall {
 }
 
 extension CKOperation {
-  /// The page that the server answered to ``ServiceCall/notificationChanges(since:limit:)``.
+  /// Returns the page in the answer to ``ServiceCall/notificationChanges(since:limit:)``.
+  ///
+  /// - Throws: `internalError` when the answer or one of its entries cannot be read.
   func notificationPage(
     of answer: ServiceExchange.Answer
   ) throws(CKError) -> PetrelNotificationPage {
@@ -35,7 +39,9 @@ extension CKOperation {
       moreComing: response.moreComing, isRestart: false)
   }
 
-  /// What became of each ID of ``ServiceCall/marking(_:)``, in order.
+  /// Returns the result for each ID of ``ServiceCall/marking(_:)``, in order.
+  ///
+  /// - Throws: `internalError` when the answer cannot be read.
   func marks(
     of answer: ServiceExchange.Answer
   ) throws(CKError) -> [Result<MarkNotificationsReadResponse.Item, FailedItem>] {

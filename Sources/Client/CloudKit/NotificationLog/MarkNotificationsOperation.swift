@@ -1,8 +1,10 @@
 internal import WebServices
 
-/// Marks notifications as read for ``CKContainer/petrelMarkRead(_:)``. IDs that the log does not have are no error.
+/// The operation behind ``CKContainer/petrelMarkRead(_:)``. An ID that the log does not have is no error.
 final class MarkNotificationsOperation: CKOperation, @unchecked Sendable {
+  /// The notifications to mark, at most 400.
   var notificationIDs: [CKNotification.ID] = []
+  /// Called once, with the result.
   var completion: ((Result<Void, any Error>) -> Void)?
 
   override func firstCall() throws(CKError) -> ServiceCall? {

@@ -1,5 +1,7 @@
-/// A user's notification log since a token, one answer of the server at a time, so that a long log needs no more memory than
-/// a page: 200 notifications, and about 1 MiB of contents. Petrel's own.
+/// A user's notification log since a token, as a sequence of pages. An addition of Petrel.
+///
+/// The client holds one page at a time: at most 200 notifications, and about 1 MiB of contents. A long log therefore
+/// needs little memory.
 ///
 /// ```swift
 /// for try await page in container.petrelNotificationPages(since: savedToken) {
@@ -9,27 +11,37 @@
 /// }
 /// ```
 ///
-/// The sequence ends where the log ends. Where the token has expired, it goes on with a page from the beginning of the
-/// log, whose ``PetrelNotificationPage/isRestart`` is true. It does so once: when the server deletes again what the
-/// reader has not come to, the sequence throws `changeTokenExpired`. It throws the `CKError`s of
-/// `CKFetchNotificationChangesOperation` otherwise.
+/// The sequence ends at the end of the log. If the token has expired, the sequence continues once from the beginning of
+/// the log, with a page whose ``PetrelNotificationPage/isRestart`` is true. If the server deletes unread pages again,
+/// the sequence throws `changeTokenExpired`. Its other errors are the `CKError`s of
+/// `CKFetchNotificationChangesOperation`.
 public struct PetrelNotificationPages: AsyncSequence, Sendable {
+  /// The elements of the sequence.
   public typealias Element = PetrelNotificationPage
+  /// The errors of the sequence; each is a ``CKError``.
   public typealias Failure = any Error
 
+  /// The container whose log is read.
   let container: CKContainer
+  /// The token to begin with; `nil` means the beginning of the log.
   let token: CKServerChangeToken?
 
+  /// Returns an iterator that begins with the sequence's token. Each iterator sends its own requests.
   public func makeAsyncIterator() -> Iterator {
     Iterator(container: container, token: token)
   }
 
+  /// The reader of the pages. Each call of `next` sends one request, or two when the token has expired.
   public struct Iterator: AsyncIteratorProtocol {
+    /// The container whose log is read.
     let container: CKContainer
+    /// The token of the next page.
     var token: CKServerChangeToken?
-    /// Notifications in a page at most; 0 leaves it to the server.
+    /// The largest number of notifications in a page; 0 lets the server choose.
     var limit = 0
+    /// Whether the last page was read, or a request failed.
     private var isAtEnd = false
+    /// Whether the iterator has started again from the beginning of the log.
     private var hasRestarted = false
 
     init(container: CKContainer, token: CKServerChangeToken?) {

@@ -1,9 +1,15 @@
-/// Reads a page of the notification log for ``PetrelNotificationPages``. Apple's operation is deprecated, and so
-/// cannot be used without a warning.
+/// The operation that reads a page of the notification log for ``PetrelNotificationPages``.
+///
+/// The module does not use Apple's ``CKFetchNotificationChangesOperation`` here, because it is deprecated and its use
+/// gives a warning.
 final class ReadNotificationsOperation: CKOperation, @unchecked Sendable {
+  /// The token of the last page; `nil` means the beginning of the log.
   var token: CKServerChangeToken?
+  /// The largest number of notifications; 0 lets the server choose.
   var limit = 0
+  /// Called once, with the page or the error.
   var completion: ((Result<PetrelNotificationPage, any Error>) -> Void)?
+  /// The page of the answer.
   private var page: PetrelNotificationPage?
 
   override func firstCall() throws(CKError) -> ServiceCall? {

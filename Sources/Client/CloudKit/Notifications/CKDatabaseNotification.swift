@@ -1,9 +1,11 @@
-/// That a database subscription fired: something in a custom zone of the database changed.
+/// The notification of a database subscription: something in a custom zone of the database has
+/// changed.
 ///
-/// A payload that was cut down so far that its kind is lost is read as one of these too: it means
-/// "fetch the changes".
+/// A payload that has lost its kind is read as this class too. In both cases, fetch the changes of
+/// the database.
 open class CKDatabaseNotification: CKNotification, @unchecked Sendable {
-  /// The database; a scope of the raw value 0 where the payload does not say.
+  /// The scope of the database; the unnamed case with the raw value 0 when the payload does not
+  /// say.
   public let databaseScope: CKDatabase.Scope
 
   init(_ contents: Contents, databaseScope: CKDatabase.Scope) {

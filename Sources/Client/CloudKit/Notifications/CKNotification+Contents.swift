@@ -1,5 +1,5 @@
 extension CKNotification {
-  /// What all kinds of notification have.
+  /// The values that all kinds of notification have.
   struct Contents: Sendable {
     var notificationID: ID?
     var containerIdentifier: String?
@@ -9,7 +9,7 @@ extension CKNotification {
     var alert = Alert()
   }
 
-  /// The `aps` part of a payload.
+  /// The `aps` part of a payload: the alert, the badge, the sound and the category.
   struct Alert: Sendable {
     var body: String?
     var localizationKey: String?
@@ -29,10 +29,12 @@ extension CKNotification {
 }
 
 extension CKNotification.Contents {
+  /// Creates the contents from a payload.
+  ///
   /// - Parameters:
-  ///   - ck: The common part of the payload.
-  ///   - kind: The part of the kind (`qry`, `fet` or `met`).
-  ///   - aps: What the system shows.
+  ///   - ck: the common part of the payload.
+  ///   - kind: the part of the kind (`qry`, `fet` or `met`).
+  ///   - aps: the part that the system shows.
   init(ck: PayloadObject, kind: PayloadObject?, aps: PayloadObject?) {
     notificationID = ck.string("nid").map { CKNotificationID($0) }
     containerIdentifier = ck.string("cid")
@@ -46,8 +48,9 @@ extension CKNotification.Contents {
 }
 
 extension CKNotification.Alert {
-  /// The alert is a text, or an object with its parts; older payloads have badge, sound and category
-  /// in that object.
+  /// Creates the alert from a payload.
+  ///
+  /// The alert is a text, or an object with parts. In older payloads this object also holds badge, sound and category.
   init(_ aps: PayloadObject?) {
     guard let aps else { return }
     let alert = aps.object("alert")

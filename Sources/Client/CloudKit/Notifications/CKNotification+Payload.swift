@@ -1,13 +1,17 @@
 internal import CloudKitModel
 
-/// Gives ``CKNotification`` an initializer that returns the subclass for the payload's kind.
+/// The protocol that gives ``CKNotification`` its initializer from a payload.
+///
+/// An initializer in a protocol extension can assign `self`, so it can return the subclass for the kind of the payload.
 public protocol CKNotificationConstructible {}
 
 extension CKNotificationConstructible where Self: CKNotification {
-  /// The notification that a push carries; nil when the payload is not CloudKit's, or of another
-  /// kind than the class that is asked.
+  /// Creates the notification of a push payload.
   ///
-  /// - Parameter notificationDictionary: The payload as the app received it.
+  /// The result has the subclass for the payload's kind, such as ``CKQueryNotification``. The initializer returns `nil`
+  /// when the payload is not CloudKit's, and when the payload's kind is not the called class.
+  ///
+  /// - Parameter notificationDictionary: the payload as the app received it.
   public init?(fromRemoteNotificationDictionary notificationDictionary: [AnyHashable: Any]) {
     guard let notification = CKNotification.read(notificationDictionary, fields: [:]) as? Self
     else {
@@ -18,7 +22,10 @@ extension CKNotificationConstructible where Self: CKNotification {
 }
 
 extension CKNotification {
-  /// - Parameter fields: The values of desired keys that stand beside the payload; a push has them in it.
+  /// Returns the notification of a payload; `nil` when there is no `ck` object.
+  ///
+  /// - Parameter fields: the values of the desired keys from the notification log. Empty for a push, whose payload
+  ///   holds the values itself.
   static func read(
     _ payload: [AnyHashable: Any], fields: RecordFields<RecordValue>
   ) -> CKNotification? {
@@ -46,11 +53,13 @@ extension CKNotification {
       Contents(ck: ck, kind: database, aps: aps), databaseScope: databaseScope(database))
   }
 
+  /// Returns the scope of the database in the part of a kind.
   private static func databaseScope(_ kind: PayloadObject?) -> CKDatabase.Scope {
     kind?.integer("dbs").flatMap { DatabaseScope(payloadNumber: $0) }
       .map { CKDatabase.Scope($0) } ?? .undisclosed
   }
 
+  /// Returns the ID of the record; `nil` when a part of the ID is missing.
   private static func recordID(_ kind: PayloadObject, ck: PayloadObject) -> CKRecord.ID? {
     guard let name = kind.string("rid"), !name.isEmpty, let zoneID = zoneID(kind, ck: ck) else {
       return nil
@@ -58,8 +67,10 @@ extension CKNotification {
     return CKRecord.ID(recordName: name, zoneID: zoneID)
   }
 
-  /// The zone, with its owner named as in IDs that the app makes: the user's own zones and those of
-  /// the public database belong to `CKCurrentUserDefaultName`.
+  /// Returns the zone; `nil` when a part of the ID is missing.
+  ///
+  /// Zones of the user and the zone of the public database have the owner `CKCurrentUserDefaultName`, as in IDs that
+  /// the app creates.
   private static func zoneID(_ kind: PayloadObject, ck: PayloadObject) -> CKRecordZone.ID? {
     guard let zone = kind.string("zid"), !zone.isEmpty, let owner = kind.string("zoid"),
       !owner.isEmpty
@@ -67,6 +78,10 @@ extension CKNotification {
     return CKRecordZone.ID(zoneName: zone, ownerName: ownerName(owner, of: kind, ck: ck))
   }
 
+  /// Returns the owner name for the app's IDs.
+  ///
+  /// The payload names the user's own zones by the user's record name, and the owner of the public database's zone by
+  /// `_defaultOwner`.
   static func ownerName(_ owner: String, of kind: PayloadObject, ck: PayloadObject) -> String {
     let isOwn =
       owner == "_defaultOwner"

@@ -1,10 +1,10 @@
 internal import CloudKitModel
 
 extension CKNotification {
-  /// The values of desired keys as an app reads them from a record: numbers as `NSNumber`, locations
-  /// and references, which payloads hold as objects, as what they are.
+  /// Returns the values of the desired keys with the types that a record has.
   ///
-  /// Dates stay numbers, as they do on Apple's systems.
+  /// Numbers become `NSNumber`. Locations and references are objects in the payload, and become `CLLocation` and
+  /// `CKRecord.Reference`. Dates stay numbers, as on Apple's systems.
   static func recordFields(
     _ fields: PayloadObject, of kind: PayloadObject, ck: PayloadObject
   ) -> [String: Any] {
@@ -19,6 +19,7 @@ extension CKNotification {
     return values
   }
 
+  /// Returns a value with Swift's text and list types.
   private static func plainValue(_ value: Any) -> Any {
     switch value {
     case let text as String: text
@@ -28,6 +29,7 @@ extension CKNotification {
     }
   }
 
+  /// Returns the location; `nil` when the object has no coordinates.
   private static func location(_ object: PayloadObject) -> CLLocation? {
     guard let latitude = object.number("latitude"), let longitude = object.number("longitude")
     else { return nil }
@@ -35,6 +37,7 @@ extension CKNotification {
       Location(latitude: latitude.doubleValue, longitude: longitude.doubleValue))
   }
 
+  /// Returns the reference; `nil` when the object has no valid names.
   private static func reference(
     _ object: PayloadObject, of kind: PayloadObject, ck: PayloadObject
   ) -> CKRecord.Reference? {
@@ -42,7 +45,7 @@ extension CKNotification {
     let ownerName =
       object.string("ownerName").map { Self.ownerName($0, of: kind, ck: ck) }
       ?? CKCurrentUserDefaultName
-    // IDs trap on empty names, and anybody may have written the payload.
+    // The initializers of IDs stop the program for empty names, and the payload may come from anyone.
     guard let name = object.string("recordName"), !name.isEmpty, !zoneName.isEmpty,
       !ownerName.isEmpty
     else { return nil }

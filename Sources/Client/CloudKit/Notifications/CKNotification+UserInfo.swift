@@ -1,22 +1,23 @@
 internal import JSONCoding
 
 extension CKNotification {
-  /// A payload's JSON as the dictionary that an app gets; nil where it is no JSON object.
+  /// Returns the JSON of a payload as the dictionary that an app gets; `nil` when the JSON is no object.
   ///
-  /// Foundation's own parser on Linux reads some numbers of 17 digits as another double than the one
-  /// that was written; this one reads each as the record has it.
+  /// Foundation's parser on Linux reads some numbers with 17 digits as another double than the written one. This parser
+  /// reads each number as the record has it.
   package static func userInfo(parsing json: Data) -> [String: Any]? {
     guard case .object(let members)? = try? JSONValue(parsing: json) else { return nil }
     return userInfo(members)
   }
 
+  /// Returns parsed members as the dictionary that an app gets.
   static func userInfo(_ members: [String: JSONValue]) -> [String: Any] {
     members.mapValues(\.foundationValue)
   }
 }
 
 extension JSONValue {
-  /// The value as Foundation's parser would give it.
+  /// The value as Foundation's parser would return it.
   fileprivate var foundationValue: Any {
     switch self {
     case .null: NSNull()

@@ -1,9 +1,13 @@
-/// Names a notification: `CKNotification.ID`. Opaque; equal for the push and for the entry in the
-/// notification log.
+/// The ID of a notification, equal in the push and in the notification log. Apps write
+/// `CKNotification.ID`.
+///
+/// The ID is opaque: an app can compare, archive and hash it. The class has a top-level name
+/// because Foundation on Linux cannot archive nested classes.
 open class CKNotificationID: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {
-  /// The `nid` of the payload.
+  /// The value `nid` of the payload.
   package let identifier: String
 
+  /// Creates an ID from the value `nid` of a payload.
   package init(_ identifier: String) {
     self.identifier = identifier
   }
@@ -23,6 +27,7 @@ open class CKNotificationID: NSObject, NSSecureCoding, NSCopying, @unchecked Sen
     coder.encodeOptional(identifier, forKey: "identifier")
   }
 
+  /// Returns this object, because it is immutable.
   open func copy(with zone: NSZone? = nil) -> Any { self }
 
   open override func isEqual(_ object: Any?) -> Bool {

@@ -1,7 +1,9 @@
-/// That a record-zone subscription fired: something in the zone changed.
+/// The notification of a record-zone subscription: something in the zone has changed.
 open class CKRecordZoneNotification: CKNotification, @unchecked Sendable {
+  /// The zone; `nil` when the payload does not name it. Fetch the zone's changes.
   public let recordZoneID: CKRecordZone.ID?
-  /// The database; a scope of the raw value 0 where the payload does not say.
+  /// The scope of the database; the unnamed case with the raw value 0 when the payload does not
+  /// say.
   public let databaseScope: CKDatabase.Scope
 
   init(_ contents: Contents, recordZoneID: CKRecordZone.ID?, databaseScope: CKDatabase.Scope) {

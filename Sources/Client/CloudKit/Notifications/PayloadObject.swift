@@ -1,7 +1,10 @@
-/// An object of a push payload, in any of the forms that systems and relays hand it over.
+/// An object of a push payload. The methods accept the different types that systems and relays use
+/// for the same JSON.
 struct PayloadObject {
+  /// The members, including those whose value is null.
   private let members: [AnyHashable: Any]
 
+  /// Creates the object; `nil` when the value is no dictionary.
   init?(_ value: Any?) {
     guard let members = value as? [AnyHashable: Any] else { return nil }
     self.members = members
@@ -12,25 +15,30 @@ struct PayloadObject {
     members.compactMap { $0.value is NSNull ? nil : $0.key.base as? String }
   }
 
+  /// The value of a member; `nil` when it is missing or null.
   subscript(key: String) -> Any? {
     guard let value = members[key], !(value is NSNull) else { return nil }
     return value
   }
 
+  /// Returns the object in a member; `nil` for another type.
   func object(_ key: String) -> PayloadObject? { PayloadObject(self[key]) }
 
+  /// Returns the text in a member; `nil` for another type.
   func string(_ key: String) -> String? { self[key] as? String }
 
+  /// Returns the list in a member, with each element as text; `nil` for another type.
   func strings(_ key: String) -> [String]? {
     (self[key] as? [Any])?.map { $0 as? String ?? String(describing: $0) }
   }
 
-  /// A number, also as text: some relays encode them so.
+  /// Returns the number in a member. Some relays encode numbers as text, which is accepted too.
   func number(_ key: String) -> NSNumber? {
     if let number = self[key] as? NSNumber { return number }
     return string(key).flatMap { Double($0) }.map { NSNumber(value: $0) }
   }
 
+  /// Returns the number in a member; `nil` when it has a fraction or is too large for `Int`.
   func integer(_ key: String) -> Int? {
     number(key).flatMap { Int(exactly: $0.doubleValue) }
   }

@@ -1,13 +1,18 @@
 import StringTables
 
-/// The texts of a notification as a user reads them. Petrel's own: Apple's systems show an app's alerts themselves.
+/// The texts of a notification as a user reads them. An addition of Petrel: Apple's systems show an app's alerts
+/// themselves.
 public struct PetrelAlert: Sendable, Hashable {
+  /// The title; `nil` when the notification has none.
   public var title: String?
+  /// The subtitle; `nil` when the notification has none.
   public var subtitle: String?
+  /// The main text; `nil` when the notification has none.
   public var body: String?
-  /// The label of the button that opens the app.
+  /// The label of the button that opens the app; `nil` when the notification has none.
   public var action: String?
 
+  /// Creates an alert from its texts.
   public init(
     title: String? = nil, subtitle: String? = nil, body: String? = nil, action: String? = nil
   ) {
@@ -19,7 +24,9 @@ public struct PetrelAlert: Sendable, Hashable {
 }
 
 extension CKNotification {
-  /// The texts to show for this notification; nil where it has none. Petrel's own.
+  /// Returns the texts to show for this notification. A text that the notification does not have is `nil`.
+  ///
+  /// This method is an addition of Petrel.
   ///
   /// ```swift
   /// let strings = try PetrelStrings(contentsOf: URL(fileURLWithPath: "Strings"))
@@ -29,16 +36,18 @@ extension CKNotification {
   /// }
   /// ```
   ///
-  /// Where the subscription names a string of the app (`alertLocalizationKey`), the text comes from `strings`, with the
-  /// notification's arguments. A part whose key the strings do not have is the text that the notification carries for it, or nil.
+  /// If the subscription names a string of the app (`alertLocalizationKey`), the text comes from `strings`, with the
+  /// notification's arguments. If the strings do not have the key, the result is the text that the notification carries
+  /// for this part, or `nil`.
   ///
-  /// - Parameter strings: The app's strings, with the languages that the user wants.
+  /// - Parameter strings: the app's strings, with the languages that the user wants.
   public func petrelAlert(from strings: PetrelStrings) -> PetrelAlert {
     contents.alert.localized(from: strings)
   }
 }
 
 extension CKNotification.Alert {
+  /// Returns the texts from the app's strings, or from the notification where the strings have no such key.
   fileprivate func localized(from strings: PetrelStrings) -> PetrelAlert {
     func text(_ text: String?, _ key: String?, _ arguments: [String]? = nil) -> String? {
       key.flatMap { strings.text(forKey: $0, arguments: arguments ?? []) } ?? text
