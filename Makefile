@@ -22,7 +22,7 @@ ONLY ?=
 DATA ?= .petrel
 
 .DEFAULT_GOAL := help
-.PHONY: help server-setup setup tools build release demo serve test sanitize crash soak overload fuzz nightly graph sbom api predicates format bench clean
+.PHONY: help server-setup setup tools build release demo serve test sanitize crash soak overload fuzz nightly graph sbom api predicates docs format bench clean
 
 help: ## List the tasks
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' Makefile
@@ -94,6 +94,10 @@ api: ## Compare the client with Apple's symbols, into docs/reference/api-coverag
 
 predicates: setup ## Write docs/reference/predicates.md from what a server answers to its examples
 	@PETREL_WRITE_PAGES=1 BUILD=$(BUILD) ONLY=EndToEndTests.PredicatePageTests Scripts/test.sh
+
+docs: setup ## Build the pages and the documentation of the modules as a site, into .build/site/static
+	@$(SWIFT) build --scratch-path $(BUILD) --target PetrelTesting
+	@Scripts/site.py --build $(BUILD)
 
 format: ## Format all Swift files
 	@$(SWIFT) format --in-place --parallel --recursive Package.swift Sources Tests Examples

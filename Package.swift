@@ -244,6 +244,8 @@ let testing: [[Target]] = [
         Waiting PythonPrograms WebPushSimulation IssuerSimulation
         """),
       tests("ScaleModelTests", "ScaleModel"),
+      // The code that the guide shows, as a reader has it.
+      tests("GuideTests", "PetrelTesting CloudKit RepositoryFiles Waiting"),
     ]),
   layer(
     "Testing", of: "Tests",
@@ -457,7 +459,7 @@ if let fuzzer = Context.environment["PETREL_LIBFUZZER"] {
 // seconds: what `make test ONLY=StorageTests.PageCacheTests` builds.
 if let tested = Context.environment["PETREL_TEST_TARGET"] {
   let programs =
-    tested == "EndToEndTests"
+    ["EndToEndTests", "GuideTests"].contains(tested)
     ? ["petrel", "petrel-bench", "OperationProbe", "OutboundProbe", "FeedItem", "FirstProgram"] : []
   var needed: Set<String> = []
   var waiting = [tested] + programs

@@ -1,0 +1,164 @@
+import CloudKit
+import PetrelTesting
+import RepositoryFiles
+import Testing
+
+/// The code of the guide runs, and is the code that the pages show.
+struct GuideCodeTests {
+  /// The pages whose Swift code must be in a file that is compiled.
+  static let pages = [
+    "README.md", "docs/guide/app-in-ci.md", "docs/guide/moving-from-icloud.md",
+    "docs/reference/localization.md", "docs/reference/notification-log.md",
+    "Sources/Client/CloudKit/CloudKit.docc/SavingASubscription.md",
+    "Sources/Client/CloudKit/CloudKit.docc/ReceivingNotifications.md",
+    "Sources/Testing/PetrelTesting/PetrelTesting.docc/TestingASubscription.md",
+    "Sources/Testing/PetrelTesting/PetrelTesting.docc/FailuresAndTime.md",
+  ]
+
+  @Test("Each Swift block of a page is code that is compiled here", arguments: pages)
+  func blocks(page: String) throws {
+    let compiled = try Self.sources().map(Self.lines)
+    let blocks = Self.blocks(of: try RepositoryFile.text(page), language: "swift")
+    #expect(!blocks.isEmpty)
+    for block in blocks where !Self.isManifest(block) && !block.contains("#if canImport") {
+      #expect(
+        compiled.contains { $0.contains(Self.lines(block)) },
+        "\(page) shows code that no file of Examples or GuideTests has: \(block)")
+    }
+  }
+
+  @Test("Each step of the tutorial compiles, and the last one is the example that runs")
+  func tutorial() throws {
+    let folder = "Sources/Client/CloudKit/CloudKit.docc/Resources"
+    #expect(
+      try RepositoryFile.text("\(folder)/first-3.swift")
+        == RepositoryFile.text("Examples/FirstProgram/main.swift"))
+    let programs = URL(
+      fileURLWithPath: try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
+    ).deletingLastPathComponent()
+    for step in ["first-1.swift", "first-2.swift"] {
+      try Self.run(
+        "swiftc", "-typecheck", "-swift-version", "6",
+        "-I", programs.appendingPathComponent("Modules").path,
+        "-Xcc",
+        "-fmodule-map-file=\(RepositoryFile.url("Sources/System/CCurl/module.modulemap").path)",
+        RepositoryFile.url("\(folder)/\(step)").path)
+    }
+  }
+
+  @Test("The packages that the guide shows can be read by the package manager")
+  func manifests() throws {
+    let manifests = try Self.pages.flatMap {
+      Self.blocks(of: try RepositoryFile.text($0), language: "swift").filter(Self.isManifest)
+    }
+    #expect(manifests.count >= 3)
+    for manifest in manifests { try Self.readPackage(manifest) }
+  }
+
+  @Test("A copy of the public database follows its changes")
+  func publicChanges() async throws {
+    let cloud = try await TestCloud()
+    let station = cloud.container(user: "station", device: "sensor").publicCloudDatabase
+    for name in ["fiji", "chile"] {
+      let recordID = CKRecord.ID(recordName: name)
+      try await station.save(CKRecord(recordType: "Earthquake", recordID: recordID))
+    }
+    var copy = FollowedEarthquakes(
+      cloud.container(user: "anna", device: "iphone").publicCloudDatabase)
+    try await copy.follow()
+    #expect(copy.names == ["fiji", "chile"])
+
+    try await station.deleteRecord(withID: CKRecord.ID(recordName: "fiji"))
+    try await copy.follow()
+    #expect(copy.names == ["chile"])
+  }
+
+  @Test("The notification log is read since a token")
+  func notificationLog() async throws {
+    let cloud = try await TestCloud()
+    let phone = cloud.container(user: "anna", device: "iphone")
+    try await Alerts(database: phone.publicCloudDatabase).subscribe(magnitude: 6)
+    let station = cloud.container(user: "station", device: "sensor").publicCloudDatabase
+    let earthquake = CKRecord(recordType: "Earthquake")
+    earthquake["magnitude"] = 6.4
+    try await station.save(earthquake)
+    await cloud.settle()
+
+    var shown: [CKRecord.ID?] = []
+    let token = try await NotificationReading.read(
+      phone, since: nil, reloadFromTheDatabases: {},
+      show: { shown.append(($0 as? CKQueryNotification)?.recordID) })
+    #expect(shown == [earthquake.recordID])
+    _ = try await NotificationReading.read(
+      phone, since: token, reloadFromTheDatabases: {}, show: { _ in shown.append(nil) })
+    #expect(shown == [earthquake.recordID])
+  }
+
+  /// Whether a block is a part of a `Package.swift`.
+  private static func isManifest(_ block: String) -> Bool {
+    block.hasPrefix("dependencies:") || block.hasPrefix(".target(")
+  }
+
+  /// The code blocks of a page in a language.
+  private static func blocks(of page: String, language: String) -> [String] {
+    var blocks: [String] = []
+    var block: [Substring]?
+    for line in page.split(separator: "\n", omittingEmptySubsequences: false) {
+      let text = line.drop { $0 == " " }
+      if block != nil, text == "```" {
+        blocks.append(block?.joined(separator: "\n") ?? "")
+        block = nil
+      } else if block != nil {
+        block?.append(line)
+      } else if text == "```\(language)" {
+        block = []
+      }
+    }
+    return blocks
+  }
+
+  /// A text without the indentation of its lines, and without empty lines.
+  private static func lines(_ text: String) -> String {
+    text.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }
+      .filter { !$0.isEmpty }.joined(separator: "\n")
+  }
+
+  /// The files that are compiled with these tests or as examples.
+  private static func sources() throws -> [String] {
+    try ["Examples", "Tests/Programs/GuideTests"].flatMap { folder in
+      let files = FileManager.default.enumerator(
+        at: RepositoryFile.url(folder), includingPropertiesForKeys: nil)
+      return try (files?.compactMap { $0 as? URL } ?? [])
+        .filter { $0.pathExtension == "swift" && $0.lastPathComponent != "GuideCodeTests.swift" }
+        .map { try String(contentsOf: $0, encoding: .utf8) }
+    }
+  }
+
+  /// Has the package manager read a package with this manifest.
+  private static func readPackage(_ part: String) throws {
+    let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let members = part.hasPrefix(".target(") ? "targets: [\(part)]" : part
+    try """
+    // swift-tools-version: 6.0
+    import PackageDescription
+
+    let package = Package(
+      name: "Notes",
+    \(members))
+    """.write(to: folder.appendingPathComponent("Package.swift"), atomically: true, encoding: .utf8)
+    try run("swift", "package", "--package-path", folder.path, "dump-package")
+  }
+
+  /// Runs a program, and expects that it succeeds.
+  private static func run(_ words: String...) throws {
+    let process = Process()
+    process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+    process.arguments = words
+    process.standardOutput = FileHandle.nullDevice
+    try process.run()
+    process.waitUntilExit()
+    #expect(process.terminationStatus == 0, "\(words)")
+  }
+}
