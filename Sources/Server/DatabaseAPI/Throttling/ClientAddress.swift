@@ -53,13 +53,10 @@ package enum ClientAddress {
   /// Returns the network of a numeric address; nil for any other text. A port after the address is
   /// ignored.
   static func network(of text: String) -> String? {
-    let text = withoutPort(text)
-    var four = in_addr()
-    if inet_pton(AF_INET, text, &four) == 1 { return text }
-    var six = in6_addr()
-    guard inet_pton(AF_INET6, text, &six) == 1 else { return nil }
-    let groups = withUnsafeBytes(of: six) { bytes in
-      stride(from: 0, to: 8, by: 2).map { Int(bytes[$0]) << 8 | Int(bytes[$0 + 1]) }
+    guard let address = IPAddress(withoutPort(text))?.unmapped else { return nil }
+    guard address.bytes.count == 16 else { return address.description }
+    let groups = stride(from: 0, to: 8, by: 2).map {
+      Int(address.bytes[$0]) << 8 | Int(address.bytes[$0 + 1])
     }
     return groups.map { String($0, radix: 16) }.joined(separator: ":") + "::/64"
   }
