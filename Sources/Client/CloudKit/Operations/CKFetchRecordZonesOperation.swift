@@ -14,14 +14,15 @@ open class CKFetchRecordZonesOperation: CKDatabaseOperation, @unchecked Sendable
   /// With nil or an empty list, the operation succeeds without a request.
   open var recordZoneIDs: [CKRecordZone.ID]?
 
-  /// Called with the result of each zone, before ``fetchRecordZonesResultBlock``.
+  /// The block that the operation calls with the result of each zone, before
+  /// ``fetchRecordZonesResultBlock``.
   public var perRecordZoneResultBlock: ((CKRecordZone.ID, Result<CKRecordZone, any Error>) -> Void)?
-  /// Called once, after the blocks of the zones. The result is a failure only if the whole request
-  /// failed.
+  /// The block that the operation calls once, after the blocks of the zones. The result is a
+  /// failure only if the whole request failed.
   public var fetchRecordZonesResultBlock: ((Result<Void, any Error>) -> Void)?
-  /// Called once, after ``fetchRecordZonesResultBlock``, with the zones that were found. The error
-  /// is `partialFailure` if some zones failed; its ``CKPartialErrorsByItemIDKey`` has the errors by
-  /// zone ID.
+  /// The block that the operation calls once, after ``fetchRecordZonesResultBlock``, with the zones
+  /// that were found. The error is `partialFailure` if some zones failed; its
+  /// ``CKPartialErrorsByItemIDKey`` has the errors by zone ID.
   @available(*, deprecated, message: "Use fetchRecordZonesResultBlock")
   open var fetchRecordZonesCompletionBlock:
     (([CKRecordZone.ID: CKRecordZone]?, (any Error)?) -> Void)?

@@ -24,15 +24,18 @@ open class CKFetchRecordsOperation: CKDatabaseOperation, @unchecked Sendable {
   /// fields. Assets in other fields are not downloaded.
   open var desiredKeys: [CKRecord.FieldKey]?
 
-  /// Called with rising fractions below 1 while the assets of a record are downloaded. Called with
-  /// 1.0 when the record is complete, directly before ``perRecordResultBlock``.
+  /// The block that the operation calls with rising fractions below 1, while the assets of a record
+  /// are downloaded. It gets 1.0 when the record is complete, directly before
+  /// ``perRecordResultBlock``.
   open var perRecordProgressBlock: ((CKRecord.ID, Double) -> Void)?
-  /// Called with the result of each record, before ``fetchRecordsResultBlock``.
+  /// The block that the operation calls with the result of each record, before
+  /// ``fetchRecordsResultBlock``.
   public var perRecordResultBlock: ((CKRecord.ID, Result<CKRecord, any Error>) -> Void)?
-  /// Called once, after the blocks of the records. The result is a failure only if the whole
-  /// request failed.
+  /// The block that the operation calls once, after the blocks of the records. The result is a
+  /// failure only if the whole request failed.
   public var fetchRecordsResultBlock: ((Result<Void, any Error>) -> Void)?
-  /// Called for each record, after ``perRecordResultBlock``. Either the record or the error is nil.
+  /// The block that the operation calls for each record, after ``perRecordResultBlock``. Either the
+  /// record or the error is nil.
   @available(*, deprecated, message: "Use perRecordResultBlock")
   open var perRecordCompletionBlock: ((CKRecord?, CKRecord.ID?, (any Error)?) -> Void)? {
     get { formerPerRecordBlock }
@@ -40,9 +43,9 @@ open class CKFetchRecordsOperation: CKDatabaseOperation, @unchecked Sendable {
   }
   /// The stored value of the deprecated ``perRecordCompletionBlock``, without its warning.
   var formerPerRecordBlock: ((CKRecord?, CKRecord.ID?, (any Error)?) -> Void)?
-  /// Called once, after ``fetchRecordsResultBlock``, with the records that were fetched. The error
-  /// is `partialFailure` if some records failed; its ``CKPartialErrorsByItemIDKey`` has the errors
-  /// by record ID.
+  /// The block that the operation calls once, after ``fetchRecordsResultBlock``, with the records
+  /// that were fetched. The error is `partialFailure` if some records failed; its
+  /// ``CKPartialErrorsByItemIDKey`` has the errors by record ID.
   @available(*, deprecated, message: "Use fetchRecordsResultBlock")
   open var fetchRecordsCompletionBlock: (([CKRecord.ID: CKRecord]?, (any Error)?) -> Void)? {
     get { formerCompletionBlock }

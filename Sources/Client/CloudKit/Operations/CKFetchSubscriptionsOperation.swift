@@ -15,15 +15,16 @@ open class CKFetchSubscriptionsOperation: CKDatabaseOperation, @unchecked Sendab
   /// without a request.
   open var subscriptionIDs: [CKSubscription.ID]?
 
-  /// Called with the result of each subscription, before ``fetchSubscriptionsResultBlock``.
+  /// The block that the operation calls with the result of each subscription, before
+  /// ``fetchSubscriptionsResultBlock``.
   public var perSubscriptionResultBlock:
     ((CKSubscription.ID, Result<CKSubscription, any Error>) -> Void)?
-  /// Called once, after the blocks of the subscriptions. The result is a failure only if the whole
-  /// request failed.
+  /// The block that the operation calls once, after the blocks of the subscriptions. The result is
+  /// a failure only if the whole request failed.
   public var fetchSubscriptionsResultBlock: ((Result<Void, any Error>) -> Void)?
-  /// Called once, after ``fetchSubscriptionsResultBlock``, with the subscriptions that were found.
-  /// The error is `partialFailure` if some of them failed; its ``CKPartialErrorsByItemIDKey`` has
-  /// the errors by subscription ID.
+  /// The block that the operation calls once, after ``fetchSubscriptionsResultBlock``, with the
+  /// subscriptions that were found. The error is `partialFailure` if some of them failed; its
+  /// ``CKPartialErrorsByItemIDKey`` has the errors by subscription ID.
   @available(*, deprecated, message: "Use fetchSubscriptionsResultBlock")
   open var fetchSubscriptionCompletionBlock:
     (([CKSubscription.ID: CKSubscription]?, (any Error)?) -> Void)?

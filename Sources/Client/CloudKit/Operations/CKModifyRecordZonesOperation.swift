@@ -16,17 +16,17 @@ open class CKModifyRecordZonesOperation: CKDatabaseOperation, @unchecked Sendabl
   /// The IDs of the zones to delete.
   open var recordZoneIDsToDelete: [CKRecordZone.ID]?
 
-  /// Called with the result of each zone to save. The saved zone has its
-  /// ``CKRecordZone/capabilities``.
+  /// The block that the operation calls with the result of each zone to save. The saved zone has
+  /// its ``CKRecordZone/capabilities``.
   public var perRecordZoneSaveBlock: ((CKRecordZone.ID, Result<CKRecordZone, any Error>) -> Void)?
-  /// Called with the result of each zone to delete.
+  /// The block that the operation calls with the result of each zone to delete.
   public var perRecordZoneDeleteBlock: ((CKRecordZone.ID, Result<Void, any Error>) -> Void)?
-  /// Called once, after the blocks of the zones. The result is a failure only if the whole request
-  /// failed.
+  /// The block that the operation calls once, after the blocks of the zones. The result is a
+  /// failure only if the whole request failed.
   public var modifyRecordZonesResultBlock: ((Result<Void, any Error>) -> Void)?
-  /// Called once, after ``modifyRecordZonesResultBlock``, with the saved zones and the deleted IDs.
-  /// The error is `partialFailure` if some zones failed; its ``CKPartialErrorsByItemIDKey`` has the
-  /// errors by zone ID.
+  /// The block that the operation calls once, after ``modifyRecordZonesResultBlock``, with the
+  /// saved zones and the deleted IDs. The error is `partialFailure` if some zones failed; its
+  /// ``CKPartialErrorsByItemIDKey`` has the errors by zone ID.
   @available(*, deprecated, message: "Use modifyRecordZonesResultBlock")
   open var modifyRecordZonesCompletionBlock:
     (([CKRecordZone]?, [CKRecordZone.ID]?, (any Error)?) -> Void)?

@@ -53,19 +53,20 @@ open class CKModifyRecordsOperation: CKDatabaseOperation, @unchecked Sendable {
   /// the server has the changes. At most 10,000 bytes are allowed.
   open var clientChangeTokenData: Data?
 
-  /// Called with rising fractions below 1 while the assets of a record are uploaded. Called with
-  /// 1.0 when the record is saved.
+  /// The block that the operation calls with rising fractions below 1, while the assets of a record
+  /// are uploaded. It gets 1.0 when the record is saved.
   open var perRecordProgressBlock: ((CKRecord, Double) -> Void)?
-  /// Called with the result of each record to save, before ``modifyRecordsResultBlock``. A success
-  /// has the record as the server saved it.
+  /// The block that the operation calls with the result of each record to save, before
+  /// ``modifyRecordsResultBlock``. A success has the record as the server saved it.
   public var perRecordSaveBlock: ((CKRecord.ID, Result<CKRecord, any Error>) -> Void)?
-  /// Called with the result of each record to delete, before ``modifyRecordsResultBlock``.
+  /// The block that the operation calls with the result of each record to delete, before
+  /// ``modifyRecordsResultBlock``.
   public var perRecordDeleteBlock: ((CKRecord.ID, Result<Void, any Error>) -> Void)?
-  /// Called once, after the blocks of the records. The result is a failure only if the whole
-  /// request failed.
+  /// The block that the operation calls once, after the blocks of the records. The result is a
+  /// failure only if the whole request failed.
   public var modifyRecordsResultBlock: ((Result<Void, any Error>) -> Void)?
-  /// Called for each record to save, after ``perRecordSaveBlock``. On failure the record is the one
-  /// that the program passed.
+  /// The block that the operation calls for each record to save, after ``perRecordSaveBlock``. On
+  /// failure the record is the one that the program passed.
   @available(*, deprecated, message: "Use perRecordSaveBlock")
   open var perRecordCompletionBlock: ((CKRecord, (any Error)?) -> Void)? {
     get { formerPerRecordBlock }
@@ -73,9 +74,9 @@ open class CKModifyRecordsOperation: CKDatabaseOperation, @unchecked Sendable {
   }
   /// The stored value of the deprecated ``perRecordCompletionBlock``, without its warning.
   var formerPerRecordBlock: ((CKRecord, (any Error)?) -> Void)?
-  /// Called once, after ``modifyRecordsResultBlock``, with the saved records and the deleted IDs.
-  /// The error is `partialFailure` if some records failed; its ``CKPartialErrorsByItemIDKey`` has
-  /// the errors by record ID.
+  /// The block that the operation calls once, after ``modifyRecordsResultBlock``, with the saved
+  /// records and the deleted IDs. The error is `partialFailure` if some records failed; its
+  /// ``CKPartialErrorsByItemIDKey`` has the errors by record ID.
   @available(*, deprecated, message: "Use modifyRecordsResultBlock")
   open var modifyRecordsCompletionBlock: (([CKRecord]?, [CKRecord.ID]?, (any Error)?) -> Void)? {
     get { formerCompletionBlock }

@@ -28,18 +28,18 @@ open class CKModifySubscriptionsOperation: CKDatabaseOperation, @unchecked Senda
   /// The IDs of the subscriptions to delete.
   open var subscriptionIDsToDelete: [CKSubscription.ID]?
 
-  /// Called with the result of each subscription to save. A success has the subscription as the
-  /// server saved it.
+  /// The block that the operation calls with the result of each subscription to save. A success has
+  /// the subscription as the server saved it.
   public var perSubscriptionSaveBlock:
     ((CKSubscription.ID, Result<CKSubscription, any Error>) -> Void)?
-  /// Called with the result of each subscription to delete.
+  /// The block that the operation calls with the result of each subscription to delete.
   public var perSubscriptionDeleteBlock: ((CKSubscription.ID, Result<Void, any Error>) -> Void)?
-  /// Called once, after the blocks of the subscriptions. The result is a failure only if the whole
-  /// request failed.
+  /// The block that the operation calls once, after the blocks of the subscriptions. The result is
+  /// a failure only if the whole request failed.
   public var modifySubscriptionsResultBlock: ((Result<Void, any Error>) -> Void)?
-  /// Called once, after ``modifySubscriptionsResultBlock``, with the saved subscriptions and the
-  /// deleted IDs. The error is `partialFailure` if some of them failed; its
-  /// ``CKPartialErrorsByItemIDKey`` has the errors by subscription ID.
+  /// The block that the operation calls once, after ``modifySubscriptionsResultBlock``, with the
+  /// saved subscriptions and the deleted IDs. The error is `partialFailure` if some of them failed;
+  /// its ``CKPartialErrorsByItemIDKey`` has the errors by subscription ID.
   @available(*, deprecated, message: "Use modifySubscriptionsResultBlock")
   open var modifySubscriptionsCompletionBlock:
     (([CKSubscription]?, [CKSubscription.ID]?, (any Error)?) -> Void)?

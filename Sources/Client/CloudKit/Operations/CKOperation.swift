@@ -26,8 +26,8 @@ open class CKOperation: Operation, @unchecked Sendable {
   /// across processes.
   public var operationID: CKOperation.ID { settings.withLock { $0.operationID } }
 
-  /// Called once when a long-lived operation is written to disk, before its first request. See
-  /// ``CKContainer/fetchLongLivedOperation(withID:completionHandler:)``.
+  /// The block that the operation calls once when a long-lived operation is written to disk, before
+  /// its first request. See ``CKContainer/fetchLongLivedOperation(withID:completionHandler:)``.
   open var longLivedOperationWasPersistedBlock: (() -> Void)?
 
   /// The serial queue of the operation's blocks and of its exchange with the server.

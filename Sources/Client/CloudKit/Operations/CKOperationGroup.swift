@@ -7,19 +7,19 @@ open class CKOperationGroup: NSObject, NSSecureCoding, @unchecked Sendable {
   public enum TransferSize: Int, Sendable {
     /// The program makes no estimate.
     case unknown = 0
-    /// Up to about one megabyte.
+    /// Some kilobytes.
     case kilobytes = 1
-    /// From one megabyte.
+    /// Some megabytes.
     case megabytes = 2
-    /// From ten megabytes.
+    /// Some tens of megabytes.
     case tensOfMegabytes = 3
-    /// From a hundred megabytes.
+    /// Some hundreds of megabytes.
     case hundredsOfMegabytes = 4
-    /// From one gigabyte.
+    /// Some gigabytes.
     case gigabytes = 5
-    /// From ten gigabytes.
+    /// Some tens of gigabytes.
     case tensOfGigabytes = 6
-    /// From a hundred gigabytes.
+    /// Some hundreds of gigabytes.
     case hundredsOfGigabytes = 7
   }
 

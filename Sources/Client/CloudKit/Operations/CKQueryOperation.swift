@@ -39,14 +39,15 @@ open class CKQueryOperation: CKDatabaseOperation, @unchecked Sendable {
   /// fields.
   open var desiredKeys: [CKRecord.FieldKey]?
 
-  /// Called for each record that matches, in the order of the query, after the download of its
-  /// assets. A failure means that this record could not be returned.
+  /// The block that the operation calls for each record that matches, in the order of the query,
+  /// after the download of its assets. A failure means that this record could not be returned; the
+  /// server's failures come last.
   public var recordMatchedBlock: ((CKRecord.ID, Result<CKRecord, any Error>) -> Void)?
-  /// Called once, after the blocks of the records. A success has the cursor of the next page; nil
-  /// means that there are no more results.
+  /// The block that the operation calls once, after the blocks of the records. A success has the
+  /// cursor of the next page; nil means that there are no more results.
   public var queryResultBlock: ((Result<CKQueryOperation.Cursor?, any Error>) -> Void)?
-  /// Called for each record that was fetched, after ``recordMatchedBlock``. Records that failed are
-  /// left out.
+  /// The block that the operation calls for each record that was fetched, after
+  /// ``recordMatchedBlock``. Records that failed are left out.
   @available(*, deprecated, message: "Use recordMatchedBlock")
   open var recordFetchedBlock: ((CKRecord) -> Void)? {
     get { formerRecordBlock }
@@ -54,7 +55,8 @@ open class CKQueryOperation: CKDatabaseOperation, @unchecked Sendable {
   }
   /// The stored value of the deprecated ``recordFetchedBlock``, without its warning.
   var formerRecordBlock: ((CKRecord) -> Void)?
-  /// Called once, after ``queryResultBlock``. The error is `partialFailure` if some records failed.
+  /// The block that the operation calls once, after ``queryResultBlock``. The error is
+  /// `partialFailure` if some records failed.
   @available(*, deprecated, message: "Use queryResultBlock")
   open var queryCompletionBlock: ((CKQueryOperation.Cursor?, (any Error)?) -> Void)? {
     get { formerCompletionBlock }

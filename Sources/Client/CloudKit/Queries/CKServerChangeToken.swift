@@ -18,7 +18,8 @@ open class CKServerChangeToken: NSObject, NSSecureCoding, NSCopying, @unchecked 
   open class var supportsSecureCoding: Bool { true }
 
   /// Makes a token from an archive of this module or of an earlier layout. An archive of Apple's
-  /// framework gives a token that no Petrel server accepts.
+  /// framework gives a token that no Petrel server accepts. A coder of another kind than
+  /// `NSKeyedUnarchiver`, as tests make, gives an empty token.
   public required init?(coder: NSCoder) {
     if let data = coder.decodeOptional(NSData.self, forKey: "ChangeTokenData") {
       // The bytes of Apple's tokens are not text. Their form does not matter, for no Petrel server

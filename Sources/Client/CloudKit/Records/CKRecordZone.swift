@@ -40,8 +40,8 @@ open class CKRecordZone: NSObject, NSSecureCoding, NSCopying, @unchecked Sendabl
   /// The abilities of the zone. The value is valid only in zones that the server returned; before
   /// that it is empty.
   public let capabilities: Capabilities
-  /// The reference to the share of the whole zone. Only fetched zones have one, and only if the
-  /// zone is shared as a whole.
+  /// The reference to the share of the whole zone; nil if the zone is not shared as a whole. Zones
+  /// from Petrel's server have none, because the server does not support shares yet.
   public let share: CKRecord.Reference?
 
   /// The encryption scope; the lock protects it.

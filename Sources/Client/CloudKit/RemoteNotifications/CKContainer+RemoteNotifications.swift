@@ -61,7 +61,7 @@ final class RegisterTokenOperation: CKOperation, @unchecked Sendable {
   var deviceToken = Data()
   /// The environment of APNs; nil means that of the container.
   var apnsEnvironment: PetrelConfiguration.Environment?
-  /// Called once with the result.
+  /// The block that the operation calls once with the result.
   var completion: ((Result<Void, any Error>) -> Void)?
 
   override func firstCall() throws(CKError) -> ServiceCall? {

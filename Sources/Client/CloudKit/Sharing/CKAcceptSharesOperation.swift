@@ -13,19 +13,21 @@ open class CKAcceptSharesOperation: CKOperation, @unchecked Sendable {
   /// without a request.
   open var shareMetadatas: [CKShare.Metadata]?
 
-  /// Called with the result of each share. A success has the share after the acceptance.
+  /// The block that the operation calls with the result of each share. A success has the share
+  /// after the acceptance.
   open var perShareResultBlock: ((CKShare.Metadata, Result<CKShare, any Error>) -> Void)?
-  /// Called once, after the blocks of the shares. The result is a failure only if the whole request
-  /// failed.
+  /// The block that the operation calls once, after the blocks of the shares. The result is a
+  /// failure only if the whole request failed.
   open var acceptSharesResultBlock: ((Result<Void, any Error>) -> Void)?
-  /// Called with the result of each share, after ``perShareResultBlock``.
+  /// The block that the operation calls with the result of each share, after
+  /// ``perShareResultBlock``.
   @available(*, deprecated, renamed: "perShareResultBlock")
   open var perShareCompletionBlock: ((CKShare.Metadata, CKShare?, (any Error)?) -> Void)? {
     get { itemCompletion }
     set { itemCompletion = newValue }
   }
-  /// Called once, after ``acceptSharesResultBlock``. The error is `partialFailure` if some shares
-  /// failed.
+  /// The block that the operation calls once, after ``acceptSharesResultBlock``. The error is
+  /// `partialFailure` if some shares failed.
   @available(*, deprecated, renamed: "acceptSharesResultBlock")
   open var acceptSharesCompletionBlock: (((any Error)?) -> Void)? {
     get { completion }

@@ -17,19 +17,21 @@ open class CKFetchShareMetadataOperation: CKOperation, @unchecked Sendable {
   /// ``shouldFetchRootRecord`` is set.
   open var rootRecordDesiredKeys: [CKRecord.FieldKey]?
 
-  /// Called with the result of each URL, before ``fetchShareMetadataResultBlock``.
+  /// The block that the operation calls with the result of each URL, before
+  /// ``fetchShareMetadataResultBlock``.
   open var perShareMetadataResultBlock: ((URL, Result<CKShare.Metadata, any Error>) -> Void)?
-  /// Called once, after the blocks of the URLs. The result is a failure only if the whole request
-  /// failed.
+  /// The block that the operation calls once, after the blocks of the URLs. The result is a failure
+  /// only if the whole request failed.
   open var fetchShareMetadataResultBlock: ((Result<Void, any Error>) -> Void)?
-  /// Called with the result of each URL, after ``perShareMetadataResultBlock``.
+  /// The block that the operation calls with the result of each URL, after
+  /// ``perShareMetadataResultBlock``.
   @available(*, deprecated, renamed: "perShareMetadataResultBlock")
   open var perShareMetadataBlock: ((URL, CKShare.Metadata?, (any Error)?) -> Void)? {
     get { itemCompletion }
     set { itemCompletion = newValue }
   }
-  /// Called once, after ``fetchShareMetadataResultBlock``. The error is `partialFailure` if some
-  /// URLs failed.
+  /// The block that the operation calls once, after ``fetchShareMetadataResultBlock``. The error is
+  /// `partialFailure` if some URLs failed.
   @available(*, deprecated, renamed: "fetchShareMetadataResultBlock")
   open var fetchShareMetadataCompletionBlock: (((any Error)?) -> Void)? {
     get { completion }

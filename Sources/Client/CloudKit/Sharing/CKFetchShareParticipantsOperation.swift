@@ -7,21 +7,22 @@ open class CKFetchShareParticipantsOperation: CKOperation, @unchecked Sendable {
   /// The users to look up. With nil or an empty list, the operation succeeds without a request.
   open var userIdentityLookupInfos: [CKUserIdentity.LookupInfo]?
 
-  /// Called with the result of each lookup, before ``fetchShareParticipantsResultBlock``.
+  /// The block that the operation calls with the result of each lookup, before
+  /// ``fetchShareParticipantsResultBlock``.
   open var perShareParticipantResultBlock:
     ((CKUserIdentity.LookupInfo, Result<CKShare.Participant, any Error>) -> Void)?
-  /// Called once, after the blocks of the lookups. The result is a failure only if the whole
-  /// request failed.
+  /// The block that the operation calls once, after the blocks of the lookups. The result is a
+  /// failure only if the whole request failed.
   open var fetchShareParticipantsResultBlock: ((Result<Void, any Error>) -> Void)?
-  /// Called for each participant, after ``perShareParticipantResultBlock``. Lookups that failed are
-  /// left out.
+  /// The block that the operation calls for each participant, after
+  /// ``perShareParticipantResultBlock``. Lookups that failed are left out.
   @available(*, deprecated, renamed: "perShareParticipantResultBlock")
   open var shareParticipantFetchedBlock: ((CKShare.Participant) -> Void)? {
     get { itemCompletion }
     set { itemCompletion = newValue }
   }
-  /// Called once, after ``fetchShareParticipantsResultBlock``. The error is `partialFailure` if
-  /// some lookups failed.
+  /// The block that the operation calls once, after ``fetchShareParticipantsResultBlock``. The
+  /// error is `partialFailure` if some lookups failed.
   @available(*, deprecated, renamed: "fetchShareParticipantsResultBlock")
   open var fetchShareParticipantsCompletionBlock: (((any Error)?) -> Void)? {
     get { completion }

@@ -29,7 +29,7 @@ final class ServiceExchange: @unchecked Sendable {
   /// The receiver of the result; nil after the end.
   private var completion: ((Result<Answer, CKError>) -> Void)?
   private var policy: RetryPolicy
-  /// The start of the first attempt, from which the resource timeout counts.
+  /// The time at which the exchange was made. The policy counts the elapsed time from it.
   private let began = DispatchTime.now()
   /// The timer of the resource timeout.
   private var deadline: (any DispatchSourceTimer)?

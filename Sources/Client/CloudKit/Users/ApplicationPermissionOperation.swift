@@ -14,7 +14,7 @@ final class ApplicationPermissionOperation: CKOperation, @unchecked Sendable {
   var permissions: CKContainer.ApplicationPermissions = []
   /// Whether to grant the permission if the user has not decided.
   var requests = false
-  /// Called once with the status of the permission.
+  /// The block that the operation calls once with the status of the permission.
   var completion: ((Result<CKContainer.ApplicationPermissionStatus, any Error>) -> Void)?
   /// The status in the server's last answer.
   private var status: Status?

@@ -4,11 +4,13 @@
 /// as contacts of each other. The current user is not among them.
 @available(*, deprecated, message: "Use CKFetchShareParticipantsOperation for sharing")
 open class CKDiscoverAllUserIdentitiesOperation: CKOperation, @unchecked Sendable {
-  /// Called for each user, before ``discoverAllUserIdentitiesResultBlock``.
+  /// The block that the operation calls for each user, before
+  /// ``discoverAllUserIdentitiesResultBlock``.
   open var userIdentityDiscoveredBlock: ((CKUserIdentity) -> Void)?
-  /// Called once, after the users. The result is a failure only if the request failed.
+  /// The block that the operation calls once, after the users. The result is a failure only if the
+  /// request failed.
   open var discoverAllUserIdentitiesResultBlock: ((Result<Void, any Error>) -> Void)?
-  /// Called once, after ``discoverAllUserIdentitiesResultBlock``.
+  /// The block that the operation calls once, after ``discoverAllUserIdentitiesResultBlock``.
   @available(*, deprecated, renamed: "discoverAllUserIdentitiesResultBlock")
   open var discoverAllUserIdentitiesCompletionBlock: (((any Error)?) -> Void)? {
     get { completion }

@@ -1,18 +1,18 @@
-/// Looks for users who let themselves be found. Those who cannot be found are no error: no block is
-/// called for them.
-@available(*, deprecated, message: "Use CKFetchShareParticipantsOperation for sharing")
 /// An operation that finds users who permit discovery.
 ///
 /// A user who is not found is no error: the operation calls no block for that user.
+@available(*, deprecated, message: "Use CKFetchShareParticipantsOperation for sharing")
 open class CKDiscoverUserIdentitiesOperation: CKOperation, @unchecked Sendable {
   /// The users to look up. With an empty list, the operation succeeds without a request.
   open var userIdentityLookupInfos: [CKUserIdentity.LookupInfo] = []
 
-  /// Called for each user who was found, in the order of ``userIdentityLookupInfos``.
+  /// The block that the operation calls for each user who was found, in the order of
+  /// ``userIdentityLookupInfos``.
   open var userIdentityDiscoveredBlock: ((CKUserIdentity, CKUserIdentity.LookupInfo) -> Void)?
-  /// Called once, after the users. The result is a failure only if the request failed.
+  /// The block that the operation calls once, after the users. The result is a failure only if the
+  /// request failed.
   open var discoverUserIdentitiesResultBlock: ((Result<Void, any Error>) -> Void)?
-  /// Called once, after ``discoverUserIdentitiesResultBlock``.
+  /// The block that the operation calls once, after ``discoverUserIdentitiesResultBlock``.
   @available(*, deprecated, renamed: "discoverUserIdentitiesResultBlock")
   open var discoverUserIdentitiesCompletionBlock: (((any Error)?) -> Void)? {
     get { completion }

@@ -14,7 +14,7 @@ final class DiscoverUsersOperation: CKOperation, @unchecked Sendable {
 
   /// The users to look up; nil means all users.
   var lookupInfos: [CKUserIdentity.LookupInfo]?
-  /// Called once with the users who were found.
+  /// The block that the operation calls once with the users who were found.
   var completion: ((Result<Found, any Error>) -> Void)?
   /// The users in the answer; empty before it.
   private var found = Found()

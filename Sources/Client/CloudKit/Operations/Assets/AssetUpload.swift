@@ -12,10 +12,9 @@ final class AssetUpload: @unchecked Sendable {
 
   /// A record to save, with its files.
   struct Save {
+    var record: CKRecord
     /// The operation of `records/modify` that saves the record. An asset that still has to be
     /// uploaded is ``placeholder`` in its fields; the upload puts the stored asset in its place.
-    var record: CKRecord
-    /// Its assets that are to be uploaded are ``placeholder``s until they are.
     var operation: RecordOperation
     /// The files to upload, ordered by field name.
     var files: [File]
