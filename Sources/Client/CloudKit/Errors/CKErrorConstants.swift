@@ -18,8 +18,8 @@ public let CKRecordChangedErrorServerRecordKey = "ServerRecord"
 public let CKRecordChangedErrorClientRecordKey = "ClientRecord"
 /// The key of the time to wait before another attempt: an `NSNumber` of seconds.
 ///
-/// Errors of a busy server have this value, such as `serviceUnavailable` and `requestRateLimited`; see
-/// ``CKError/retryAfterSeconds``.
+/// Errors of a busy server have this value, such as `serviceUnavailable` and `requestRateLimited`;
+/// see ``CKError/retryAfterSeconds``.
 public let CKErrorRetryAfterKey = "CKRetryAfter"
 /// The key of a flag that the user has reset the encrypted data, in a `zoneNotFound`. Petrel never
 /// sets it.
