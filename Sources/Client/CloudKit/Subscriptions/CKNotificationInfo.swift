@@ -97,8 +97,8 @@ open class CKNotificationInfo: NSObject, NSSecureCoding, NSCopying, @unchecked S
 
   /// The names of the fields whose values replace the placeholders of the localised text, in order.
   ///
-  /// A field can hold a text, a number or a date. Texts are cut at 100 characters, and a missing
-  /// field becomes an empty text.
+  /// A field can hold a text, a number or a date. A push has at most 100 characters of a text. A
+  /// missing field becomes an empty text.
   open var alertLocalizationArgs: [CKRecord.FieldKey]? {
     get { self[\.alertLocalizationArgs] }
     set { self[\.alertLocalizationArgs] = newValue }
@@ -164,8 +164,8 @@ open class CKNotificationInfo: NSObject, NSSecureCoding, NSCopying, @unchecked S
   /// The names of the fields whose values the notification contains; at most three.
   ///
   /// They are allowed in query subscriptions only. Saving a zone or database subscription with
-  /// desired keys, or any subscription with more than three, fails with `invalidArguments`. Texts
-  /// are cut at 100 characters.
+  /// desired keys, or any subscription with more than three, fails with `invalidArguments`. A push
+  /// has at most 100 characters of a text; the notification log has all of it.
   open var desiredKeys: [CKRecord.FieldKey]? {
     get { self[\.desiredKeys] }
     set { self[\.desiredKeys] = newValue }
