@@ -3,6 +3,14 @@ import StoreModel
 import WebServices
 
 /// The endpoint `servers`, which lists the servers that have the store open.
+///
+/// The list of a cluster with one server:
+///
+///     { "isShared": true,
+///       "servers": [ { "id": 3, "description": "https://cloud.example.com, process 812 of …",
+///                      "secondsLeft": 12.5, "leasedDatabases": 4, "pendingWakeUps": 0 } ] }
+///
+/// `secondsLeft` is the time until the server's registration expires.
 struct AdminServersEndpoints: AdminEndpoints {
   /// The list of servers in the store; nil if the store belongs to one server alone.
   let servers: (any ServerList)?

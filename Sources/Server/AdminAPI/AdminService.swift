@@ -17,6 +17,11 @@ import WebServices
 /// 1. ``AdminAdmission`` checks whether the configuration admits the request's address.
 /// 2. ``AdminAuthenticator`` finds the admin key or the browser's session.
 /// 3. ``AdminRouter`` calls the endpoint, or ``Console`` sends a page or a file.
+///
+/// A failure has the form of the protocol's errors, with a code, a reason and the request's identifier
+/// in the log:
+///
+///     { "uuid": "…", "serverErrorCode": "NOT_FOUND", "reason": "there is no user named 'bob'" }
 package final class AdminService: Sendable {
   /// The rules of admission. ``reload(_:)`` replaces them.
   private let admission: Mutex<AdminAdmission>

@@ -92,8 +92,8 @@ extension Explainer {
 }
 
 extension UnsentDeliveries {
-  /// Returns the reason that the delivery worker recorded for a device; nil if it recorded neither
-  /// a limit nor a missing channel.
+  /// Returns the reason that the dispatch recorded for a device; nil if it recorded neither a limit
+  /// nor a missing channel.
   fileprivate func reason(
     against device: DevicePeriod, in container: String
   ) -> SilenceReason? {

@@ -2,7 +2,7 @@ import CloudKitModel
 import Matching
 import StoreModel
 
-// What subscriptions have done, and what others would do.
+// The history of existing subscriptions, and dry runs of proposed changes and subscriptions.
 extension Explainer {
   /// Explains the recent history of a subscription, and the share of kept changes that it matches.
   ///

@@ -4,6 +4,12 @@ import StoreModel
 
 /// The explanation of notifications that came or did not come. It uses the recent changes,
 /// notifications and deliveries that the store keeps (`explain` in the configuration).
+///
+/// ```swift
+/// let explanation = try await Explainer(store: store).explain(
+///   RecordID(recordName: "quake-1"), in: database)
+/// for change in explanation.changes { print(change.notifications.count, change.silent.count) }
+/// ```
 public struct Explainer: Sendable {
   /// The limits of an explanation's size and of the work for it.
   public struct Limits: Sendable {

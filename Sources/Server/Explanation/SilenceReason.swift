@@ -19,7 +19,7 @@ public struct SilenceReason: Sendable, Hashable {
     /// The subscription was changed after the change was committed. Its earlier content is unknown.
     case changedSince
 
-    // What it asks for.
+    // The subscription's conditions.
     /// The subscription is for another record type.
     case recordType
     /// The subscription is for other events, such as creations only.

@@ -6,6 +6,10 @@ import JSONCoding
 ///
 /// A log is a value around a closure that writes entries. The closure may run on any thread, and on
 /// several at once.
+///
+/// ```swift
+/// log.info("request failed", ["uuid": .string(uuid), "status": .int(400)])
+/// ```
 public struct ServerLog: Sendable {
   /// The severity of an entry. A greater level is more severe.
   public enum Level: String, Sendable, CaseIterable, Comparable {

@@ -5,6 +5,13 @@ import WebServices
 
 /// The declaration of the JSON object that represents a value in answers of the admin API. The
 /// encoding and the schema in the API's description both follow from it.
+///
+/// ```swift
+/// static let shape = AnswerShape<User>("User") { user in
+///   user.member("name") { $0.name }
+///   user.optional("emailAddress") { $0.profile.emailAddress }
+/// }
+/// ```
 struct AnswerShape<Value>: Sendable {
   /// The members in the order of the encoding.
   private let members: Members

@@ -11,8 +11,8 @@ import WebServices
 /// Counts begin at the start of the server. The difference of two samples, divided by the time
 /// between them, is a rate.
 struct Overview: Sendable {
-  var time: Timestamp
   /// The time of the sample.
+  var time: Timestamp
   var dispatch: Dispatcher.Metrics
   var delivery: DeliveryWorker.Metrics
   /// The counts of failed requests and items.
@@ -41,7 +41,8 @@ struct Overview: Sendable {
     dispatch.member("failures", as: .count) { $0.failures }
   }
 
-  /// The share of candidates that fired shows how selective the subscription index is.
+  /// The shape of the matching counts. The share of candidates that fired shows how selective the
+  /// subscription index is.
   private static let matching = AnswerShape<Dispatcher.Metrics> { dispatch in
     dispatch.member("candidates", as: .count) { $0.candidates }
     dispatch.member("fired", as: .count) { $0.firedCandidates }

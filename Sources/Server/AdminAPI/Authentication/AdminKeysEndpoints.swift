@@ -7,6 +7,13 @@ import WebServices
 
 /// The endpoints `keys/…`: list, creation and revocation of API tokens, server-to-server keys and
 /// admin keys.
+///
+/// The body of `keys/add-api-token`, for pages of one origin:
+///
+///     { "container": "iCloud.com.example.app", "environment": "production", "name": "web app",
+///       "origins": ["https://app.example.com"] }
+///
+/// The answer is `{ "token": "…" }`. The store keeps a hash, so no later answer contains the token.
 struct AdminKeysEndpoints: AdminEndpoints {
   let adminAccess: any AdminKeyStore
   let credentials: any CredentialStore

@@ -11,6 +11,12 @@ import WebServices
 ///
 /// It lacks the parts that only a server has: sessions, the metrics of `overview`, and the stream
 /// of `events`. Changes stay in the outbox until the next server dispatches them.
+///
+/// ```swift
+/// let administration = LocalAdministration(store: store, configuration: configuration)
+/// let response = await administration.respond(
+///   to: HTTPRequest(method: "GET", target: "/admin/v1/users"))
+/// ```
 public struct LocalAdministration: Sendable {
   /// The endpoints; each request has ``AdminIdentity/local`` as its caller.
   private let router: AdminRouter
@@ -54,7 +60,7 @@ public struct LocalAdministration: Sendable {
       return try await router.answer(to: request, by: .local)
     } catch {
       var failure = ServiceError(any: error)
-      // / This process has no server log that could contain the reason.
+      // This process has no server log that could contain the reason.
       if failure.code == .internalError { failure.reason = "\(error)" }
       return HTTPResponse(failure)
     }

@@ -5,6 +5,13 @@ import StoreModel
 import WebServices
 
 /// The endpoints `session` and `session/sign-out`, for a caller that is signed in.
+///
+/// The answer of `session` to the console:
+///
+///     { "key": { "identifier": "3f2a9c0112345678", "label": "Alice's laptop" },
+///       "expires": 1764331200000, "proof": "…" }
+///
+/// The console sends `proof` back in the header field ``AdminAuthenticator/proofHeader``.
 struct AdminSessionEndpoints: AdminEndpoints {
   let authenticator: AdminAuthenticator
   /// Returns the URL at which clients reach the server. A URL with `https:` selects the secure

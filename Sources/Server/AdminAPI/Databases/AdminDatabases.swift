@@ -94,6 +94,13 @@ struct AdminDatabases: Sendable {
 }
 
 /// The continuation of a list: a text that clients return unchanged to get the next page.
+///
+/// A list that is ordered by subscriber and subscription ID encodes both of the last row:
+///
+///     AdminContinuation.text(["_alice", "all-quakes"])
+///
+/// The text names a position in the order of the list and no row number. Rows that are added or removed
+/// meanwhile therefore neither repeat nor hide others.
 enum AdminContinuation {
   /// Encodes the sort key of a page's last row, as Base64URL of a JSON array.
   static func text(_ parts: [String]) -> String {

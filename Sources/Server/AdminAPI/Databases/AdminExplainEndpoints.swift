@@ -6,6 +6,16 @@ import WebServices
 
 /// The endpoints `explain/…`, which say why a notification came or did not come, and which run
 /// predicates without saving anything.
+///
+/// Two examples: the notifications of a record's last changes, and the subscriptions that a new record
+/// would fire.
+///
+///     GET explain/record?container=iCloud.com.example.app&recordName=quake-1
+///
+///     POST explain/trial/record
+///     { "container": "iCloud.com.example.app", "event": "create",
+///       "record": { "recordName": "quake-2", "recordType": "Quake",
+///                   "fields": { "magnitude": { "value": 6.1 } } } }
 struct AdminExplainEndpoints: AdminEndpoints {
   /// The maximum number of subscriptions that one answer of a server examines.
   static let subscriptionsLookedAt = 2_000

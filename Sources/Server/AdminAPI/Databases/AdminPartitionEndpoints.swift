@@ -5,6 +5,13 @@ import WebServices
 
 /// The endpoint `databases/partition`, which shows and sets the number of parts of a public
 /// database. Each part is dispatched by one server.
+///
+/// The answer for a database that is about to be divided into 4 parts instead of 2:
+///
+///     { "parts": 2, "nextParts": 4,
+///       "servers": [ { "part": 1, "id": 3, "description": "…" }, { "part": 2 } ] }
+///
+/// No server dispatches part 2 at the moment.
 struct AdminPartitionEndpoints: AdminEndpoints {
   /// The store of partitions and servers; nil if the store belongs to one server alone.
   let servers: (any PartitionStore & ServerList)?

@@ -8,6 +8,17 @@ import WebServices
 
 /// The endpoints for observation: `pushes` lists notifications with their deliveries, `overview`
 /// returns metrics, and `events` streams both.
+///
+/// The stream has the form of server-sent events (`text/event-stream`). Each second the server
+/// sends a sample, and then the notifications since the previous sample:
+///
+///     event: sample
+///     data: { "time": 1764331200000, "changes": { "dispatched": 17, … }, … }
+///
+///     event: pushes
+///     data: { "pushes": [ … ], "leftOut": 0 }
+///
+/// `leftOut` counts notifications that did not fit the buffer of the reader.
 struct AdminPushesEndpoints: AdminEndpoints {
   /// The time in seconds between two samples of a stream.
   private static let pace = 1.0

@@ -11,6 +11,14 @@ import WebServices
 ///
 /// Changes take the same path as those of clients: they are dispatched, and subscribers get
 /// notifications.
+///
+/// A query for 20 records, with the greatest count first:
+///
+///     POST records/query
+///     { "container": "iCloud.com.example.app", "recordType": "Item",
+///       "predicate": "count > 3", "sortBy": ["-count"], "limit": 20 }
+///
+/// The answers have the form of the web services protocol.
 struct AdminRecordsEndpoints: AdminEndpoints {
   let records: any RecordReading
   let databases: AdminDatabases

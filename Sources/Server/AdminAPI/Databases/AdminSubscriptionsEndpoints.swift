@@ -7,6 +7,16 @@ import WebServices
 
 /// The endpoints `subscriptions…`, which list, save and delete the subscriptions of any user in any
 /// database.
+///
+/// A subscription to large quakes. The predicate replaces the filters of its query:
+///
+///     POST subscriptions/save
+///     { "container": "iCloud.com.example.app", "subscriber": "alice",
+///       "subscription": { "subscriptionID": "large-quakes", "subscriptionType": "query",
+///                         "query": { "recordType": "Quake" }, "firesOn": ["create"] },
+///       "predicate": "magnitude >= 6" }
+///
+/// In a private or shared database the owner is the subscriber, and `subscriber` has no effect.
 struct AdminSubscriptionsEndpoints: AdminEndpoints {
   let accounts: any AccountReading
   let administration: any AdministrationStore

@@ -6,6 +6,9 @@ import JSONCoding
 
 /// The description of the admin API in OpenAPI 3.1 (https://spec.openapis.org/oas/v3.1.1). It is
 /// generated from the declarations of the endpoints.
+///
+/// Each endpoint becomes an operation, and each shape with a name a schema in `components`. The
+/// description therefore cannot differ from the router, which uses the same declarations.
 struct AdminDescription: Sendable {
   /// The endpoints to describe.
   let endpoints: [AdminEndpoint]

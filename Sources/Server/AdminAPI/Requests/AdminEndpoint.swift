@@ -6,6 +6,10 @@ import JSONCoding
 ///
 /// The routing, the check of the arguments, the line in the log and the API's description all use
 /// this one value.
+///
+/// ```swift
+/// .get("users/show", [.user.needed], "An account", answers: User.shape, show)
+/// ```
 struct AdminEndpoint: Sendable {
   /// The HTTP method of an endpoint.
   enum Method: String, Sendable {

@@ -63,7 +63,7 @@ package struct AdminRouter: Sendable {
     do {
       response = try await endpoint.answer(admin)
     } catch let error as StoreError where error.code == .userDeleted {
-      // / For the deleted user this error means a failed sign-in; the operator is signed in.
+      // For the deleted user this error means a failed sign-in; the operator is signed in.
       throw ServiceError(.notFound, error.reason)
     }
     if endpoint.changes {

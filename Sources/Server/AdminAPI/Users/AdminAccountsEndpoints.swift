@@ -6,6 +6,14 @@ import StoreModel
 import WebServices
 
 /// The endpoints that create accounts, passwords and web auth tokens, and that end sessions.
+///
+/// The creation of an account whose token is valid for one day:
+///
+///     POST users/add
+///     { "name": "alice", "emailAddress": "alice@example.com", "lifetime": 86400 }
+///
+/// The answer contains the account and its web auth token, which no later answer repeats. An account
+/// without a password cannot use the sign-in page with a password.
 struct AdminAccountsEndpoints: AdminEndpoints {
   let store: any AccountStore & SessionStore & SignInStore
   let accounts: AdminAccounts

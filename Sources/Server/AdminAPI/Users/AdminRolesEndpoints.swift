@@ -3,6 +3,12 @@ import StoreModel
 import WebServices
 
 /// The endpoints `roles…`, which list, grant and revoke the roles of a container's schema.
+///
+/// The answer of `roles`, with an account and a server-to-server key:
+///
+///     { "roles": [ { "role": "moderator", "members": ["alice", "6f0a…"] } ] }
+///
+/// A role's grants are part of the schema; these endpoints change only its members.
 struct AdminRolesEndpoints: AdminEndpoints {
   let accounts: any AccountReading
   let credentials: any CredentialReading

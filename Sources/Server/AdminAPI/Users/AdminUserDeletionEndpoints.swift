@@ -4,6 +4,11 @@ import WebServices
 
 /// The endpoints `users/delete` and `users/deletions`, which begin and list deletions of users with
 /// all their data.
+///
+/// A deletion runs in stages. The answers show its progress:
+///
+///     { "identifier": "0f3a…", "name": "alice", "publicRecords": "keep", "stage": "publicRecords",
+///       "stageNumber": 3, "stages": 10, "done": 1200, "began": 1764331200000 }
 struct AdminUserDeletionEndpoints: AdminEndpoints {
   let users: any AccountReading
   let store: any UserDeletionStore

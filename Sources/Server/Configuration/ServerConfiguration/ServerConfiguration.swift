@@ -12,6 +12,13 @@ import StoreModel
 ///
 /// Values come from these sources, and a later source overrides an earlier one: the defaults, the
 /// file, environment variables, and the options of the command.
+///
+/// ```json
+/// { "address": "0.0.0.0", "port": 8080, "publicURL": "https://cloud.example.com",
+///   "containers": { "iCloud.com.example.app": { "excludesOriginDevice": true,
+///     "apns": { "topic": "com.example.app", "teamID": "ABCDE12345", "keyID": "KEY1234567",
+///               "keyFile": "AuthKey_KEY1234567.p8" } } } }
+/// ```
 public struct ServerConfiguration: Sendable, Hashable {
   /// The directory of the store. With a store in PostgreSQL, it contains only the assets.
   public var dataDirectory: String

@@ -1,24 +1,30 @@
 import JSONCoding
 
-/// What a look at the server's health has shown.
+/// The result of a health check: one entry for each part of the server that was checked.
 struct HealthReport: Sendable {
+  /// The result for one part of the server.
   struct Check: Sendable {
-    /// What was looked at, such as `store`.
+    /// The name of the part, such as `store`.
     var name: String
-    /// What is wrong, for people; nil when all is well.
+    /// The fault of the part, for people; nil if the part works. A fault makes the whole report
+    /// bad.
     var trouble: String?
-    /// What is to be looked at though requests can be sent, for people.
+    /// A problem that the operator should examine although the server can answer requests; nil for
+    /// none.
     var warning: String?
   }
 
+  /// The results, each with a different name.
   var checks: [Check]
 
+  /// Whether no part has a fault. Warnings do not count.
   var isGood: Bool { checks.allSatisfy { $0.trouble == nil } }
 
-  /// `{"status": "ok", "checks": {"store": "ok", …}}`; what fails has the status `failing`, and what
-  /// need not be waited for `warning`.
+  /// Returns the report as JSON: `{"status": "ok", "checks": {"store": "ok", …}}`.
   ///
-  /// - Parameter isDetailed: whether the words about what is wrong are in it.
+  /// A part with a fault has the value `failing`, a part with a warning the value `warning`.
+  ///
+  /// - Parameter isDetailed: whether the descriptions of faults and warnings follow after a colon.
   func json(isDetailed: Bool) -> JSONValue {
     .object([
       "status": .string(isGood ? "ok" : "failing"),

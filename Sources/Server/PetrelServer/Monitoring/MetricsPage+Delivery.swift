@@ -4,6 +4,11 @@ import OutboundHTTP
 import PushChannels
 
 extension MetricsPage {
+  /// Adds the counts and times of deliveries.
+  ///
+  /// - Parameters:
+  ///   - delivery: the counts since the start, and the present state of the delivery worker.
+  ///   - times: the histograms of the steps of a push.
   mutating func add(_ delivery: DeliveryWorker.Metrics, _ times: DeliveryTimes) {
     counter(
       "petrel_deliveries_total", "Pushes to single devices, by what became of them.",
@@ -41,7 +46,7 @@ extension MetricsPage {
       times.savedToAccepted)
   }
 
-  /// What the channels to devices say of themselves.
+  /// Adds the metrics of the push channels. The label `kind` names the channel of each HTTP client.
   mutating func add(_ channels: [any PushChannel]) {
     for channel in channels { channel.addMetrics(to: &self) }
     let clients = channels.compactMap { channel in
@@ -61,7 +66,8 @@ extension MetricsPage {
     gauge("petrel_posts_waiting", "Posts that wait.", each(\.waiting))
   }
 
-  /// By the names that Prometheus' own client libraries have for them.
+  /// Adds the use of resources by this process, with the names that Prometheus' own client
+  /// libraries use.
   mutating func add(_ process: ProcessFigures) {
     counter(
       "process_cpu_seconds_total", "Processor time in seconds.", [.init([], process.cpuSeconds)])

@@ -4,7 +4,7 @@ import Foundation
 import Measuring
 
 extension MetricsPage {
-  /// What the servers that share a store have to do with each other.
+  /// Adds the cluster membership of this server, for a store that several servers share.
   mutating func add(_ membership: ServerMembership.Metrics) {
     gauge(
       "petrel_servers", "Servers that have the store open, as this one knows.", membership.servers)
@@ -45,7 +45,12 @@ extension MetricsPage {
 }
 
 extension ServerMembership.Configuration {
-  /// - Parameter url: where the server is reached; known when it is registered.
+  /// Creates the configuration with a description of this server for other servers and for people.
+  /// It contains the URL, the process ID, the host name and the version.
+  ///
+  /// - Parameters:
+  ///   - url: returns the server's URL; it is called when the server registers.
+  ///   - executor: the executor of the membership's tasks; nil for Swift's default one.
   init(url: @escaping @Sendable () -> String, executor: (any TaskExecutor)?) {
     self.init()
     description = {

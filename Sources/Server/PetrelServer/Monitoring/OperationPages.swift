@@ -4,12 +4,21 @@ import JSONCoding
 import Measuring
 import Synchronization
 
-/// The pages for those who watch the server: `/metrics`, `/health/live` and `/health/ready`.
+/// The pages for monitoring: `/metrics`, `/health/live` and `/health/ready`.
+///
+/// The server answers them before it looks at the store's state, so they work with a damaged store
+/// too.
 final class OperationPages: Sendable {
+  /// The rules of access. ``reload(_:)`` replaces them.
   private let currentAccess: Mutex<OperatorAccess>
+  /// Returns the metrics; nil while the server does not run.
   private let metrics: @Sendable () async -> MetricsPage?
   private let health: ServerHealth
 
+  /// Creates the pages.
+  ///
+  /// - Parameter metrics: collects the metrics for one request; returns nil while the server does
+  ///   not run.
   init(
     access: OperatorAccess, health: ServerHealth,
     metrics: @escaping @Sendable () async -> MetricsPage?
@@ -21,12 +30,12 @@ final class OperationPages: Sendable {
 
   private var access: OperatorAccess { currentAccess.withLock { $0 } }
 
-  /// Lets others read them from now on.
+  /// Replaces the rules of access for later requests.
   func reload(_ access: OperatorAccess) {
     currentAccess.withLock { $0 = access }
   }
 
-  /// The answer to a request for one of the pages; nil for another.
+  /// Returns the answer to a request for one of the pages; nil for any other path.
   func answer(to request: HTTPRequest) async -> HTTPResponse? {
     let path = request.rawPath
     guard path == "/metrics" || path.hasPrefix("/health/") else { return nil }
@@ -42,6 +51,7 @@ final class OperationPages: Sendable {
     }
   }
 
+  /// Returns the metrics, or 403 to a client without access.
   private func metricsAnswer(to request: HTTPRequest) async -> HTTPResponse {
     guard access.admits(request) else {
       return Self.text(
@@ -55,7 +65,8 @@ final class OperationPages: Sendable {
       body: .data(Data(page.text.utf8)))
   }
 
-  /// What is wrong is told to those who may read the metrics; to others, what it is about.
+  /// Returns a health report with status 200, or 503 if a part has a fault. Only clients with
+  /// access to the metrics see the descriptions of faults.
   private func healthAnswer(_ report: HealthReport, to request: HTTPRequest) -> HTTPResponse {
     HTTPResponse(
       status: report.isGood ? 200 : 503,
@@ -63,6 +74,7 @@ final class OperationPages: Sendable {
       body: .data(Data((report.json(isDetailed: access.admits(request)).text + "\n").utf8)))
   }
 
+  /// Returns an answer of plain text.
   private static func text(
     _ status: Int, _ text: String, _ headers: [(String, String)] = []
   ) -> HTTPResponse {

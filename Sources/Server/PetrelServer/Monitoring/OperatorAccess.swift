@@ -4,20 +4,29 @@ import DatabaseAPI
 import HTTPService
 import OutboundHTTP
 
-/// Who may read what concerns the operator.
+/// The rules that decide who may read the metrics and the details of health reports.
 struct OperatorAccess: Sendable {
+  /// The loopback networks, which are always admitted.
   private static let loopback = ["127.0.0.0/8", "::1"].compactMap { IPNetwork($0) }
 
+  /// The admitted networks.
   private let networks: [IPNetwork]
+  /// The hash of the admitted token; nil if there is none.
   private let tokenHash: [UInt8]?
+  /// The header field in which a proxy writes the client's address; nil without a proxy.
   private let addressHeader: String?
 
+  /// Takes the rules from the section `metrics` of a configuration.
   init(_ configuration: ServerConfiguration) {
     networks = Self.loopback + configuration.metrics.networks
     tokenHash = configuration.metrics.token.map { SHA256.hash($0.utf8) }
     addressHeader = configuration.limits.clientAddressHeader
   }
 
+  /// Whether a request has the token, or comes from an address in one of the networks.
+  ///
+  /// The token is compared in constant time. Without `limits.clientAddressHeader`, the client's
+  /// address of a forwarded request is unknown, so such a request needs the token.
   func admits(_ request: HTTPRequest) -> Bool {
     if let tokenHash, let field = request.header("Authorization"),
       field.lowercased().hasPrefix("bearer "),

@@ -1,18 +1,25 @@
 import Dispatch
 import Foundation
 
-/// What the server's process takes of the machine.
+/// The use of the machine's resources by this process.
 struct ProcessFigures: Sendable {
+  /// The processor time in seconds, in user and kernel mode together.
   var cpuSeconds = 0.0
+  /// The resident memory in bytes.
   var residentBytes = 0
+  /// The mapped memory in bytes.
   var virtualBytes = 0
+  /// The number of open files and sockets.
   var openFiles = 0
+  /// The maximum number of open files and sockets (`RLIMIT_NOFILE`).
   var maximumFiles = 0
+  /// The number of threads.
   var threads = 0
-  /// Since 1970-01-01 UTC.
+  /// The time of the process's start in seconds since 1970-01-01 UTC.
   var startSeconds = 0.0
 
-  /// Reads them from the kernel.
+  /// Reads the figures from the kernel. The files are read on a queue of their own, because reading
+  /// them blocks a thread.
   static func read() async -> ProcessFigures {
     await withCheckedContinuation { continuation in
       DispatchQueue(label: "petrel.process-figures").async {
@@ -21,16 +28,18 @@ struct ProcessFigures: Sendable {
     }
   }
 
+  /// The present figures. A figure that cannot be read is 0.
   private static var now: ProcessFigures {
     var figures = ProcessFigures()
     var limit = rlimit()
     if getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 {
       figures.maximumFiles = Int(clamping: limit.rlim_cur)
     }
-    // The folder is always there on Linux.
+    // The directory always exists on Linux.
     figures.openFiles =
       (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count) ?? 0
-    // proc(5): the name in parentheses may hold anything, so what counts comes behind the last one.
+    // The name in parentheses may contain any character, so the fields begin after the last
+    // parenthesis (proc(5)).
     guard let text = try? String(contentsOfFile: "/proc/self/stat", encoding: .utf8),
       let end = text.lastIndex(of: ")")
     else { return figures }
@@ -45,7 +54,7 @@ struct ProcessFigures: Sendable {
     return figures
   }
 
-  /// When the machine was started.
+  /// The time of the machine's start in seconds since 1970-01-01 UTC; 0 if it cannot be read.
   private static let bootSeconds: Double = {
     let text = (try? String(contentsOfFile: "/proc/stat", encoding: .utf8)) ?? ""
     let line = text.split(separator: "\n").first { $0.hasPrefix("btime ") }

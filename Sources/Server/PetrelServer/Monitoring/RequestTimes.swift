@@ -2,16 +2,20 @@ import DatabaseAPI
 import Measuring
 import Synchronization
 
-/// How long the server takes to answer, by operation.
+/// The histograms of the times from a request to its answer, by operation. A `Mutex` protects them.
 final class RequestTimes: Sendable {
+  /// The histograms by the operations' names in the metrics.
   private let times = Mutex<[String: Histogram]>([:])
 
+  /// The histograms in alphabetical order of the operations.
   var histograms: [(operation: String, histogram: Histogram)] {
     times.withLock { $0.map { ($0.key, $0.value) } }.sorted { $0.operation < $1.operation }
   }
 
-  /// Takes note of an answer. A reader of the web courier waits for a notification, which says nothing
-  /// about the server, so it counts with no time.
+  /// Records an answer. Polls of the web courier are only counted, with 0 seconds: the time that
+  /// they wait for a notification is no measure of the server.
+  ///
+  /// - Parameter start: the time at which the whole request had arrived.
   func record(_ operation: String, since start: ContinuousClock.Instant) {
     let isWaiting = operation == OperationTable.courier
     let seconds = isWaiting ? 0 : (ContinuousClock.now - start) / .seconds(1)

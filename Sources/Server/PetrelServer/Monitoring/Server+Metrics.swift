@@ -3,7 +3,7 @@ import DatabaseAPI
 import Measuring
 
 extension Server {
-  /// All that can be said in figures of how the server is doing. No table is looked through for it.
+  /// Returns all metrics of the server. The method scans no table, so monitoring may call it often.
   func metricsPage() async -> MetricsPage {
     let process = await ProcessFigures.read()
     let sizes = await store.fileSizes()
@@ -23,6 +23,7 @@ extension Server {
     return page
   }
 
+  /// Adds the counts and times of requests, and the queue of each caller's requests.
   private func addRequests(to page: inout MetricsPage) {
     let times = requestTimes.histograms
     page.counter(
@@ -56,6 +57,7 @@ extension Server {
       "Requests that were refused because too many of their callers' waited.", turns.refused)
   }
 
+  /// Adds the connections of the HTTP server and the readers of the web courier.
   private func addConnections(to page: inout MetricsPage) {
     let metrics = httpMetrics
     page.gauge("petrel_http_connections", "Connections that are open.", metrics.openConnections)
@@ -89,7 +91,7 @@ extension Server {
 }
 
 extension [MetricsPage.Sample] {
-  /// In the order of their labels, so that a page reads the same each time.
+  /// The samples in the order of their labels' values, so that two pages have the same order.
   fileprivate func sorted() -> [MetricsPage.Sample] {
     sorted { left, right in
       left.labels.map(\.value).lexicographicallyPrecedes(right.labels.map(\.value))

@@ -2,18 +2,28 @@ import ChangeDispatch
 import StoreModel
 import Synchronization
 
-/// Whether the server lives, and whether it should be sent requests.
+/// The health checks of a server. They answer two questions: must the process be restarted, and may
+/// requests be sent to it?
 final class ServerHealth: Sendable {
-  /// With less free than this a write-ahead log may not fit any more.
+  /// The free space on the store's disk, in bytes, below which the server is not ready. With less
+  /// space, the write-ahead log may not fit.
   static let leastFreeBytes = 64 << 20
 
   private let store: any StoreHealth
   private let probe: StoreProbe
-  /// A transaction that takes longer, in seconds, does not end any more.
+  /// The time in seconds after which a transaction counts as stuck.
   private let longestTransaction: Double
+  /// Returns the fault that prevents the dispatcher from dispatching; nil if there is none.
   private let dispatchFault: @Sendable () -> String?
+  /// Whether the server is about to stop.
   private let draining = Atomic(false)
 
+  /// Creates the checks.
+  ///
+  /// - Parameters:
+  ///   - probe: the check whether the store can write.
+  ///   - longestTransaction: the time in seconds after which a transaction counts as stuck.
+  ///   - dispatchFault: returns the fault of the dispatcher; nil if there is none.
   init(
     store: any StoreHealth, probe: StoreProbe, longestTransaction: Double = 60,
     dispatchFault: @escaping @Sendable () -> String?
@@ -24,11 +34,14 @@ final class ServerHealth: Sendable {
     self.dispatchFault = dispatchFault
   }
 
-  /// From now on the server wants no new requests.
+  /// Makes ``ready()`` report that the server is about to stop. The server still accepts requests.
   func drain() { draining.store(true, ordering: .relaxed) }
 
-  /// Whether it is worth to let the process live. That there is an answer shows that requests are read
-  /// and handled.
+  /// Returns the report for `/health/live`. A bad report means that a restart of the process may
+  /// help.
+  ///
+  /// The answer itself shows that the server reads and answers requests. The only further check is
+  /// the age of the store's transaction.
   func live() -> HealthReport {
     let seconds = store.metrics.secondsInTransaction ?? 0
     return HealthReport(checks: [
@@ -39,7 +52,8 @@ final class ServerHealth: Sendable {
     ])
   }
 
-  /// Whether requests should be sent to it.
+  /// Returns the report for `/health/ready`. A bad report means that no requests should be sent to
+  /// this server.
   func ready() async -> HealthReport {
     let free = await store.fileSizes()?.free
     return HealthReport(checks: [

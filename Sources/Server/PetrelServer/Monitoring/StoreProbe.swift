@@ -1,24 +1,33 @@
 import StoreModel
 import Synchronization
 
-/// Finds out whether the store can write, for any number of those who ask, with one small write now and
-/// then.
+/// A check whether the store can write. Any number of callers share one small write from time to
+/// time.
 final class StoreProbe: Sendable {
+  /// The state, which a `Mutex` protects.
   private struct State {
-    /// When it was last seen that the store writes.
+    /// The time of the last successful write; nil before the first.
     var succeeded: ContinuousClock.Instant?
+    /// Whether a write is under way.
     var isUnderWay = false
+    /// The callers that wait for the write, by their numbers.
     var waiters: [Int: CheckedContinuation<String?, Never>] = [:]
     var nextWaiter = 0
   }
 
   private let store: any StoreHealth
-  /// How long what was seen counts.
+  /// The time for which a successful write counts.
   private let validity: Duration
-  /// How long a write may take.
+  /// The maximum time of a write.
   private let patience: Duration
   private let state = Mutex(State())
 
+  /// Creates a check.
+  ///
+  /// - Parameters:
+  ///   - validity: the time for which a successful write counts.
+  ///   - patience: the maximum time of a write. After it, callers get an answer and the write
+  ///     continues.
   init(
     store: any StoreHealth, validity: Duration = .seconds(10), patience: Duration = .seconds(5)
   ) {
@@ -27,7 +36,10 @@ final class StoreProbe: Sendable {
     self.patience = patience
   }
 
-  /// What is wrong with writing; nil when all is well.
+  /// Returns the fault that prevents writing; nil if the store can write.
+  ///
+  /// Without a known fault, a write of the last ``validity`` seconds counts. Otherwise the method
+  /// waits for a new write.
   func trouble() async -> String? {
     let metrics = store.metrics
     if metrics.fault == nil, !metrics.readsFail, let succeeded = state.withLock({ $0.succeeded }),
@@ -45,7 +57,7 @@ final class StoreProbe: Sendable {
       }
       if begins { Task { await probe() } }
       Task {
-        // Nothing cancels this task.
+        // Nothing cancels this task, so the sleep does not throw.
         try? await Task.sleep(for: patience)
         let late = state.withLock { $0.waiters.removeValue(forKey: waiter) }
         late?.resume(returning: "a write was not durable within \(patience)")
@@ -53,6 +65,7 @@ final class StoreProbe: Sendable {
     }
   }
 
+  /// Writes once and resumes all callers that wait.
   private func probe() async {
     var trouble: String?
     do {

@@ -11,10 +11,10 @@ import Storage
 import StoreModel
 import Synchronization
 
-/// The server without its sockets: answers requests that come as values, dispatches what they
-/// change and delivers the pushes.
+/// The server without sockets: it answers requests that come as values, dispatches their changes
+/// and delivers pushes.
 ///
-/// ``Server`` puts it behind HTTP and APNs. A test can run it by itself:
+/// ``Server`` connects it to HTTP and to the push channels. A test can use it alone:
 ///
 /// ```swift
 /// let service = CloudService(
@@ -23,32 +23,48 @@ import Synchronization
 /// service.start()
 /// let response = await service.respond(to: HTTPRequest(method: "POST", target: "/database/1/…"))
 /// ```
+///
+/// All methods may be called on any thread. After ``stop()``, the service cannot start again.
 public final class CloudService: Sendable {
   private let store: any Store
   private let log: ServerLog
+  /// The source of the current time; the store's clock if servers share the store.
   private let clock: @Sendable () -> Timestamp
   private let executor: (any TaskExecutor)?
+  /// The router for new requests. ``reload(_:webPushKey:)`` replaces it.
   private let currentRouter: Mutex<RequestRouter>
+  /// Creates a router for a configuration.
   private let makeRouter: @Sendable (ServerConfiguration, WebPushKey?) -> RequestRouter
+  /// The settings of the containers, which the dispatcher and the admin API share.
   private let containers: ContainerSettings
+  /// The journal that counts and logs failed requests.
   private let journal: FailureJournal
+  /// The queue of each caller's requests.
   private let turns: RequestTurns
   private let courier: WebCourier
+  /// The admin API and the console.
   let admin: AdminService
+  /// The membership of this server in the cluster; nil if it has the store alone.
   private let membership: ServerMembership?
   private let dispatcher: Dispatcher
+  /// The worker that sends pushes.
   private let worker: DeliveryWorker
+  /// The task that deletes data beyond its retention.
   private let maintenance = Mutex<Task<Void, Never>?>(nil)
+  /// The task that builds indexes of schemas.
   private let indexing = Mutex<Task<Void, Never>?>(nil)
+  /// The task that deletes users.
   private let deleting = Mutex<Task<Void, Never>?>(nil)
 
-  /// Makes a service over an open store. The store is not closed when the service stops.
+  /// Creates a service on an open store. The caller closes the store after the service has stopped.
   ///
   /// - Parameters:
-  ///   - clock: the time of everything that the service does.
-  ///   - executor: where the service's own tasks run; nil is Swift's own pool.
-  ///   - publicURL: the URL that clients reach the service at; web courier URLs begin with it.
-  ///   - route: the way to a device; nil when no pushes leave for its container.
+  ///   - clock: the source of the current time for everything that the service does.
+  ///   - executor: the executor of the service's own tasks; nil for Swift's default one.
+  ///   - publicURL: returns the URL at which clients reach the service. The URLs of the web courier
+  ///     begin with it.
+  ///   - route: returns the route to a device; nil if the device's container is not configured for
+  ///     pushes to it.
   public convenience init(
     configuration: ServerConfiguration, store: any Store, log: ServerLog = .standardError(),
     clock: @escaping @Sendable () -> Timestamp = { .now }, executor: (any TaskExecutor)? = nil,
@@ -60,7 +76,7 @@ public final class CloudService: Sendable {
       publicURL: publicURL, webPushKey: nil, route: route)
   }
 
-  /// - Parameter webPushKey: the key of Web Push; nil where there is none.
+  /// - Parameter webPushKey: the key pair of Web Push; nil if that channel is not configured.
   init(
     configuration: ServerConfiguration, store: any Store, log: ServerLog,
     clock: @escaping @Sendable () -> Timestamp, executor: (any TaskExecutor)?,
@@ -148,7 +164,7 @@ public final class CloudService: Sendable {
     self.admin = admin
     let turns = RequestTurns()
     self.turns = turns
-    // What they know outlives a reload of the configuration.
+    // Their content must survive a reload of the configuration, so all routers share them.
     let forgottenSignatures = ForgottenSignatures()
     makeRouter = { configuration, webPushKey in
       RequestRouter(
@@ -165,7 +181,8 @@ public final class CloudService: Sendable {
     currentRouter = Mutex(makeRouter(configuration, webPushKey))
   }
 
-  /// Servers that share a store go by its clock.
+  /// Returns the clock of the service. Servers that share a store use the store's clock, because
+  /// their own clocks differ.
   private static func clock(
     of store: any SharedStore, on machine: @escaping @Sendable () -> Timestamp
   ) -> @Sendable () -> Timestamp {
@@ -173,9 +190,10 @@ public final class CloudService: Sendable {
     return { machine().advanced(bySeconds: store.clockOffset) }
   }
 
+  /// The router for a new request.
   private var router: RequestRouter { currentRouter.withLock { $0 } }
 
-  /// Answers later requests by another configuration; those under way go on by the one before.
+  /// Applies a configuration to later requests. Requests under way finish with the previous one.
   func reload(_ configuration: ServerConfiguration, webPushKey: WebPushKey?) {
     let router = makeRouter(configuration, webPushKey)
     currentRouter.withLock { $0 = router }
@@ -184,28 +202,36 @@ public final class CloudService: Sendable {
     admin.reload(configuration)
   }
 
+  /// The metrics of the dispatcher since the start.
   public var dispatchMetrics: Dispatcher.Metrics { dispatcher.metrics }
-  /// The latest notifications that subscribers did not get because they may not read the record.
+  /// The latest notifications that were withheld because the subscriber may not read the record.
   public var latestWithheld: [WithheldNotification] { dispatcher.latestWithheld }
+  /// The metrics of the delivery worker since the start.
   public var deliveryMetrics: DeliveryWorker.Metrics { worker.metrics }
-  /// This server among those that share the store; nil when it has it alone.
+  /// The metrics of the cluster membership; nil if this server has the store alone.
   public var membershipMetrics: ServerMembership.Metrics? { membership?.metrics }
+  /// The counts of failed requests since the start.
   public var requestMetrics: RequestMetrics { journal.metrics }
-  /// Requests that wait for others of their callers.
+  /// The metrics of the queues in which callers' requests wait.
   var turnMetrics: RequestTurns.Metrics { turns.metrics }
+  /// The histograms of the steps of a push.
   var deliveryTimes: DeliveryTimes { worker.times }
+  /// The operations of the web services protocol.
   var operations: OperationTable { router.operations }
-  /// Requests of the web courier that wait to be looked after.
+  /// The number of web courier requests that wait to be processed.
   var courierRequestsWaiting: Int { courier.waitingRequestCount }
-  /// Readers of the web courier that wait for a notification, and those among them that have an event stream.
+  /// The number of web courier readers that wait for a notification, and the number of event
+  /// streams among them.
   var courierReaders: (waiting: Int, streams: Int) {
     (courier.waitingReaderCount, courier.streamCount)
   }
 
-  /// The body for a request that the HTTP server in front refuses by itself, in the protocol's form.
+  /// Returns the body of an answer with which the HTTP server refuses a request itself. It has the
+  /// form of the protocol's errors.
   public func body(of refusal: HTTPRefusal) -> Data { journal.body(of: refusal) }
 
-  /// Begins to dispatch and deliver, with what an earlier process left.
+  /// Starts the dispatcher, the delivery worker and the background tasks. They also process changes
+  /// and deliveries that an earlier process left.
   public func start() {
     worker.start()
     dispatcher.start()
@@ -230,10 +256,10 @@ public final class CloudService: Sendable {
     }
   }
 
-  /// The answer to a request; never fails, for what goes wrong is in the answer.
+  /// Returns the answer to a request. All errors become answers.
   ///
-  /// A poll of the web courier is answered when there is a notification, when its time is up, or
-  /// when the task is cancelled. Other requests read no further when it is.
+  /// A poll of the web courier is answered when a notification arrives, when its time ends, or when
+  /// the task is cancelled. For other requests, a cancellation ends the reads of the store.
   public func respond(to request: HTTPRequest) async -> HTTPResponse {
     do {
       try request.checkTexts()
@@ -251,30 +277,29 @@ public final class CloudService: Sendable {
     }
   }
 
-  /// Comes back as soon as every change that was committed has been dispatched, every push that is
-  /// due was sent, and the outcomes are in the store. Pushes that are to be tried again later are
-  /// not waited for.
+  /// Waits until every committed change is dispatched, every due push is sent, and the outcomes are
+  /// stored. It does not wait for pushes that a later attempt will send.
   public func settle() async {
     await dispatcher.settled()
     await worker.settled()
   }
 
-  /// Does what has come due by a clock that was set forward: pushes that wait for another attempt,
-  /// polls whose time is up, what is beyond its retention.
+  /// Does the work that became due when the clock was set forward: waiting pushes, polls whose time
+  /// has ended, and retention.
   public func followClock() async {
     worker.lookForDueDeliveries()
     courier.endOverduePolls()
     await trim()
   }
 
-  /// Ends all polls of the web courier and all event streams, now and from now on.
+  /// Ends all polls of the web courier and all event streams, and refuses new ones.
   public func endPolls() {
     courier.close()
     admin.close()
   }
 
-  /// Ends polls, then stops dispatching and delivering. What was not dispatched or delivered is in
-  /// the store.
+  /// Ends polls, and then stops the dispatcher, the delivery worker and the background tasks.
+  /// Changes and deliveries that are not finished remain in the store.
   public func stop() async {
     endPolls()
     maintenance.withLock { $0 }?.cancel()
@@ -285,7 +310,8 @@ public final class CloudService: Sendable {
     await membership?.stop()
   }
 
-  /// Trims what is beyond its retention, now and whenever that is due again.
+  /// Deletes data beyond its retention now, and again whenever ``RetentionSchedule`` says so. It
+  /// ends when the task is cancelled.
   private func maintain() async {
     let watch = ClockWatch(at: clock(), steady: .now)
     while !Task.isCancelled {
@@ -301,18 +327,19 @@ public final class CloudService: Sendable {
       }
       let schedule = RetentionSchedule(began: began, ended: .now, logged: logged)
       repeat {
-        // A cancellation ends the sleep, and the loop with it.
+        // A cancellation ends the sleep, and then the loop.
         try? await Task.sleep(for: RetentionSchedule.step)
       } while !Task.isCancelled
         && !schedule.isDue(at: .now, logged: dispatcher.metrics.loggedNotifications)
     }
   }
 
+  /// Deletes data beyond its retention. A failure is logged, and the next pass tries again.
   private func trim() async {
     do {
       try await store.maintenance.trim(at: clock())
     } catch {
-      // Who stops the service may close the store at once.
+      // After a cancellation the store may be closed, which is no fault.
       guard !Task.isCancelled else { return }
       log.warning("old notifications could not be trimmed", ["cause": .string("\(error)")])
     }

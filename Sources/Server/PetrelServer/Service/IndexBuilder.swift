@@ -1,20 +1,21 @@
 import Logging
 import StoreModel
 
-/// Builds and removes the indexes that changes of schemas asked for, while the server runs.
+/// The background work that builds and removes indexes after changes of schemas.
 ///
-/// The work is in the store: it goes on where an earlier process left it, and work that another
-/// process asks for is found within ``idleTime``.
+/// The store contains the work and its progress. The builder continues where an earlier process
+/// stopped. It finds work that another process adds within ``idleTime``.
 struct IndexBuilder: Sendable {
-  /// Between looks for work when there was none.
+  /// The time between two searches for work when there was none.
   static let idleTime = Duration.seconds(1)
-  /// Between steps, so that those who save have their turn.
+  /// The time between two steps, so that clients' saves can run.
   static let pause = Duration.milliseconds(2)
 
+  /// The store's maintenance operations, which do one step at a time.
   let maintenance: any Maintenance
   let log: ServerLog
 
-  /// Works until the task is cancelled.
+  /// Works until the task is cancelled. After a failure it waits a minute and tries again.
   func run() async {
     var report = IndexWorkReport()
     while !Task.isCancelled {
@@ -26,25 +27,29 @@ struct IndexBuilder: Sendable {
         if let line = report.line(after: work, at: ContinuousClock.now) { log.info(line) }
         try await Task.sleep(for: Self.pause)
       } catch {
-        // Who stops the service may close the store at once.
+        // After a cancellation the store may be closed, which is no fault.
         guard !Task.isCancelled else { return }
         log.error(
           "an index could not be built; it is tried again in a minute",
           ["cause": .string("\(error)")])
-        // A cancellation ends the sleep, and the loop with it.
+        // A cancellation ends the sleep, and then the loop.
         try? await Task.sleep(for: .seconds(60))
       }
     }
   }
 }
 
-/// What is told of work on indexes: its beginning, how far it is every ten seconds, and its end.
+/// The messages about the work on indexes: the start, the progress every ten seconds, and the end.
 public struct IndexWorkReport: Sendable {
+  /// Creates a report before the first step.
   public init() {}
 
+  /// The work and time of the last message; nil after the end of an index.
   private var last: (work: IndexWork, time: ContinuousClock.Instant)?
 
-  /// The line to write after a step; nil when there is nothing new to say.
+  /// Returns the message after a step; nil if no message is due.
+  ///
+  /// - Parameter now: the monotonic time.
   public mutating func line(after work: IndexWork, at now: ContinuousClock.Instant) -> String? {
     guard work.phase != nil else {
       last = nil

@@ -1,30 +1,40 @@
-/// When what is beyond its retention is looked for again, as a value.
+/// The time of the next pass of the retention, as a value without a clock.
 ///
-/// An hour later at the latest; sooner when much was logged meanwhile, for a server that notifies
-/// thousands a second would have millions of entries too many by then. As looking goes through what is
-/// kept, it may take a fiftieth of the time and no more.
+/// A pass runs at least once an hour. It runs earlier after 10,000 new log entries: a server with
+/// thousands of notifications a second would otherwise exceed the limits by millions of entries.
+/// Each pass scans the kept data, so passes take at most about 1/50 of the time.
 struct RetentionSchedule {
-  /// How often to ask whether it is due.
+  /// The time between two calls of ``isDue(at:logged:)``.
   static let step = Duration.seconds(60)
+  /// The maximum time between two passes.
   private static let longest = Duration.seconds(3600)
+  /// The minimum ratio of the time between passes to the time of a pass.
   private static let share = 50
-  /// Entries of the notification log that are worth the look.
+  /// The number of new log entries after which a pass runs earlier.
   private static let entries = 10_000
 
+  /// The end of the last pass.
   private var ended: ContinuousClock.Instant
+  /// The duration of the last pass.
   private var took = Duration.zero
+  /// The number of logged entries at the start of the last pass.
   private var logged: Int
 
+  /// Notes a finished pass.
+  ///
   /// - Parameters:
-  ///   - began: when the last look began, and `ended` when it came to its end.
-  ///   - logged: entries that the process had logged when it began.
+  ///   - began: the start of the pass.
+  ///   - ended: the end of the pass.
+  ///   - logged: the number of log entries that the process had written when the pass began.
   init(began: ContinuousClock.Instant, ended: ContinuousClock.Instant, logged: Int) {
     self.ended = ended
     took = ended - began
     self.logged = logged
   }
 
-  /// - Parameter logged: entries that the process has logged by now.
+  /// Whether the next pass is due.
+  ///
+  /// - Parameter logged: the number of log entries that the process has written.
   func isDue(at now: ContinuousClock.Instant, logged: Int) -> Bool {
     let elapsed = now - ended
     if elapsed >= Self.longest { return true }

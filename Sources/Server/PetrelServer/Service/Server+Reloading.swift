@@ -3,16 +3,20 @@ import PushChannels
 import Settings
 
 extension Server {
-  /// Goes on with another configuration, without closing a connection of a client: keys and certificates,
-  /// issuers and their secrets, containers, limits for requests and quotas, who may read the metrics and
-  /// use the admin API. What is remembered of request rates begins anew. The rest counts after a
-  /// restart (``ConfigurationChange/keysForRestart``).
+  /// Applies a new configuration while the server runs. No connection of a client is closed.
   ///
-  /// - Returns: the connections to others that were exchanged, for people.
-  /// - Throws: ``ConfigurationError`` when a key file cannot be used; nothing is changed then.
+  /// These settings take effect: keys and certificates, sign-in issuers, containers, request rates,
+  /// quotas, and the access to the metrics and the admin API. The counts of request rates start
+  /// again. All other settings take effect after a restart
+  /// (``ConfigurationChange/keysForRestart``).
+  ///
+  /// - Returns: the connections to push services that were replaced, as texts for people. Only
+  ///   channels with changed settings or key files are replaced.
+  /// - Throws: ``ConfigurationError`` if a key file is unusable. The server then keeps the previous
+  ///   configuration.
   public func reload(_ configuration: ServerConfiguration) throws(ConfigurationError) -> [String] {
     var configuration = configuration
-    // What is reached is still where the server listens: who may run it depends on that.
+    // The server still listens at the old address. The admin API's default depends on that address.
     configuration.address = self.configuration.address
     configuration.publicURL = self.configuration.publicURL
     let next = try channels.prepare(configuration.channelSettings)

@@ -13,7 +13,8 @@ import StoreModel
 import Synchronization
 import WebServices
 
-/// A whole server: the service behind HTTP, with its ways to APNs, browsers and webhooks.
+/// A complete server: a ``CloudService`` behind HTTP, with the push channels for APNs, browsers and
+/// webhooks.
 ///
 /// ```swift
 /// let server = try Server(configuration: configuration, store: store)
@@ -22,34 +23,40 @@ import WebServices
 /// await server.stop()
 /// ```
 public final class Server: Sendable {
-  /// With less free on the store's disk, in bytes, it calls itself not ready.
+  /// The free space on the store's disk, in bytes, below which the server is not ready.
   public static let leastFreeBytes = ServerHealth.leastFreeBytes
 
+  /// The configuration at the start. A reload does not change it.
   let configuration: ServerConfiguration
   let store: any Store
   private let http: HTTPServer
+  /// The part of the server that answers requests.
   let service: CloudService
+  /// The push channels of the current configuration.
   let channels: OpenPushChannels
+  /// The pages for monitoring.
   let pages: OperationPages
   let requestTimes = RequestTimes()
   private let health: ServerHealth
+  /// The URL and the server itself, for closures that exist before them.
   private let address: Address
   private let log: ServerLog
 
-  /// For those who are there before the server is.
+  /// A weak reference to the server, for closures that are created before the server.
   private struct Reference: Sendable {
     weak var server: Server?
   }
 
-  /// The server's URL, which is known once the system has chosen the port.
+  /// The server's URL, which is known when the system has chosen the port. Before that it is empty.
   private final class Address: Sendable {
     let url = Mutex("")
     let server = Mutex(Reference())
   }
 
-  /// Makes a server over an open store. The store is not closed when the server stops.
+  /// Creates a server on an open store. The caller closes the store after the server has stopped.
   ///
-  /// - Throws: ``ConfigurationError`` when a key file cannot be used.
+  /// - Parameter clock: the source of the current time.
+  /// - Throws: ``ConfigurationError`` if a key file is unusable.
   public init(
     configuration: ServerConfiguration, store: any Store, log: ServerLog = .standardError(),
     clock: @escaping @Sendable () -> Timestamp = { .now }
@@ -72,7 +79,7 @@ public final class Server: Sendable {
     settings.address = configuration.address
     settings.port = configuration.port
     settings.maximumBodySize = ServiceLimits.requestBodySize
-    // A store in memory has no folder of its own for them.
+    // A store in memory has no directory for uploads.
     settings.spooling = HTTPServer.Spooling(
       directory: store.assets.files.arrivals ?? NSTemporaryDirectory(),
       maximumBodySize: ServiceLimits.assetSize, applies: AssetLinks.isUpload)
@@ -114,28 +121,34 @@ public final class Server: Sendable {
     service.admin.watch { [weak http] in http?.metrics }
   }
 
-  /// The port that is listened on; known after ``start()``.
+  /// The port on which the server listens; valid after ``start(listeningAt:)``.
   public var port: Int { http.port }
 
-  /// The URL that clients reach the server at.
+  /// The URL at which clients reach the server; empty before ``start(listeningAt:)``.
   public var url: String { address.url.withLock { $0 } }
 
+  /// The metrics of the dispatcher since the start.
   public var dispatchMetrics: Dispatcher.Metrics { service.dispatchMetrics }
+  /// The latest notifications that were withheld because the subscriber may not read the record.
   public var latestWithheld: [WithheldNotification] { service.latestWithheld }
+  /// The metrics of the delivery worker since the start.
   public var deliveryMetrics: DeliveryWorker.Metrics { service.deliveryMetrics }
-  /// This server among those that share the store; nil when it has it alone.
+  /// The metrics of the cluster membership; nil if this server has the store alone.
   public var membershipMetrics: ServerMembership.Metrics? { service.membershipMetrics }
+  /// The metrics of the HTTP server since the start.
   public var httpMetrics: HTTPServer.Metrics { http.metrics }
+  /// The counts of failed requests since the start.
   public var requestMetrics: RequestMetrics { service.requestMetrics }
 
-  /// Begins to listen, and dispatches and delivers what an earlier process left.
+  /// Starts to listen, to dispatch and to deliver, including changes and deliveries that an earlier
+  /// process left.
   ///
-  /// - Parameter socket: where commands of this machine reach the server too, if anywhere. A server that cannot listen there
-  ///   says so in its log, and goes on.
-  /// - Throws: `HTTPServerError` when the address cannot be listened on; nothing runs then.
+  /// - Parameter socket: the socket file for commands on this machine; nil for none. If the server
+  ///   cannot listen there, it logs a warning and continues.
+  /// - Throws: `HTTPServerError` if the server cannot listen on the address. Nothing runs then.
   public func start(listeningAt socket: SocketFile? = nil) throws {
-    // First, for it alone can fail. What is committed before the dispatcher runs stands in the
-    // outbox, where it looks at its start.
+    // Listening comes first, because only it can fail. A change that is committed before the
+    // dispatcher starts is in the outbox, which the dispatcher reads at its start.
     try http.start()
     let host =
       configuration.address.contains(":") ? "[\(configuration.address)]" : configuration.address
@@ -152,11 +165,13 @@ public final class Server: Sendable {
     }
   }
 
-  /// Tells those who ask `/health/ready` that the server wants no new requests, which it still takes.
+  /// Makes `/health/ready` report that the server is about to stop. The server still accepts
+  /// requests.
   public func drain() { health.drain() }
 
-  /// Refuses new requests, finishes those under way, ends long polls, then stops dispatching and
-  /// delivering. What was not dispatched or delivered is in the store.
+  /// Stops the server: refuses new requests, ends long polls, and waits up to 10 seconds for other
+  /// requests. Then the dispatcher, the delivery worker and the push channels stop. Changes and
+  /// deliveries that are not finished remain in the store.
   public func stop() async {
     await http.stop(within: .seconds(10))
     await service.stop()
@@ -165,8 +180,8 @@ public final class Server: Sendable {
 }
 
 extension HTTPResponse {
-  /// The answer to all requests once the store was found to be damaged. Clients keep what they wanted to
-  /// save, and come again.
+  /// Returns the answer to all requests while the store is damaged. The error is temporary for
+  /// clients, so they keep their unsaved changes and try again after 60 seconds.
   fileprivate static func refusalOfDamagedStore(to request: HTTPRequest) -> HTTPResponse {
     var response = HTTPResponse(
       ServiceError(
@@ -178,13 +193,14 @@ extension HTTPResponse {
 }
 
 extension ServerLog {
-  // Not where the request waits: what waits keeps room for all that its functions may make.
+  // The function is not inlined, because a waiting request keeps memory for all values that its own
+  // function may create.
   @inline(never)
   fileprivate func note(
     _ response: HTTPResponse, to request: HTTPRequest, _ operation: String,
     since began: ContinuousClock.Instant
   ) {
-    // Polls of the web courier change nothing and have none.
+    // Polls of the web courier change nothing and have no UUID.
     let uuid = response.headers.first { $0.0 == RequestRouter.uuidHeader }?.1 ?? "-"
     debug(
       "request answered",

@@ -5,10 +5,10 @@ import Logging
 import PushChannels
 import StoreModel
 
-// What becomes of changes after the request that made them, at the level `debug`: its UUID is in
-// every line.
+// The log of changes after their requests, at the level `debug`. Each line contains the UUID of the
+// request.
 extension ServerLog {
-  /// Takes what each attempt to push led to; nil when nobody would read it.
+  /// The closure that logs each attempt of a push; nil if the log drops the level `debug`.
   var pushTrace: (@Sendable (Delivery, DeliveryUpdate.State) -> Void)? {
     guard level <= .debug else { return nil }
     return { delivery, state in
@@ -16,13 +16,14 @@ extension ServerLog {
         .debug, "push \(state.word)",
         Self.fields(of: delivery.notification) + [
           ("kind", .string(delivery.device.kind.rawValue)),
-          // The token is as good as an address, and its beginning enough to tell devices apart.
+          // A token is secret like an address. Its beginning is enough to distinguish devices.
           ("token", .string(String(delivery.device.token.prefix(12)))),
           ("attempt", .int(Int64(delivery.attempts + 1))),
         ] + state.fields)
     }
   }
 
+  /// Logs the subscriptions that fired, at the level `debug`.
   func trace(_ entries: [LogEntry]) {
     guard level <= .debug else { return }
     for entry in entries {
@@ -30,6 +31,7 @@ extension ServerLog {
     }
   }
 
+  /// Returns the fields that identify a notification in the log.
   private static func fields(
     of notification: SubscriptionNotification
   ) -> [(name: String, value: JSONValue)] {
@@ -47,13 +49,14 @@ extension ServerLog {
 }
 
 extension ServerLog {
-  /// Writes what the dispatcher or the delivery worker tells.
+  /// Logs a report of the dispatcher, the delivery worker or the cluster membership.
   func add(_ level: Level, _ report: WorkReport) {
     add(level, report.message, report.fields.map { ($0.name, $0.value.json) })
   }
 }
 
 extension WorkReport.Value {
+  /// The value as JSON.
   fileprivate var json: JSONValue {
     switch self {
     case .text(let text): .string(text)
@@ -64,7 +67,7 @@ extension WorkReport.Value {
 }
 
 extension DeliveryUpdate.State {
-  /// What happened to the push, as in "push delivered".
+  /// The outcome of a push as a participle, as in "push delivered".
   fileprivate var word: String {
     switch self {
     case .delivered: "delivered"
@@ -76,6 +79,7 @@ extension DeliveryUpdate.State {
     }
   }
 
+  /// The reason of the outcome and the time of the next attempt, if there are any.
   fileprivate var fields: [(name: String, value: JSONValue)] {
     switch self {
     case .delivered, .merged: []

@@ -2,21 +2,23 @@ import CloudKitModel
 import Logging
 import StoreModel
 
-/// Goes on with the deletions of users while the server runs.
+/// The background work that deletes users.
 ///
-/// How far they are stands in the store: this process goes on where an earlier one ended, and deletions
-/// that another process began are found within ``idleTime``.
+/// The store contains the deletions and their progress. The deleter continues where an earlier
+/// process stopped. It finds deletions that another process begins within ``idleTime``.
 struct UserDeleter: Sendable {
-  /// Between looks for work when there was none, or when it waits for the dispatcher.
+  /// The time between two searches for work when there was none, or when a deletion waits for the
+  /// dispatcher.
   static let idleTime = Duration.seconds(1)
-  /// Between steps, so that those who save have their turn.
+  /// The time between two steps, so that clients' saves can run.
   static let pause = Duration.milliseconds(2)
 
+  /// The store's maintenance operations, which do one step at a time.
   let maintenance: any Maintenance
   let log: ServerLog
   let clock: @Sendable () -> Timestamp
 
-  /// Works until the task is cancelled.
+  /// Works until the task is cancelled. After a failure it waits a minute and tries again.
   func run() async {
     while !Task.isCancelled {
       do {
@@ -30,12 +32,12 @@ struct UserDeleter: Sendable {
           try await Task.sleep(for: Self.idleTime)
         }
       } catch {
-        // Who stops the service may close the store at once.
+        // After a cancellation the store may be closed, which is no fault.
         guard !Task.isCancelled else { return }
         log.error(
           "the deletion of a user cannot go on; it is tried again in a minute",
           ["cause": .string("\(error)")])
-        // It throws when the task is cancelled, which the loop looks at.
+        // A cancellation ends the sleep, and then the loop.
         try? await Task.sleep(for: .seconds(60))
       }
     }
