@@ -1,7 +1,7 @@
 import CloudKitModel
 import Foundation
 
-/// One notification for one device, with everything that APNs needs besides the payload.
+/// One notification for one device, with all that APNs needs.
 ///
 /// ```swift
 /// let payload = PushPayload(notification, badge: 3, reader: .apns)
@@ -11,14 +11,17 @@ import Foundation
 ///
 /// Apple, *Sending notification requests to APNs*.
 public struct Push: Sendable, Hashable {
-  /// `apns-push-type`.
+  /// The type of a push (`apns-push-type`).
   public enum Kind: String, Sendable, Hashable, CaseIterable {
-    /// `aps` has more than `content-available`: an alert, a badge, a sound, a category or mutable content.
+    /// A push whose `aps` has more than `content-available`: an alert, a badge, a sound, a category
+    /// or mutable content.
     case alert
-    /// Only wakes the app.
+    /// A push that only wakes the app.
     case background
 
-    /// `apns-priority`: 10 is delivered at once; 5 is delivered when it suits the device's power.
+    /// The `apns-priority`: 10 is delivered at once, 5 when it suits the device's power.
+    ///
+    /// APNs refuses 10 for a push with only `content-available`.
     public var priority: Int {
       switch self {
       case .alert: 10
@@ -26,8 +29,8 @@ public struct Push: Sendable, Hashable {
       }
     }
 
-    /// How long APNs may keep the push for an unreachable device, in seconds: a day for a visible
-    /// push, an hour for a silent one.
+    /// The time in seconds for which APNs may keep the push for an unreachable device: a day for a
+    /// visible push, an hour for a silent one.
     public var lifetime: Double {
       switch self {
       case .alert: 86_400
@@ -36,25 +39,31 @@ public struct Push: Sendable, Hashable {
     }
   }
 
-  /// Hexadecimal digits, in lower case.
+  /// The device token: hexadecimal digits in lower case.
   public var deviceToken: String
-  /// `apns-topic`: the bundle ID of the app that registered the token.
+  /// The `apns-topic`: the bundle ID of the app that registered the token.
   public var topic: String
+  /// The type of the push.
   public var kind: Kind
-  /// When the push expires, for APNs (`apns-expiration`) and for the server's own retries.
+  /// The time at which the push expires, for APNs (`apns-expiration`) and for the server's own
+  /// retries.
   public var expiration: Timestamp
-  /// `apns-collapse-id`: of several pushes with the same value, the device shows the newest.
+  /// The `apns-collapse-id`; `nil` for none. Of several pushes with the same value, the device
+  /// shows the newest.
   public var collapseID: String?
-  /// `apns-id`: the same however often the push is sent.
+  /// The `apns-id`. It is the same each time the push is sent.
   public var identifier: UUID
+  /// The payload.
   public var payload: PushPayload
 
-  /// Makes the push of `notification` for a device.
+  /// Creates the push of a notification for a device.
   ///
   /// - Parameters:
-  ///   - payload: the notification's payload in the format for APNs. It does not depend on the
-  ///     device, so it can be made once for all devices of the subscriber.
-  ///   - issued: the time from which the push's lifetime is counted.
+  ///   - payload: The notification's payload for APNs. It does not depend on the device, so one
+  ///     payload serves
+  ///     all devices of the subscriber.
+  ///   - deviceToken: Hexadecimal digits in any case.
+  ///   - issued: The time from which the push's lifetime counts.
   public init(
     _ notification: SubscriptionNotification, payload: PushPayload, deviceToken: String,
     topic: String, issued: Timestamp
@@ -73,17 +82,16 @@ public struct Push: Sendable, Hashable {
       subscriber: notification.subscriber, deviceToken: token)
   }
 
-  /// `:path` of the request.
+  /// The `:path` of the request.
   public var path: String { Self.pathPrefix + deviceToken }
 
+  /// The path before the device token.
   static let pathPrefix = "/3/device/"
 
-  /// `apns-expiration`: whole seconds since 1970, rounded up.
+  /// The `apns-expiration`: whole seconds since 1970, rounded up.
   var expirationSeconds: Int64 { Int64(expiration.seconds.rounded(.up)) }
 
-  /// The request's headers besides `:path` and `authorization`, names in lower case.
-  ///
-  /// `apns-expiration` is in whole seconds, rounded up.
+  /// The header fields of the request besides `:path` and `authorization`. Names are in lower case.
   public var headers: [(name: String, value: String)] {
     var headers = [
       (name: "apns-topic", value: topic),

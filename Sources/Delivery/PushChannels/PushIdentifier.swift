@@ -2,12 +2,12 @@ import CloudKitModel
 import Cryptography
 import Foundation
 
-/// Identifiers derived from a push's content, so that the same push always has the same ones.
+/// The identifiers that are derived from a push's content. The same push always has the same ones.
 enum PushIdentifier {
-  /// The `apns-id` of a notification for a device: a name-based UUID over SHA-256 (RFC 9562 section
-  /// 5.8, version 8, made as in its appendix B.2).
+  /// Returns the `apns-id` of a notification for a device.
   ///
-  /// Each name is preceded by its length, so that different sets of names never give the same
+  /// It is a name-based UUID over SHA-256 (RFC 9562, section 5.8, version 8, made as in its
+  /// appendix B.2). The length precedes each name, so that different names never give the same
   /// bytes.
   static func apnsID(
     notificationID: UUID, subscriptionID: String, subscriber: String, deviceToken: String
@@ -27,11 +27,11 @@ enum PushIdentifier {
       ))
   }
 
-  /// The value of `apns-collapse-id` for a subscription's collapse key: the key itself.
+  /// Returns the value of `apns-collapse-id` for a subscription's collapse key: the key itself.
   ///
-  /// A key that no HTTP header can contain (control characters, spaces at its ends: RFC 9113
-  /// section 8.2.1), or that is too long for APNs, is replaced by its hash, which collapses the
-  /// same notifications. An empty key gives none.
+  /// A key is replaced by its hash if it has more than 64 bytes or no HTTP header field can contain
+  /// it (control characters, spaces at its ends: RFC 9113, section 8.2.1). Equal keys still
+  /// collapse. An empty key gives `nil`.
   static func collapseID(_ key: String) -> String? {
     if key.isEmpty { return nil }
     let bytes = key.utf8
@@ -44,7 +44,8 @@ enum PushIdentifier {
 }
 
 extension SubscriptionNotification {
-  /// Identifies the delivery of this notification to one device; always the same.
+  /// Returns the identifier of the delivery of this notification to one device. It is always the
+  /// same.
   public func deliveryID(forDevice deviceToken: String) -> UUID {
     PushIdentifier.apnsID(
       notificationID: change.notificationID, subscriptionID: subscription.subscriptionID,

@@ -1,22 +1,30 @@
 import Synchronization
 
-/// Counts what APNs answers to the pushes of a route.
+/// The counter of the answers that APNs gives to the pushes of one route. It is for metrics. A lock
+/// protects the counts, so any thread may use it.
 package final class APNsAnswerTally: Sendable {
+  /// An answer, without its details.
   package struct Answer: Hashable {
+    /// The HTTP status.
     package var status: Int
-    /// Empty when the answer has none, as when the push was accepted.
+    /// The `reason` of the answer's body, such as `BadDeviceToken`. Empty if the answer has none,
+    /// as when APNs accepted the push. `other` if too many different answers were counted.
     package var reason: String
   }
 
-  /// Different answers that are counted apart: APNs documents some thirty.
+  /// The greatest number of different answers, except for `other`. Apple documents about thirty.
   private static let limit = 100
 
+  /// The number of each answer.
   private let tally = Mutex<[Answer: Int]>([:])
 
+  /// Creates a tally without answers.
   package init() {}
 
+  /// The number of each answer since the tally was created.
   package var counts: [Answer: Int] { tally.withLock { $0 } }
 
+  /// Counts the answer of a result. A result without an answer does nothing.
   package func note(_ result: APNsResult) {
     guard case .answered(let status, let reason, _, _, _) = result else { return }
     tally.withLock { tally in

@@ -5,19 +5,31 @@ import HTTP2Transport
 import Settings
 import StoreModel
 
+/// The check of `petrel doctor` that connects to APNs.
 extension APNsChannel {
-  /// Shorter than the time of the examination, so that the reason of a failure is told.
+  /// The time limit for a connection and for an answer. It is shorter than the limit of the whole
+  /// check, so that the finding gives the reason of a failure.
   private static let patience = Duration.seconds(4)
 
-  /// A way to APNs that is to be tried.
+  /// A set of containers and environments that use the same host and settings.
   private struct Way: Sendable {
+    /// The identifiers of the containers, in ascending order.
     var containers: [String]
+    /// The APNs environments of the devices.
     var environments: [APNsEnvironment]
+    /// The settings of the containers.
     var settings: APNsSettings
 
+    /// The containers, as text for a finding.
     var name: String { containers.joined(separator: ", ") }
   }
 
+  /// Sends one probe for each host and credential, concurrently, and returns a finding for each.
+  ///
+  /// A credential file that is not usable gives no finding here: ``fileChecks(of:)`` reports it.
+  ///
+  /// - Parameter date: Receives the `Date` header field of an answer and the host with its port.
+  ///   The doctor compares the clocks.
   package static func findings(
     askingWith configuration: Configuration,
     noting date: @escaping @Sendable (String?, String) -> Void
@@ -41,7 +53,10 @@ extension APNsChannel {
     }
   }
 
-  /// Containers with the same settings, and environments behind the same host, are one way.
+  /// Returns the ways to probe.
+  ///
+  /// Containers with the same settings share a way. A configured host serves both environments and
+  /// gives one way; Apple's hosts give one for each environment.
   private static func ways(of containers: Configuration) -> [Way] {
     let grouped = Dictionary(grouping: containers.keys.sorted()) { containers[$0] }
     return grouped.compactMap { settings, names in
@@ -57,6 +72,7 @@ extension APNsChannel {
     }
   }
 
+  /// Sends a probe and returns the finding; `nil` if the credential's files are not usable.
   private static func ask(
     _ way: Way, _ loop: EventLoop, noting date: @Sendable (String?, String) -> Void
   ) async -> Finding? {
@@ -84,6 +100,11 @@ extension APNsChannel {
     }
   }
 
+  /// Returns the finding for an answer.
+  ///
+  /// - Parameters:
+  ///   - name: The containers, as text.
+  ///   - place: The host with its port.
   static func judge(_ answer: APNsProbe, of name: String, at place: String) -> Finding {
     let said = "\(answer.status) \(answer.reason ?? "")".trimmingCharacters(in: .whitespaces)
     switch answer.verdict {

@@ -3,13 +3,17 @@ import Cryptography
 import Foundation
 import Settings
 
+/// The check of `petrel doctor` that reads the credential files, without a connection.
 extension APNsChannel {
+  /// Returns the findings for the credential of each container.
   package static func findings(in configuration: Configuration, at now: Timestamp) -> [Finding] {
     configuration.sorted { $0.key < $1.key }.flatMap { container, apns in
       credential(of: apns, container: container, at: now)
     }
   }
 
+  /// Returns the findings for one container: whether the key is usable, or how long the certificate
+  /// is valid and whether it is for the configured topic.
   private static func credential(
     of apns: APNsSettings, container: String, at now: Timestamp
   ) -> [Finding] {
@@ -36,16 +40,19 @@ extension APNsChannel {
     }
   }
 
+  /// The advice for a certificate that must be renewed.
   private static let apple =
     "make a new one at https://developer.apple.com/account, put it in the place of the file, and "
     + "systemctl reload petrel; a key (.p8) does not expire"
 
-  /// What Apple's certificates for pushes have in their names.
+  /// Returns the topic in the common name of one of Apple's certificates for pushes, such as `Apple
+  /// Push Services: com.example.app`; `nil` for other names.
   private static func topic(ofCertificate name: String) -> String? {
     guard name.contains("Push Services: ") else { return nil }
     return name.components(separatedBy: "Push Services: ").last
   }
 
+  /// Returns the contents of a file; `nil` if it is not readable.
   private static func text(of file: String) -> String? {
     FileManager.default.contents(atPath: file).map { String(decoding: $0, as: UTF8.self) }
   }

@@ -1,15 +1,21 @@
 import Measuring
 
+/// The metrics of the channel, in the Prometheus text format.
 extension APNsChannel {
-  /// What is said of one connection.
+  /// The figures of one connection: a container and an APNs environment.
   struct Figures {
+    /// The labels of each sample: `container` and `environment`.
     var labels: [(name: String, value: String)]
+    /// The metrics of the client.
     var client: APNsClient.Metrics
+    /// The number of each answer.
     var answers: [APNsAnswerTally.Answer: Int]
   }
 
+  /// Adds the metrics of all connections to a page.
   package func addMetrics(to page: inout MetricsPage) { Self.write(figures, to: &page) }
 
+  /// Writes the metrics of some connections to a page. Counters count since the channel was opened.
   static func write(_ figures: [Figures], to page: inout MetricsPage) {
     func each(_ value: (APNsClient.Metrics) -> Int) -> [MetricsPage.Sample] {
       figures.map { MetricsPage.Sample($0.labels, value($0.client)) }
@@ -32,6 +38,7 @@ extension APNsChannel {
       "petrel_apns_in_flight", "Pushes that were sent and have no answer yet.", each(\.inFlight))
   }
 
+  /// The figures of all connections, in the order of containers and environments.
   private var figures: [Figures] {
     connections.sorted {
       ($0.key.container, $0.key.environment.rawValue)
@@ -46,6 +53,7 @@ extension APNsChannel {
 }
 
 extension APNsChannel.Figures {
+  /// The samples of the answers, in the order of status and reason.
   fileprivate var answerSamples: [MetricsPage.Sample] {
     answers.sorted { ($0.key.status, $0.key.reason) < ($1.key.status, $1.key.reason) }
       .map { answer, count in

@@ -2,7 +2,8 @@ import Foundation
 import Settings
 
 extension ChannelSettings {
-  /// Of a container: how it sends pushes to APNs; nil when none leave the server for it. The web courier works all the same.
+  /// The settings for APNs of a container. `nil` if the server sends no pushes to APNs for the
+  /// container. The web courier works in either case.
   public var apns: APNsSettings? {
     get { self[APNsSettings.self] }
     set { self[APNsSettings.self] = newValue }
@@ -10,6 +11,7 @@ extension ChannelSettings {
 }
 
 extension APNsChannel {
+  /// The keys of a container: `apns`.
   package static var containerSettings: [Setting<ChannelSettings>] {
     [
       .object(
@@ -18,15 +20,18 @@ extension APNsChannel {
     ]
   }
 
+  /// Returns the settings of the containers that have some; `nil` if no container has any.
   package static func configuration(of settings: PushChannelSettings) -> Configuration? {
     let all = settings.containers.compactMapValues(\.apns)
     return all.isEmpty ? nil : all
   }
 
+  /// Whether the container has settings for APNs.
   package static func reaches(_ container: String, with configuration: Configuration) -> Bool {
     configuration[container] != nil
   }
 
+  /// Returns the credential and authority files of all containers.
   package static func files(of configuration: Configuration) -> [String] {
     configuration.values.flatMap { settings in
       let files =
@@ -38,6 +43,7 @@ extension APNsChannel {
     }
   }
 
+  /// Returns the checks of the credential and authority files of all containers.
   package static func fileChecks(of settings: PushChannelSettings) -> [FileCheck] {
     settings.containers.flatMap { container, settings -> [FileCheck] in
       guard let apns = settings.apns else { return [] }

@@ -4,31 +4,51 @@ import Measuring
 import Settings
 import StoreModel
 
-/// Pushes through APNs: a client for each container and APNs environment.
+/// The channel to Apple's devices: a client of APNs for each container and APNs environment.
+///
+/// All clients run on one thread, the channel's event loop.
 package final class APNsChannel: PushChannel {
-  /// The settings of each container that has some.
+  /// The settings of each container that has some, by the container's identifier.
   package typealias Configuration = [String: APNsSettings]
 
+  /// The key of a connection.
   struct Name: Hashable {
+    /// The identifier of the container.
     var container: String
+    /// The APNs environment of the devices.
     var environment: APNsEnvironment
   }
 
+  /// A client of APNs with its counters and its route.
   struct Connection {
+    /// The client.
     var client: APNsClient
+    /// The counter of the answers.
     var answers: APNsAnswerTally
+    /// The route that sends through the client.
     var route: PushRoute
   }
 
+  /// The kind of the devices.
   package static let kind = DeviceToken.Kind.apns
+  /// The name of the channel in texts.
   package static let name = "APNs"
+  /// The name of a device in texts.
   package static let deviceName = "APNs device"
+  /// The name of the services in texts.
   package static let peers = "APNs"
+  /// Returns the key of the configuration that sets up the channel for a container.
   package static func key(container: String) -> String { "containers.\(container).apns" }
 
+  /// The event loop of all connections.
   package let loop: EventLoop
+  /// The connections. A client connects with its first push.
   let connections: [Name: Connection]
 
+  /// Reads the credentials and creates the clients. It does not connect.
+  ///
+  /// - Throws: `ConfigurationError` that names the container and the file or setting that is not
+  ///   usable.
   package init(
     _ configuration: Configuration, secrets: any SecretStore,
     clock: @escaping @Sendable () -> Timestamp
@@ -39,7 +59,7 @@ package final class APNsChannel: PushChannel {
       throw ConfigurationError("pushes cannot be sent: \(error)")
     }
     var connections: [Name: Connection] = [:]
-    // APNs counts how often a key makes tokens, so containers with the same key share them.
+    // APNs limits how often a key makes tokens, so containers with the same key share its tokens.
     var authentications: [APNsSettings.Credential: APNsAuthentication] = [:]
     for (container, settings) in configuration {
       let authentication: APNsAuthentication
@@ -63,6 +83,7 @@ package final class APNsChannel: PushChannel {
     self.connections = connections
   }
 
+  /// Returns a connection that counts the answers.
   private static func connection(_ client: APNsClient, topic: String) -> Connection {
     let answers = APNsAnswerTally()
     let route = PushRoute(topic: topic) { push, completion in
@@ -74,10 +95,13 @@ package final class APNsChannel: PushChannel {
     return Connection(client: client, answers: answers, route: route)
   }
 
+  /// Returns the route to a device; `nil` if the container has no settings for APNs.
   package func route(to device: DeviceToken) -> PushRoute? {
     connections[Name(container: device.container, environment: device.apnsEnvironment)]?.route
   }
 
+  /// Closes all clients one after the other, then stops the event loop. All completions have been
+  /// called when the method returns.
   package func close() async {
     for connection in connections.values { await connection.client.close() }
     loop.shutDown()

@@ -3,28 +3,37 @@ import Cryptography
 import HTTP2Transport
 import Synchronization
 
-/// Tests whether APNs accepts a sender's credentials, with a push that reaches no device: it has
-/// neither a payload nor a device token.
+/// The answer to a probe: a push without a payload, to a device token of zeros. It reaches no
+/// device.
 ///
-/// APNs refuses it with status 400 if it accepts the sender, and with 403 if it does not.
+/// APNs checks the credential before the rest of the request. It answers 400 if it accepts the
+/// sender, and 403 if it does not.
 public struct APNsProbe: Sendable {
-  /// What the answer says about the sender.
+  /// The meaning of the answer for the sender.
   public enum Verdict: Sendable, Hashable {
+    /// APNs accepts the sender.
     case accepted
-    /// Pushes will be refused for this reason, until the advice is followed.
+    /// APNs refuses all pushes of the sender until the administrator follows the advice.
     case refused(advice: String)
-    /// The answer says nothing about the sender; APNs wants to be asked later.
+    /// The answer says nothing about the sender, such as 503. Ask again later.
     case undecided
   }
 
+  /// The HTTP status of the answer.
   public var status: Int
+  /// The `reason` of the answer's body; `nil` if there is none.
   public var reason: String?
-  /// The header field `Date`.
+  /// The `Date` header field of the answer; `nil` if there is none.
   public var date: String?
 
-  /// Connects, through the proxy if there is one, sends the probe, and closes the connection.
+  /// Connects, sends the probe, and closes the connection.
   ///
-  /// - Throws: ``HTTP2Error`` if there is no connection or no answer.
+  /// - Parameters:
+  ///   - client: The address, proxy, credential and time limits.
+  ///   - topic: The `apns-topic` of the probe.
+  ///   - loop: The event loop of the connection.
+  ///   - now: The time for a new provider token.
+  /// - Throws: ``HTTP2Error`` if there is no connection, no answer, or no provider token.
   public static func ask(
     _ client: APNsClient.Configuration, topic: String, loop: EventLoop, at now: Timestamp
   ) async throws(HTTP2Error) -> APNsProbe {
@@ -70,6 +79,7 @@ public struct APNsProbe: Sendable {
     return APNsProbe(status: status, reason: reason, date: response.headers["date"])
   }
 
+  /// The meaning of the answer, by the same rules as for pushes (``DeliveryRule``).
   public var verdict: Verdict {
     let rule = DeliveryRule.rule(status: status, reason: reason)
     switch rule.action {
@@ -84,10 +94,12 @@ public struct APNsProbe: Sendable {
     }
   }
 
-  /// Runs only the first of several callbacks.
+  /// A flag for callbacks of which only the first may act.
   private final class Once: Sendable {
+    /// Whether a callback has acted.
     private let isDone = Mutex(false)
 
+    /// Returns true for the first call and false for all others.
     func first() -> Bool {
       isDone.withLock { isDone in
         defer { isDone = true }

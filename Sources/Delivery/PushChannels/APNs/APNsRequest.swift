@@ -2,14 +2,15 @@ import Foundation
 import HTTP2Transport
 
 extension HTTP2Request {
-  /// The request that asks APNs to deliver a push: its path, its ``Push/headers`` and its payload.
+  /// Creates the request that asks APNs to deliver a push: its path, its ``Push/headers`` and its
+  /// payload.
   ///
-  /// Header compression may index the fields that many pushes share. Fields that change with each
-  /// push are not indexed, because they would push the others out of the table. All bytes are
-  /// written once, into one buffer.
+  /// Header compression may index the fields that many pushes share. Fields that differ in each
+  /// push (`apns-expiration`, `apns-id`) are not indexed, because they would displace the others
+  /// from the table. All bytes are written once, into one buffer.
   ///
-  /// - Parameter authorization: the value of that field: `bearer` and the provider token; nil if
-  ///   the connection uses a certificate.
+  /// - Parameter authorization: The value of the `authorization` field, `bearer` and the provider
+  ///   token; `nil` if the connection uses a certificate.
   init(_ push: Push, authorization: String?) {
     self.init(method: "POST", body: push.payload.bytes) { bytes in
       bytes.append(contentsOf: Push.pathPrefix.utf8)
@@ -28,6 +29,7 @@ extension HTTP2Request {
 }
 
 extension [UInt8] {
+  /// Appends the decimal digits of a number.
   fileprivate mutating func append(decimal number: Int64) {
     if number < 0 { append(UInt8(ascii: "-")) }
     let start = count
@@ -39,7 +41,7 @@ extension [UInt8] {
     self[start...].reverse()
   }
 
-  /// A UUID's text, in lower case: 8-4-4-4-12 digits.
+  /// Appends the text of a UUID in lower case: 8-4-4-4-12 hexadecimal digits.
   fileprivate mutating func append(lowercased identifier: UUID) {
     Swift.withUnsafeBytes(of: identifier.uuid) { identifier in
       for (index, byte) in identifier.enumerated() {
@@ -50,6 +52,7 @@ extension [UInt8] {
     }
   }
 
+  /// Returns the hexadecimal digit of a value from 0 to 15.
   private static func digit(_ value: UInt8) -> UInt8 {
     value + (value < 10 ? UInt8(ascii: "0") : UInt8(ascii: "a") - 10)
   }

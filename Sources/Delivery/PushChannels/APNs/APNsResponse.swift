@@ -4,7 +4,7 @@ import HTTP2Transport
 import JSONCoding
 
 extension APNsResult {
-  /// Reads an answer of APNs.
+  /// Creates the result of an answer. A body that is not JSON gives no reason and no timestamp.
   init(_ response: HTTP2Response) {
     let body = response.body.isEmpty ? nil : try? JSONValue(parsing: Data(response.body))
     self = .answered(
@@ -14,18 +14,18 @@ extension APNsResult {
       retryAfter: response.headers["retry-after"].flatMap { Double($0) })
   }
 
-  /// The result of a push whose request got no answer.
+  /// Creates the result of a push whose request got no answer.
   init(_ error: HTTP2Error) {
     self = error.isSafeToRepeat ? .notSent(error.reason) : .unknown(error.reason)
   }
 
-  /// Whether APNs refused the provider token as expired.
+  /// Whether APNs refused the provider token as expired (403).
   var saysTokenExpired: Bool {
     if case .answered(403, "ExpiredProviderToken", _, _, _) = self { return true }
     return false
   }
 
-  /// Whether APNs reports that the provider token changes too often.
+  /// Whether APNs reports that the provider token changes too often (429).
   var saysTooManyTokens: Bool {
     if case .answered(429, "TooManyProviderTokenUpdates", _, _, _) = self { return true }
     return false

@@ -1,6 +1,8 @@
 extension APNsResult: CustomStringConvertible {
-  /// The result for people, such as `429 TooManyRequests`. It is made for every push, and Swift's
-  /// default by reflection takes longer than sending the push.
+  /// The result as text, such as `429 TooManyRequests`.
+  ///
+  /// The text is made for every push. Swift's default text, by reflection, takes longer than the
+  /// sending of the push.
   public var description: String {
     switch self {
     case .answered(let status, let reason?, _, _, _): "\(status) \(reason)"

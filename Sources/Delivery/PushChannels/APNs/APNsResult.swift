@@ -1,31 +1,31 @@
 import CloudKitModel
 
-/// The result of sending one push.
+/// The result of one request to APNs.
 public enum APNsResult: Sendable, Hashable {
   /// APNs answered.
   ///
-  /// - status: the HTTP status; 200 when APNs accepted the push.
-  /// - reason: `reason` of the answer's body.
-  /// - timestamp: `timestamp` of the answer's body, with 410.
-  /// - apnsID: the answer's `apns-id`.
-  /// - retryAfter: the seconds of a `Retry-After` header.
+  /// - `status`: the HTTP status; 200 when APNs accepted the push.
+  /// - `reason`: `reason` of the answer's body.
+  /// - `timestamp`: `timestamp` of the answer's body, with status 410.
+  /// - `apnsID`: the `apns-id` header field.
+  /// - `retryAfter`: the seconds of the `Retry-After` header field, if it is a number.
   case answered(
     status: Int, reason: String?, timestamp: Timestamp?, apnsID: String?, retryAfter: Double?)
-  /// APNs did not process the push, so it can safely be sent again. The text says why.
+  /// APNs did not process the push, so the sender can repeat it safely. The text gives the reason.
   case notSent(String)
-  /// The connection was lost before the answer came, so APNs may have accepted the push. The text
-  /// says how.
+  /// The connection was lost, or the time limit passed, before the answer came. APNs may have
+  /// accepted the push. The text gives the reason.
   case unknown(String)
 }
 
 extension DeliveryOutcome {
-  /// The outcome of one attempt.
+  /// Returns the outcome of one attempt.
   ///
-  /// - Parameter attempt: the basis of a delay.
+  /// - Parameter attempt: The basis of the delay before a retry.
   public static func of(_ result: APNsResult, attempt: DeliveryAttempt) -> DeliveryOutcome {
     switch result {
     case _ where result.saysTokenExpired:
-      // If another token could help, the client has already sent the push again with it.
+      // If another token could help, the client has already repeated the push with it.
       .suspend(
         .route,
         message: "APNs calls a provider token expired that was made less than 20 minutes ago, so "

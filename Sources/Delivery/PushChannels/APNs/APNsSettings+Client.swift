@@ -3,9 +3,10 @@ import Settings
 import StoreModel
 
 extension APNsSettings {
-  /// How the server connects to APNs for the devices of one of its environments.
+  /// Reads the credential and returns the configuration of a client for the devices of one APNs
+  /// environment.
   ///
-  /// - Throws: ``ConfigurationError`` naming the file or the proxy that cannot be used.
+  /// - Throws: `ConfigurationError` that names the file or the proxy which is not usable.
   public func client(
     to environment: APNsEnvironment, container: String
   ) throws(ConfigurationError) -> APNsClient.Configuration {
@@ -17,7 +18,12 @@ extension APNsSettings {
     }
   }
 
-  /// How the server connects to APNs for the devices of one of its environments.
+  /// Returns the configuration of a client for the devices of one APNs environment.
+  ///
+  /// Without a configured host, it is Apple's host of the environment, `api.push.apple.com` or
+  /// `api.sandbox.push.apple.com`. The default port is 443.
+  ///
+  /// - Throws: ``HTTP2Error`` if the URL of the proxy is not valid.
   package func client(
     to environment: APNsEnvironment, _ authentication: APNsAuthentication
   ) throws(HTTP2Error) -> APNsClient.Configuration {

@@ -1,29 +1,33 @@
 import HTTP2Transport
 import Settings
 
-/// The key or certificate and the place that the pushes of one container go through.
+/// The settings for APNs of one container: the credential, the app and the connection.
 public struct APNsSettings: Sendable, Hashable {
-  /// What shows APNs who sends.
+  /// The proof of the sender's identity.
   public enum Credential: Sendable, Hashable {
-    /// The team's key, a `.p8` file, with which provider tokens are signed. Key ID and team ID
-    /// have ten characters each.
+    /// The team's key, a `.p8` file, which signs provider tokens. Key ID and team ID have ten
+    /// characters each.
     case key(file: String, keyID: String, teamID: String)
-    /// The app's certificate and its private key, PEM files; they may be the same one.
+    /// The app's certificate and its private key. Both are PEM files and may be the same file.
     case certificate(file: String, keyFile: String)
   }
 
-  /// `apns-topic`.
+  /// The `apns-topic` of each push: the app's bundle ID.
   public var topic: String
+  /// The key or certificate.
   public var credential: Credential
-  /// Nil for Apple's hosts.
+  /// The host; `nil` for Apple's hosts.
   public var host: String?
-  /// 443 without a value.
+  /// The port; `nil` for 443. Apple's hosts also listen on 2197.
   public var port: Int?
+  /// The path of the trusted certificates in PEM format; `nil` for those of the system.
   public var authorityFile: String?
-  /// `http://USER:PASSWORD@HOST:PORT`.
+  /// The proxy, such as `http://USER:PASSWORD@HOST:PORT`; `nil` for none.
   public var proxy: String?
+  /// The greatest number of connections to each environment, 1 to 100.
   public var maximumConnections = 4
 
+  /// Creates settings without a proxy and with up to four connections.
   public init(
     topic: String, credential: Credential, host: String? = nil, port: Int? = nil,
     authorityFile: String? = nil
@@ -37,6 +41,7 @@ public struct APNsSettings: Sendable, Hashable {
 }
 
 extension APNsSettings {
+  /// The keys of the `apns` object of a container.
   package static let table = SettingTable(
     APNsSettings(topic: "", credential: .certificate(file: "", keyFile: "")),
     [
@@ -73,10 +78,11 @@ extension APNsSettings {
         "The connections that may be open to each environment while the others are full."),
     ], rules: check)
 
+  /// Checks the settings that depend on each other, and reads the credential and the proxy.
   private static func check(
     _ reader: ConfigurationReader, _ apns: inout Self
   ) throws(ConfigurationError) {
-    // Both stand in header fields of each push, where APNs would refuse what is no field's value.
+    // Topic and host are header fields of each push. APNs would refuse other characters.
     guard isOnePrintedWord(apns.topic) else {
       throw reader.mistake(
         "topic",
@@ -96,13 +102,14 @@ extension APNsSettings {
     }
   }
 
+  /// Whether a text has only printable ASCII characters and no spaces.
   private static func isOnePrintedWord(_ text: String) -> Bool {
     text.utf8.allSatisfy { (0x21...0x7E).contains($0) }
   }
 }
 
 extension APNsSettings.Credential {
-  /// Either a key or a certificate, never both.
+  /// Reads either a key or a certificate. Both together are an error, and so is neither.
   fileprivate init(_ reader: ConfigurationReader) throws(ConfigurationError) {
     guard let certificate = reader.file("certificateFile") else {
       if reader.has("certificateKeyFile") {

@@ -1,12 +1,14 @@
 import StoreModel
 
 extension PushRoute {
-  /// The route to the devices of one app through APNs. A push that APNs reports as too large is
-  /// pruned to half the size and sent once more; the same bytes are never repeated.
+  /// Creates the route to the devices of one app through APNs.
+  ///
+  /// If APNs reports a push as too large (413), the route prunes it to half the size and sends it
+  /// once more. It never repeats the same bytes.
   ///
   /// - Parameters:
-  ///   - topic: `apns-topic`, normally the app's bundle ID.
-  ///   - send: sends a push and calls back once with the result; must not block.
+  ///   - topic: The `apns-topic`, normally the app's bundle ID.
+  ///   - send: Sends a push and calls back once with the result. It must not block.
   public init(
     topic: String,
     send: @escaping @Sendable (Push, @escaping @Sendable (APNsResult) -> Void) -> Void
@@ -37,10 +39,12 @@ extension PushRoute {
 }
 
 extension APNsResult {
+  /// Whether APNs reports the payload as too large.
   fileprivate var saysTooLarge: Bool {
     if case .answered(413, _, _, _, _) = self { true } else { false }
   }
 
+  /// The distance that the push travelled.
   fileprivate var reach: PushRoute.Report.Reach {
     switch self {
     case .answered: .answered

@@ -4,10 +4,18 @@ import Foundation
 import Settings
 
 extension Finding {
-  /// Days before a certificate's end at which to say so.
+  /// The number of days before the end of a certificate from which a finding is a warning.
   package static let noticeDays = 30
 
-  /// What there is to say of a certificate's time.
+  /// Returns the finding for the validity of a certificate.
+  ///
+  /// - A problem: it expired, or is not valid yet.
+  /// - A warning: it expires in less than ``noticeDays`` days.
+  /// - Otherwise ok.
+  ///
+  /// - Parameters:
+  ///   - what: The certificate's purpose, as text before its name.
+  ///   - renewal: The advice if the certificate expired or will expire.
   package static func validity(
     of certificate: CertificateSummary, _ what: String, at now: Timestamp, renewal: String
   ) -> Finding {
@@ -29,5 +37,6 @@ extension Finding {
     return .ok("\(name) is valid until \(day(certificate.end))")
   }
 
+  /// Returns a date as `YYYY-MM-DD` in UTC.
   private static func day(_ date: Date) -> String { date.formatted(.iso8601.year().month().day()) }
 }

@@ -5,29 +5,40 @@ import Settings
 import StoreModel
 import Synchronization
 
-/// The channels that a configuration sets up. A running server exchanges them when their settings change.
+/// The open channels of a server. The server exchanges channels when their settings change.
+///
+/// A change has two steps: ``prepare(_:)`` opens the new channels and may fail, then ``use(_:)``
+/// exchanges them. A lock protects the current channels, so any thread may use them.
 package final class OpenPushChannels: Sendable {
-  /// Channels that have been made, and what they were made from.
+  /// A set of open channels, each with the configuration that it was opened from.
   package struct Channels: Sendable {
+    /// The channels and their origins, by the kind of device.
     fileprivate var open: [DeviceToken.Kind: (channel: any PushChannel, origin: Origin)] = [:]
 
-    /// The channel of a type; nil where it is not set up.
+    /// Returns the channel of a type; `nil` if the configuration does not set it up.
     package func channel<Channel: PushChannel>(_ type: Channel.Type) -> Channel? {
       open[type.kind]?.channel as? Channel
     }
   }
 
-  /// The settings of a channel, and hashes of the files that these name.
+  /// The configuration of a channel, and the hashes of the files that it names.
   fileprivate struct Origin: Sendable, Hashable {
+    /// The configuration of the channel.
     var configuration: AnySettings
+    /// The SHA-256 hashes of the files, by path. A file that is not readable counts as empty.
     var files: [String: [UInt8]]
   }
 
+  /// The store for a secret that a channel creates.
   private let secrets: any SecretStore
+  /// The clock of the channels.
   private let clock: @Sendable () -> Timestamp
+  /// The channels in use.
   private let current = Mutex(Channels())
 
-  /// - Throws: ``ConfigurationError`` naming what cannot be used.
+  /// Opens the channels that the settings set up.
+  ///
+  /// - Throws: `ConfigurationError` that names the setting or file which is not usable.
   package init(
     _ settings: PushChannelSettings, secrets: any SecretStore,
     clock: @escaping @Sendable () -> Timestamp
@@ -37,25 +48,26 @@ package final class OpenPushChannels: Sendable {
     _ = use(try prepare(settings))
   }
 
-  /// The channel of a type; nil where it is not set up.
+  /// Returns the channel of a type; `nil` if the configuration does not set it up.
   package func channel<Channel: PushChannel>(_ type: Channel.Type) -> Channel? {
     current.withLock { $0.channel(type) }
   }
 
-  /// All that are set up, in the order of the registry.
+  /// All open channels, in the order of ``PushChannelRegistry/all``.
   package var all: [any PushChannel] {
     let open = current.withLock { $0.open }
     return PushChannelRegistry.all.compactMap { open[$0.kind]?.channel }
   }
 
-  /// The way to a device; nil when there is none.
+  /// Returns the route to a device; `nil` if there is none.
   package func route(to device: DeviceToken) -> PushRoute? {
     current.withLock { $0.open[device.kind]?.channel }?.route(to: device)
   }
 
-  /// Makes the channels of other settings. Those that the settings leave as they are stay the same.
+  /// Opens the channels for new settings, without using them. A channel with the same settings and
+  /// the same files as now is reused.
   ///
-  /// - Throws: ``ConfigurationError`` naming what cannot be used.
+  /// - Throws: `ConfigurationError` that names the setting or file which is not usable.
   package func prepare(
     _ settings: PushChannelSettings
   ) throws(ConfigurationError) -> Channels {
@@ -67,6 +79,8 @@ package final class OpenPushChannels: Sendable {
     return next
   }
 
+  /// Returns the channel of a type for the settings: the known one if its origin is the same,
+  /// otherwise a new one; `nil` if the settings do not set it up.
   private func open<Channel: PushChannel>(
     _ type: Channel.Type, _ settings: PushChannelSettings,
     unlessIs known: (channel: any PushChannel, origin: Origin)?
@@ -82,10 +96,12 @@ package final class OpenPushChannels: Sendable {
     return (try Channel(configuration, secrets: secrets, clock: clock), origin)
   }
 
-  /// Sends what comes from now on through these channels. What others have sent is answered there; what
-  /// waited for them is tried again.
+  /// Exchanges the channels. New deliveries go through the new ones.
   ///
-  /// - Returns: what was exchanged, for people.
+  /// The old channels still receive the answers to sent pushes, and then close. They return pushes
+  /// that waited; these are tried again.
+  ///
+  /// - Returns: A text for each exchanged channel, such as `connections to APNs`.
   package func use(_ next: Channels) -> [String] {
     let old = current.withLock { current in
       defer { current = next }
@@ -99,6 +115,7 @@ package final class OpenPushChannels: Sendable {
     }
   }
 
+  /// Closes all channels one after the other.
   package func close() async {
     for channel in all { await channel.close() }
   }

@@ -1,11 +1,13 @@
 import Settings
 import StoreModel
 
-/// The channels that there are. No other place lists them.
+/// The list of all channels. No other place lists them.
 package enum PushChannelRegistry {
+  /// The types of all channels, in the order of the kinds of devices.
   package static let all: [any PushChannel.Type] = DeviceToken.Kind.allCases.compactMap(channel)
 
-  /// The channel to the devices of a kind; nil where these come for their notifications.
+  /// Returns the channel for a kind of device; `nil` for devices that fetch their notifications,
+  /// such as readers of the web courier.
   package static func channel(of kind: DeviceToken.Kind) -> (any PushChannel.Type)? {
     switch kind {
     case .apns: APNsChannel.self
@@ -15,7 +17,7 @@ package enum PushChannelRegistry {
     }
   }
 
-  /// The keys of all channels at the top of the configuration.
+  /// The keys of all channels at the top level of the configuration.
   package static var settings: [Setting<ChannelSettings>] { all.flatMap { $0.settings } }
   /// The keys of all channels in each container.
   package static var containerSettings: [Setting<ChannelSettings>] {

@@ -1,14 +1,14 @@
 import CloudKitModel
 
 extension DeliveryOutcome {
-  /// The outcome of an answer of APNs.
+  /// Returns the outcome for an answer of APNs.
   ///
   /// - Parameters:
-  ///   - status: the HTTP status.
+  ///   - status: The HTTP status.
   ///   - reason: `reason` of the answer's body.
   ///   - timestamp: `timestamp` of the answer's body.
-  ///   - retryAfter: the seconds of a `Retry-After` header.
-  ///   - attempt: the basis of a delay.
+  ///   - retryAfter: The seconds of a `Retry-After` header field.
+  ///   - attempt: The basis of the delay before a retry.
   public static func of(
     status: Int, reason: String?, timestamp: Timestamp? = nil, retryAfter: Double? = nil,
     attempt: DeliveryAttempt
@@ -32,14 +32,18 @@ extension DeliveryOutcome {
     }
   }
 
-  /// The outcome for a push that APNs did not process: never written, refused before processing, or
-  /// above the last stream of a GOAWAY. Sending it again cannot show it twice.
+  /// Returns the outcome for a push that APNs did not process.
+  ///
+  /// The push was never written, was refused before processing, or was above the last stream of a
+  /// GOAWAY. A repetition cannot show it twice.
   public static func ofNotSent(attempt: DeliveryAttempt) -> DeliveryOutcome {
     .retry(after: attempt.delay(by: .reconnect, for: .push), .push)
   }
 
-  /// The outcome for a push whose answer never came. APNs may have accepted it, so sending it again
-  /// may show it twice, and not sending it may lose it.
+  /// Returns the outcome for a push whose answer never came.
+  ///
+  /// APNs may have accepted it. A repetition may show it twice; without one, it may be lost. Petrel
+  /// repeats it with the same `apns-id`.
   public static func ofUnknown(attempt: DeliveryAttempt) -> DeliveryOutcome {
     .retry(after: attempt.delay(by: .reconnect, for: .push), .push)
   }

@@ -1,26 +1,39 @@
-/// The meaning of an answer of APNs for the sender: one row for each reason that Apple documents
-/// (*Handling notification responses from APNs*), and one for unknown reasons.
+/// The action for one answer of APNs.
+///
+/// There is one rule for each reason that Apple documents (*Handling notification responses from
+/// APNs*), and for some statuses one for all other reasons.
 struct DeliveryRule: Sendable {
+  /// The action of the sender.
   enum Action: Sendable, Hashable {
+    /// The push is delivered.
     case accept
+    /// The device token is not valid, or not for this topic.
     case dropDeviceToken
+    /// Send the push again after a delay.
     case retry(RetryPolicy, DeliveryOutcome.RetryScope)
+    /// Make a new provider token and send the push again.
     case refreshProviderToken
+    /// Stop until an administrator follows the advice.
     case suspend(DeliveryOutcome.SuspensionScope, advice: String)
+    /// The request was wrong, which is a fault in Petrel. Never send the same bytes again.
     case blameSender
   }
 
+  /// The HTTP status.
   var status: Int
-  /// Nil in the row for all other reasons of a status.
+  /// The `reason` of the answer's body; `nil` in the rule for all other reasons of a status.
   var reason: String?
+  /// The action.
   var action: Action
 
+  /// Creates a rule.
   init(_ status: Int, _ reason: String?, _ action: Action) {
     self.status = status
     self.reason = reason
     self.action = action
   }
 
+  /// The rules, in the order of statuses.
   static let all: [DeliveryRule] = [
     DeliveryRule(200, nil, .accept),
 
@@ -76,8 +89,10 @@ struct DeliveryRule: Sendable {
     DeliveryRule(503, "Shutdown", .retry(.reconnect, .push)),
   ]
 
-  /// The rule for an answer: by its reason, which is more specific than the status, or else by its
-  /// status. Other 5xx statuses are retried; any other answer is a fault in Petrel.
+  /// Returns the rule for an answer.
+  ///
+  /// The reason decides, because it is more specific than the status. Otherwise the status decides.
+  /// Unknown 5xx statuses are retried; any other unknown answer is a fault in Petrel.
   static func rule(status: Int, reason: String?) -> DeliveryRule {
     if status != 200, let reason, let rule = byReason[reason] { return rule }
     if let rule = byStatus[status] { return rule }
@@ -85,18 +100,24 @@ struct DeliveryRule: Sendable {
       status, reason, (500...599).contains(status) ? .retry(.service, .route) : .blameSender)
   }
 
+  /// The rules with a reason.
   private static let byReason = Dictionary(
     uniqueKeysWithValues: all.compactMap { rule in rule.reason.map { ($0, rule) } })
+  /// The rules for all other reasons of a status.
   private static let byStatus = Dictionary(
     uniqueKeysWithValues: all.filter { $0.reason == nil }.map { ($0.status, $0) })
 
+  /// The advice for a topic that APNs does not accept.
   private static let checkTopic =
     "the topic is not one of the team's apps; check the bundle ID that the container is set up with"
+  /// The advice for a provider token that APNs does not accept.
   private static let checkKey =
     "the provider token was refused; check key file, key ID and team ID, and that the key was not "
     + "revoked"
+  /// The advice for a key of the other environment.
   private static let checkEnvironment =
     "the key is restricted to the other APNs environment; use another key or the other environment"
+  /// The advice for a certificate that APNs does not accept.
   private static let checkCertificate =
     "the client certificate was refused; check that it has not expired, was not revoked, and is for "
     + "this APNs environment"

@@ -1,6 +1,9 @@
 import StoreModel
 
 extension Delivery {
+  /// Returns the endpoint of the delivery's device.
+  ///
+  /// - Throws: `StoreError` with the code `corrupt` if the device has none.
   func endpoint() throws -> WebEndpoint {
     guard let endpoint = device.endpoint else {
       throw StoreError(.corrupt, "the device '\(device.token)' has no endpoint")
@@ -10,15 +13,17 @@ extension Delivery {
 }
 
 extension PushRoute.Report {
+  /// Creates the report of an attempt over the web.
   init(_ result: WebDeliveryResult, payload: PushPayload) {
-    // What concerns more than the endpoint is a failure of this server's own.
+    // A retry of a push or a route has its cause in this server, so nothing was sent.
     var reach = Reach.answered
     if case .retry(_, let scope) = result.outcome, scope != .device { reach = .notSent }
     self.init(
       outcome: result.outcome, text: result.detail, reach: reach, payload: payload.bytes)
   }
 
-  /// A delivery that cannot be sent, as after the configuration was changed.
+  /// Returns the report of a delivery that cannot be sent, such as after a change of the
+  /// configuration.
   static func unusable(_ delivery: Delivery, _ reason: String) -> PushRoute.Report {
     PushRoute.Report(
       outcome: .fault(message: reason), text: reason, reach: .answered,

@@ -1,35 +1,41 @@
 import Foundation
 
-/// The delay before a retry: it doubles after each failure, up to a limit. A random part keeps
-/// clients that failed together from retrying together.
+/// The rule for the delay before a retry: it doubles after each failure, up to a limit.
+///
+/// A random part keeps clients that failed together from retrying together.
 public struct RetryPolicy: Sendable, Hashable {
-  /// Seconds before the first retry, without the random part.
+  /// The seconds before the first retry, without the random part.
   public var firstDelay: Double
   /// The longest delay in seconds, unless the peer itself asks for more.
   public var greatestDelay: Double
 
+  /// Creates a policy. Both delays are in seconds.
   public init(firstDelay: Double, greatestDelay: Double) {
     self.firstDelay = firstDelay
     self.greatestDelay = greatestDelay
   }
 
-  /// Only the connection failed: soon, but not in a tight loop.
+  /// The policy when only the connection failed: 0.1 to 30 seconds.
   public static let reconnect = RetryPolicy(firstDelay: 0.1, greatestDelay: 30)
-  /// The service has trouble.
+  /// The policy when the service has trouble: 1 second to 5 minutes.
   public static let service = RetryPolicy(firstDelay: 1, greatestDelay: 300)
-  /// A device gets more pushes than APNs delivers.
+  /// The policy when a device gets more pushes than APNs delivers: 15 seconds to 30 minutes.
   public static let device = RetryPolicy(firstDelay: 15, greatestDelay: 1800)
-  /// APNs refuses provider tokens; it accepts a new one after 20 minutes at the earliest.
+  /// The policy when APNs refuses provider tokens: 40 to 60 minutes. APNs accepts a new token after
+  /// 20 minutes at the earliest, and the random part may halve the delay.
   public static let providerToken = RetryPolicy(firstDelay: 2400, greatestDelay: 3600)
 
-  /// Seconds until the next attempt: between half and the whole of `firstDelay` · 2^`attempt`,
-  /// never less than `retryAfter`.
+  /// Returns the seconds until the next attempt.
+  ///
+  /// The delay is between half and the whole of `firstDelay` · 2^`attempt`, which is at most
+  /// ``greatestDelay``. It is never less than `retryAfter`.
   ///
   /// - Parameters:
-  ///   - attempt: the number of earlier retries; 0 after the first failure.
-  ///   - random: a number in 0 ..< 1.
-  ///   - retryAfter: the seconds that the peer requested (`Retry-After`, RFC 9110 section 10.2.3),
-  ///     at most ``greatestRetryAfter``.
+  ///   - attempt: The number of earlier retries; 0 after the first failure.
+  ///   - random: A number in 0 ..< 1.
+  ///   - retryAfter: The seconds that the peer requested (`Retry-After`, RFC 9110, section 10.2.3).
+  ///     At most
+  ///     ``greatestRetryAfter`` counts.
   public func delay(attempt: Int, random: Double, retryAfter: Double? = nil) -> Double {
     // Beyond 2^52 the delay has reached its limit anyway.
     let whole = min(greatestDelay, firstDelay * exp2(Double(min(max(attempt, 0), 52))))
@@ -38,6 +44,6 @@ public struct RetryPolicy: Sendable, Hashable {
     return min(retryAfter, Self.greatestRetryAfter)
   }
 
-  /// The most seconds that a peer's request is honoured for.
+  /// The longest delay in seconds that a peer can request: one day.
   public static let greatestRetryAfter: Double = 86_400
 }

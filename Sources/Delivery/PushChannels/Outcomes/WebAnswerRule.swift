@@ -1,32 +1,40 @@
-/// The meaning of an HTTP status from a push service or a webhook's receiver.
+/// The action for some HTTP statuses of a push service or a webhook's receiver.
 ///
-/// Whoever registers an endpoint may control its answers. So an endpoint's answers never delay
-/// deliveries to others: delays concern the device alone.
+/// A user who registers an endpoint may control its answers. An endpoint's answers therefore never
+/// delay deliveries to other devices.
 struct WebAnswerRule: Sendable {
+  /// The action of the sender.
   enum Action: Sendable, Hashable {
+    /// The message is delivered.
     case accept
-    /// The endpoint is gone for good.
+    /// The endpoint is gone for good. Remove the device.
     case drop
+    /// Send the message again after a delay.
     case retry(RetryPolicy)
-    /// Like `retry`, with advice to the administrator.
+    /// Like `retry`, with advice for the administrator.
     case retryUntilMended(advice: String)
-    /// The same message will never be accepted.
+    /// The peer will never accept the same message. The text gives the reason.
     case giveUp(why: String)
   }
 
+  /// The statuses.
   var statuses: ClosedRange<Int>
+  /// The action.
   var action: Action
 
+  /// Creates a rule for one status.
   init(_ status: Int, _ action: Action) {
     self.init(status...status, action)
   }
 
+  /// Creates a rule for a range of statuses.
   init(_ statuses: ClosedRange<Int>, _ action: Action) {
     self.statuses = statuses
     self.action = action
   }
 
-  /// RFC 8030, sections 5 to 8, and RFC 8292, section 4.2. The first row with the status counts.
+  /// The rules for push services, from RFC 8030, sections 5 to 8, and RFC 8292, section 4.2. The
+  /// first rule with the status applies.
   static let webPush = [
     WebAnswerRule(200...299, .accept),
     WebAnswerRule(300...399, .giveUp(why: "redirects are not followed")),
@@ -43,7 +51,8 @@ struct WebAnswerRule: Sendable {
     WebAnswerRule(500...599, .retry(.service)),
   ]
 
-  /// A broken receiver may be repaired: only success and 410 are final.
+  /// The rules for webhooks. Only success and 410 are final, because a broken receiver may be
+  /// repaired.
   static let webhook = [
     WebAnswerRule(200...299, .accept),
     WebAnswerRule(300...399, .retryUntilMended(advice: "redirects are not followed")),
@@ -52,11 +61,13 @@ struct WebAnswerRule: Sendable {
     WebAnswerRule(400...599, .retry(.service)),
   ]
 
-  /// The action for a status. A status that HTTP does not define counts as trouble of the peer.
+  /// Returns the action for a status. A status without a rule counts as trouble of the peer and is
+  /// retried.
   static func action(for status: Int, by rules: [WebAnswerRule]) -> Action {
     rules.first { $0.statuses.contains(status) }?.action ?? .retry(.service)
   }
 
+  /// The advice for a VAPID key that the push service does not accept.
   private static let checkKey =
     "the push service does not take the server's VAPID key for this subscription; the key or the "
     + "subject (webPush in the configuration) may have been changed since the browser subscribed, "

@@ -2,12 +2,14 @@ import CloudKitModel
 import OutboundHTTP
 
 extension WebDeliveryResult {
-  /// Interprets an answer, or its absence.
+  /// Creates the result of a request: an answer, or an error of the client. An error is retried.
   ///
   /// - Parameters:
-  ///   - peer: the peer's name for people, such as `the push service https://push.example.com`.
-  ///   - attempt: how often the message was sent before.
-  ///   - random: a number in 0 ..< 1, for the delay's random part.
+  ///   - peer: The peer's name in texts, such as `the push service https://push.example.com`.
+  ///   - rules: The rules for the answer's status.
+  ///   - attempt: The number of earlier attempts to send the message.
+  ///   - random: A number in 0 ..< 1 for the random part of the delay.
+  ///   - now: The time, for a `Retry-After` field with a date.
   init(
     _ result: Result<OutboundAnswer, OutboundError>, of peer: String, by rules: [WebAnswerRule],
     attempt: Int, random: Double, now: Timestamp
@@ -26,6 +28,8 @@ extension WebDeliveryResult {
     }
   }
 
+  /// Creates the result of an answer. The text of an answer that is not a success has the beginning
+  /// of the body.
   private init(
     _ answer: OutboundAnswer, of peer: String, by rules: [WebAnswerRule], attempt: Int,
     random: Double, now: Timestamp
@@ -48,8 +52,8 @@ extension WebDeliveryResult {
     }
   }
 
-  /// The beginning of a body, on one line and without terminal control characters; nil for an empty
-  /// body.
+  /// Returns the beginning of a body, at most 200 characters on one line, without control
+  /// characters; `nil` if it is empty.
   private static func words(_ body: [UInt8]) -> String? {
     let text = String(decoding: body.prefix(400), as: UTF8.self)
     let kept = text.unicodeScalars.map { scalar in

@@ -1,9 +1,11 @@
-/// The result of an attempt to deliver over the web.
+/// The result of an attempt to deliver a message over the web.
 public struct WebDeliveryResult: Sendable, Hashable {
+  /// The next step for the delivery.
   public var outcome: DeliveryOutcome
-  /// What happened, for the administrator.
+  /// The answer or the failure, as text for the administrator.
   public var detail: String
 
+  /// Creates a result.
   public init(_ outcome: DeliveryOutcome, _ detail: String) {
     self.outcome = outcome
     self.detail = detail

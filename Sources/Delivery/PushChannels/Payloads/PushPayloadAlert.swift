@@ -2,18 +2,27 @@ import CloudKitModel
 import JSONCoding
 import StringTables
 
-/// The text of an alert, or of its title or subtitle: a plain text, or a key of the app's localised
-/// strings with its arguments, and the resulting text if the strings are known.
+/// The body, title or subtitle of an alert: a plain text, or a key of the app's localised strings
+/// with its arguments. With known strings, the resulting text is beside the key.
 struct PushPayloadAlertText: Equatable {
+  /// The plain text, or the text for the key.
   var text: String?
+  /// The key of the localised string.
   var key: String?
+  /// The arguments of the localised string.
   var arguments: [String]?
 
+  /// Whether nothing is to be written.
   var isEmpty: Bool { text == nil && key == nil && arguments == nil }
 
+  /// Creates an empty text.
   init() {}
 
-  /// A key replaces the text. Arguments without a key are dropped.
+  /// Creates a text. A key replaces the plain text. Arguments without a key are dropped.
+  ///
+  /// - Parameters:
+  ///   - argumentNames: The names of the fields whose values are the arguments.
+  ///   - fields: The fields of the changed record.
   init(
     text: String?, key: String?, argumentNames: [String]?, fields: RecordFields<RecordValue>,
     texts: inout PushPayloadTexts, strings: PetrelStrings?
@@ -27,6 +36,11 @@ struct PushPayloadAlertText: Equatable {
     self.text = strings?.text(forKey: key, arguments: arguments ?? [])
   }
 
+  /// Writes the members of the text.
+  ///
+  /// - Parameters:
+  ///   - textName: The name of the text's member, such as `title`.
+  ///   - prefix: The prefix of `loc-key` and `loc-args`, such as `title-`.
   func write(to writer: inout JSONWriter, text textName: String, prefix: String) {
     writer.member(textName, ifPresent: text)
     writer.member(prefix + "loc-key", ifPresent: key)
@@ -36,22 +50,35 @@ struct PushPayloadAlertText: Equatable {
 
 /// The `alert` of a payload.
 struct PushPayloadAlert: Equatable {
+  /// The title.
   var title = PushPayloadAlertText()
+  /// The subtitle.
   var subtitle = PushPayloadAlertText()
+  /// The body.
   var body = PushPayloadAlertText()
+  /// The key of the label of the action button (`action-loc-key`).
   var actionKey: String?
-  /// The text for ``actionKey``.
+  /// The text for ``actionKey``; `nil` if the strings are not known.
   var action: String?
+  /// The name of the launch image (`launch-image`).
   var launchImage: String?
 
+  /// Whether nothing is to be written.
   var isEmpty: Bool { body.isEmpty && hasOnlyBody }
 
+  /// Whether everything but the body is empty.
   private var hasOnlyBody: Bool {
     title.isEmpty && subtitle.isEmpty && actionKey == nil && launchImage == nil
   }
 
+  /// Creates an empty alert.
   init() {}
 
+  /// Creates the alert of a notification info.
+  ///
+  /// - Parameters:
+  ///   - fields: The fields of the changed record, for arguments.
+  ///   - texts: The converter of values to strings.
   init(
     _ info: NotificationInfo, fields: RecordFields<RecordValue>, texts: inout PushPayloadTexts,
     strings: PetrelStrings?
@@ -71,8 +98,8 @@ struct PushPayloadAlert: Equatable {
     launchImage = info.alertLaunchImage
   }
 
-  /// Writes nothing for an empty alert, a plain string for one with only the body's text, and a
-  /// dictionary for all others.
+  /// Writes the alert: nothing if it is empty, a plain string if it has only the body's text, and
+  /// otherwise a dictionary.
   func write(to writer: inout JSONWriter) {
     if isEmpty { return }
     if hasOnlyBody, body.key == nil, let text = body.text {

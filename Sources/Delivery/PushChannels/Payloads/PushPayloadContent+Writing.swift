@@ -2,6 +2,7 @@ import Foundation
 import JSONCoding
 
 extension PushPayloadContent {
+  /// Returns the payload as UTF-8 JSON. The keys are in the order of iCloud's payloads.
   func json() -> [UInt8] {
     var writer = JSONWriter(reserving: 1024)
     writer.object { writer in
@@ -15,6 +16,7 @@ extension PushPayloadContent {
     return writer.bytes
   }
 
+  /// Writes the members of `aps`.
   private func writeAPS(to writer: inout JSONWriter) {
     alert.write(to: &writer)
     if let badge { writer.member("badge", badge) }
@@ -26,6 +28,15 @@ extension PushPayloadContent {
     if isContentMutable { writer.member("mutable-content", 1) }
   }
 
+  /// Writes the members of `ck`.
+  ///
+  /// The common members are `ce` environment, `cid` container, `ckuserid` subscriber and `nid`
+  /// notification ID. `aux` is an empty object, as in recent payloads of iCloud. `p` marks a pruned
+  /// payload.
+  ///
+  /// The dictionary of the kind has `sid` subscription ID, `dbs` database, `fo` reason and `rid`
+  /// record name. It also has `zid` zone name, `zoid` zone owner and `af` desired values. `rt`
+  /// (record type) is an addition of Petrel.
   private func writeCK(to writer: inout JSONWriter) {
     writer.member("ce", environment)
     writer.member("cid", ifPresent: containerIdentifier)

@@ -2,50 +2,76 @@ import CloudKitModel
 import Foundation
 import StringTables
 
-/// The content of a payload before encoding. Parts that are nil or empty are not written.
+/// The content of a payload before encoding. Parts that are `nil` or empty are not written.
 struct PushPayloadContent: Equatable {
+  /// A zone in a payload.
   struct Zone: Equatable {
+    /// The zone name; `_defaultZone` for the default zone.
     var name: String
+    /// The owner, from ``PushPayloadContent/ownerName(of:in:)``.
     var owner: String
   }
 
+  /// The kind of the subscription. The raw value is the key of the kind's dictionary in `ck`.
   enum Kind: String {
+    /// A query subscription.
     case query = "qry"
+    /// A record zone subscription.
     case recordZone = "fet"
+    /// A database subscription.
     case database = "met"
   }
 
-  // What is shown, under `aps`.
-  /// Whether there is an `aps` at all.
+  /// Whether there is an `aps`.
   var hasAPS: Bool
+  /// The alert (`aps.alert`).
   var alert = PushPayloadAlert()
+  /// The number to show (`aps.badge`); `nil` for none.
   var badge: Int?
+  /// The name of the sound (`aps.sound`).
   var sound: String?
+  /// The category (`aps.category`).
   var category: String?
+  /// Whether the subscription asks to wake the app (`aps.content-available`).
   var isContentAvailable = false
+  /// Whether the app's extension may change the notification (`aps.mutable-content`).
   var isContentMutable = false
 
-  // The data for the app, under `ck`.
+  /// The number of the container's environment (`ce`): 1 production, 2 development.
   var environment: Int
+  /// The identifier of the container (`cid`).
   var containerIdentifier: String?
+  /// The user record name of the subscriber (`ckuserid`).
   var subscriber: String?
+  /// The ID of the notification (`nid`). All notifications of one change have the same ID.
   var notificationID: UUID
+  /// The missing parts.
   var prunedParts: [PushPayloadPart] = []
+  /// The kind of the subscription.
   var kind: Kind
+  /// The ID of the subscription (`sid`).
   var subscriptionID: String
+  /// The scope of the database (`dbs`).
   var scope: DatabaseScope
+  /// The event of a query notification (`fo`); `nil` for other kinds.
   var reason: ChangeEvent?
+  /// The record name of a query notification (`rid`).
   var recordName: String?
-  /// Present only for deleted records, and only with last values.
+  /// The record type (`rt`). It is present only for deleted records whose subscription asked for
+  /// last values.
   var recordType: String?
+  /// The zone of the change (`zid`, `zoid`).
   var zone: Zone?
+  /// The values of the desired keys (`af`).
   var desiredValues: [PushPayloadField] = []
 
+  /// Whether the notification shows or plays something: an alert, a badge or a sound.
   var isVisible: Bool { !alert.isEmpty || badge != nil || sound != nil }
 
   /// Whether `aps` has more than `content-available`.
   var isHighPriority: Bool { isVisible || category != nil || isContentMutable }
 
+  /// Creates the content of a notification, with all its parts.
   init(
     _ notification: SubscriptionNotification, badge: Int?, reader: PushPayload.Reader,
     strings: PetrelStrings? = nil
@@ -89,6 +115,8 @@ struct PushPayloadContent: Equatable {
     if texts.areCut { prunedParts.append(.endsOfStrings) }
   }
 
+  /// Adds the values of the desired keys that a payload can carry. The payload for the log has
+  /// none: they are beside it.
   private mutating func collectDesiredValues(
     of notification: SubscriptionNotification, reader: PushPayload.Reader,
     texts: inout PushPayloadTexts
@@ -106,8 +134,8 @@ struct PushPayloadContent: Equatable {
     if desiredValues.count < desired.count { prunedParts.append(.unsendableValues) }
   }
 
-  /// The owner of a zone in a payload: `_defaultOwner` in the public database, the owner's user
-  /// record name in the others.
+  /// Returns the owner of a zone in a payload: `_defaultOwner` in the public database, and the
+  /// owner's user record name in the others.
   static func ownerName(of zoneID: ZoneID, in notification: SubscriptionNotification) -> String {
     if notification.database.scope == .public { return "_defaultOwner" }
     if zoneID.ownerName != ZoneID.currentOwnerName { return zoneID.ownerName }

@@ -2,18 +2,28 @@ import CloudKitModel
 import Foundation
 import JSONCoding
 
-/// The value of a desired key, flat, as in `ck.qry.af`.
+/// A desired key with its value, as a flat member of `ck.qry.af`.
 struct PushPayloadField: Equatable {
+  /// A value that a payload can carry.
   enum Value: Equatable {
+    /// A text, cut to the limit of the reader.
     case string(String)
+    /// An integer.
     case int64(Int64)
+    /// A finite double.
     case double(Double)
-    /// Seconds since 1970-01-01 UTC.
+    /// A time, written as seconds since 1970-01-01 UTC.
+    ///
+    /// Published readers of iCloud's payloads disagree about the zero point (1970 or 2001).
     case timestamp(Timestamp)
+    /// A place in degrees.
     case location(latitude: Double, longitude: Double)
+    /// A reference: the record name and the zone.
     case reference(recordName: String, zone: PushPayloadContent.Zone)
 
-    /// Nil for a value that a payload cannot carry.
+    /// Creates the value of a record value; `nil` for a value that a payload cannot carry.
+    ///
+    /// - Parameter texts: The converter that cuts strings.
     init?(
       _ value: RecordValue, in notification: SubscriptionNotification,
       texts: inout PushPayloadTexts
@@ -43,9 +53,12 @@ struct PushPayloadField: Equatable {
     }
   }
 
+  /// The desired key.
   var name: String
+  /// The value.
   var value: Value
 
+  /// Writes the member. Times without a fraction of a second are integers.
   func write(to writer: inout JSONWriter) {
     switch value {
     case .string(let text):

@@ -1,24 +1,27 @@
-/// A part of a notification that may be missing in a payload.
+/// A part of a notification that a payload may lack.
 public struct PushPayloadPart: Sendable, Hashable, CustomStringConvertible {
-  /// The part's name, for people.
+  /// The name of the part in texts. Two parts with the same name are equal.
   public let description: String
+  /// Removes the part from the content of a payload.
   let remove: @Sendable (inout PushPayloadContent) -> Void
 
+  /// Creates a part.
   init(_ description: String, remove: @escaping @Sendable (inout PushPayloadContent) -> Void) {
     self.description = description
     self.remove = remove
   }
 
-  /// Values of desired keys that no payload of the format can carry.
+  /// The values of desired keys that no payload can carry.
   static let unsendableValues = PushPayloadPart("values that no push can carry") { _ in }
-  /// The ends of strings, after ``CloudKitModel/ServiceLimits/pushStringLength`` characters.
+  /// The ends of strings behind ``CloudKitModel/ServiceLimits/pushStringLength`` characters.
   static let endsOfStrings = PushPayloadPart("ends of long strings") { _ in }
 
-  /// The order in which parts are removed from a payload that is too large. The values of desired
-  /// keys go first, as the page of `CKNotification.isPruned` says. Then go parts that an app can
-  /// fetch, then what is heard and seen, with the alert's own text near the end.
+  /// The parts in the order in which they are removed from a payload that is too large.
   ///
-  /// The category and the subscriber are in no list of Apple's. The category is beside the action
+  /// The values of desired keys go first, as Apple's page of `CKNotification.isPruned` says. Then
+  /// go parts that an app can fetch, then sound and texts. The alert's own text is near the end.
+  ///
+  /// Apple's lists do not have the category and the subscriber. The category is beside the action
   /// key, because both decide which buttons are shown. The subscriber is last.
   public static let inPruningOrder: [PushPayloadPart] = [
     PushPayloadPart("values of desired keys") { $0.desiredValues = [] },

@@ -1,19 +1,22 @@
 import CloudKitModel
 
-/// Converts values into the strings of one payload, and notes whether one of them was cut.
+/// The converter of values into the strings of one payload. It notes whether a string was cut.
 struct PushPayloadTexts {
-  /// The length in characters at which a string is cut; nil for no limit.
+  /// The number of characters at which a string is cut; `nil` for no limit.
   let limit: Int?
+  /// Whether a string was cut.
   private(set) var areCut = false
 
+  /// Creates a converter.
   init(limit: Int?) {
     self.limit = limit
   }
 
-  /// The first characters of a text, up to the limit. A character is a grapheme cluster (Unicode
-  /// Annex 29), so an emoji is never split.
+  /// Returns the first characters of a text, up to the limit.
+  ///
+  /// A character is a grapheme cluster (Unicode Annex 29), so an emoji is never split.
   mutating func cut(_ text: String) -> String {
-    // A text has at most as many characters as bytes, and counting bytes is free.
+    // A text has at most as many characters as bytes, and the count of bytes is free.
     guard let limit, text.utf8.count > limit else { return text }
     let start = text.prefix(limit)
     if start.endIndex == text.endIndex { return text }
@@ -21,9 +24,13 @@ struct PushPayloadTexts {
     return String(start)
   }
 
-  /// A field's value as an argument of a localised string: strings unchanged, integers in decimal,
-  /// doubles in the shortest text that reads back, dates in ISO 8601 (UTC). Missing and other
-  /// values give the empty string, so that later arguments keep their positions.
+  /// Returns a field's value as an argument of a localised string.
+  ///
+  /// - Strings are unchanged, except for the limit.
+  /// - Integers are decimal.
+  /// - Doubles are the shortest text that reads back as the same number.
+  /// - Times are ISO 8601 in UTC.
+  /// - Missing and other values are the empty string, so that later arguments keep their positions.
   mutating func argument(_ value: RecordValue?) -> String {
     switch value {
     case .string(let text): cut(text)

@@ -22,8 +22,8 @@ extension SubscriptionNotification {
     }
   }
 
-  /// The desired values in an entry of the notification log: all except assets, for which the
-  /// record must be fetched.
+  /// The desired values in an entry of the notification log: all except assets. To get an asset, a
+  /// client fetches the record.
   public var loggedValues: RecordFields<RecordValue> {
     RecordFields(desiredValues.lazy.filter { $0.value.type.element != .asset })
   }

@@ -2,34 +2,44 @@ import CloudKitModel
 import Cryptography
 import JSONCoding
 
-/// Makes the tokens by which push services identify the server (RFC 8292), one for each origin.
+/// The maker of the tokens by which push services identify the server (VAPID, RFC 8292), one for
+/// each origin.
 ///
-/// A token is valid for twelve hours and used for six, because clocks may differ. The tokens of
-/// recently used origins are kept.
+/// A token is valid for twelve hours and used for six, because clocks may differ. The issuer keeps
+/// the tokens of recently used origins, at most 1,000. It is a value: its caller passes the time.
 struct VAPIDTokenIssuer: Sendable {
-  /// Seconds from a token's creation to its expiry. The RFC allows a day.
+  /// The seconds from a token's creation to its expiry. The RFC allows a day.
   static let lifetime = 43_200.0
-  /// Seconds for which it is used.
+  /// The seconds for which a token is used.
   static let renewalAge = 21_600.0
-  /// The most tokens in a generation; two generations are kept.
+  /// The greatest number of tokens in a generation. Two generations are kept.
   static let generationSize = 500
 
+  /// A token with the time of its creation.
   private struct Issue {
+    /// The value of the `Authorization` header field.
     var authorization: String
+    /// The time of its creation.
     var time: Timestamp
   }
 
+  /// The server's key, which signs the tokens.
   private let key: ES256PrivateKey
-  /// The public key for browsers' `applicationServerKey`: its point in base64url.
+  /// The public key for a browser's `applicationServerKey`: its point in base64url.
   let publicKey: String
+  /// The contact of the administrator, the `sub` of a token.
   private let subject: String
-  /// The present generation. When it is full, it becomes the earlier one, and tokens not used since
-  /// are dropped.
+  /// The present generation of tokens, by origin. A full generation becomes the earlier one, and
+  /// tokens that were not used since then are dropped.
   private var issues: [String: Issue] = [:]
+  /// The earlier generation.
   private var earlierIssues: [String: Issue] = [:]
 
-  /// - Parameter subject: a `mailto:` or `https:` URL at which push services can contact the
+  /// Creates an issuer without tokens.
+  ///
+  /// - Parameter subject: A `mailto:` or `https:` URL at which push services can contact the
   ///   administrator.
+  /// - Throws: `CryptographyError` if the public key cannot be derived.
   init(key: ES256PrivateKey, subject: String) throws(CryptographyError) {
     self.key = key
     self.subject = subject
@@ -39,9 +49,10 @@ struct VAPIDTokenIssuer: Sendable {
   /// The number of kept tokens.
   var count: Int { issues.count + earlierIssues.count }
 
-  /// The value of `Authorization` for a push service.
+  /// Returns the value of `Authorization` for a push service, with the token of its origin.
   ///
-  /// - Parameter origin: the endpoint's scheme, host and port (RFC 6454, section 6.1).
+  /// - Parameter origin: The endpoint's scheme, host and port (RFC 6454, section 6.1).
+  /// - Throws: `CryptographyError` if the signature fails.
   mutating func authorization(
     for origin: String, at now: Timestamp
   ) throws(CryptographyError) -> String {
@@ -61,11 +72,13 @@ struct VAPIDTokenIssuer: Sendable {
     return issue.authorization
   }
 
-  /// After the clock was set back, a token from the future would expire too late.
+  /// Whether a token can still be used. A token from the future, after the clock was set back,
+  /// cannot: it would expire too late.
   private func isFresh(_ issue: Issue, at now: Timestamp) -> Bool {
     (0..<Self.renewalAge).contains(now.seconds - issue.time.seconds)
   }
 
+  /// Returns a new JSON Web Token with ES256: `aud`, `exp` and `sub`.
   private func token(
     for origin: String, at now: Timestamp
   ) throws(CryptographyError) -> String {

@@ -4,23 +4,36 @@ import Settings
 import StoreModel
 import Synchronization
 
-/// Pushes to browsers, through the push services that these name.
+/// The channel to browsers, through the push services that their subscriptions name.
 package final class WebPushChannel: PushChannel {
+  /// The settings of the server.
   package typealias Configuration = WebPushSettings
 
+  /// The kind of the devices.
   package static let kind = DeviceToken.Kind.webPush
+  /// The name of the channel in texts.
   package static let name = "Web Push"
+  /// The name of a device in texts.
   package static let deviceName = "browser"
+  /// The name of the services in texts.
   package static let peers = "push services of browsers"
+  /// Returns the key of the configuration, the same for all containers.
   package static func key(container: String) -> String { "webPush" }
 
+  /// The server's key.
   package let key: WebPushKey
+  /// The settings.
   private let settings: WebPushSettings
+  /// The HTTP client, with at most 4,096 waiting requests for each origin.
   private let client: HTTPClient
+  /// The clock for tokens.
   private let clock: @Sendable () -> Timestamp
-  /// Nil until the key was read from the store.
+  /// The sender; `nil` until the key was read from the store. A lock protects it.
   private let known = Mutex<WebPushSender?>(nil)
 
+  /// Opens the channel. It reads the key file, if the settings name one, but does not connect.
+  ///
+  /// - Throws: `ConfigurationError` that names the setting or file which is not usable.
   package init(
     _ settings: WebPushSettings, secrets: any SecretStore,
     clock: @escaping @Sendable () -> Timestamp
@@ -31,10 +44,13 @@ package final class WebPushChannel: PushChannel {
     client = try HTTPClient(settings.outbound, waitingPerOrigin: 4_096, name: "web-push")
   }
 
+  /// Returns the route to a browser. There always is one: the subscription names its push service.
   package func route(to device: DeviceToken) -> PushRoute? {
     PushRoute { self.send($0, $1, $2) }
   }
 
+  /// Sends a delivery. The first delivery waits for the key from the store. If the store cannot
+  /// give it, the route rests.
   private func send(
     _ delivery: Delivery, _ attempt: DeliveryAttempt,
     _ completion: @escaping @Sendable (PushRoute.Report) -> Void
@@ -65,16 +81,20 @@ package final class WebPushChannel: PushChannel {
     }
   }
 
+  /// Returns the sender with the server's key.
   private func sender() async throws -> WebPushSender {
     let sender = try WebPushSender(
       client: client, key: try await key.key(), subject: settings.subject, clock: clock)
-    // All have the same key; the first one keeps the tokens.
+    // Concurrent calls make senders with the same key. The first one stays, because it keeps the
+    // tokens.
     return known.withLock { known in
       known = known ?? sender
       return known ?? sender
     }
   }
 
+  /// Returns the message of a delivery. The first 65 bytes of the endpoint's secrets are the public
+  /// point, the others the authentication secret.
   private func message(_ delivery: Delivery) throws -> WebPushMessage {
     let endpoint = try delivery.endpoint()
     return WebPushMessage(
@@ -87,13 +107,15 @@ package final class WebPushChannel: PushChannel {
       issued: delivery.logged)
   }
 
+  /// The metrics of the requests to push services.
   package var requestMetrics: HTTPClient.Metrics? { client.metrics }
 
+  /// Closes the connections after the answers that are still due.
   package func close() async { await client.close() }
 }
 
 extension ChannelSettings {
-  /// Of the server: nil when browsers may not register for Web Push.
+  /// The settings for Web Push of the server. `nil` if browsers may not register.
   public var webPush: WebPushSettings? {
     get { self[WebPushSettings.self] }
     set { self[WebPushSettings.self] = newValue }
@@ -101,6 +123,7 @@ extension ChannelSettings {
 }
 
 extension WebPushChannel {
+  /// The key `webPush` at the top level of the configuration.
   package static var settings: [Setting<ChannelSettings>] {
     [
       .object(
@@ -109,18 +132,22 @@ extension WebPushChannel {
     ]
   }
 
+  /// Returns the settings of the server; `nil` if Web Push is not set up.
   package static func configuration(of settings: PushChannelSettings) -> WebPushSettings? {
     settings.server.webPush
   }
 
+  /// Returns the greatest number of browsers of a user.
   package static func deviceLimit(of settings: WebPushSettings) -> Int? {
     settings.browsersPerUser
   }
 
+  /// Returns the key file and the authority file, if the settings name them.
   package static func files(of settings: WebPushSettings) -> [String] {
     [settings.keyFile, settings.outbound.authorityFile].compactMap(\.self)
   }
 
+  /// Returns the check of the key file, if the settings name one.
   package static func fileChecks(of settings: PushChannelSettings) -> [FileCheck] {
     guard let file = settings.server.webPush?.keyFile else { return [] }
     return [
@@ -130,6 +157,7 @@ extension WebPushChannel {
     ]
   }
 
+  /// Returns the findings for the outbound settings and for the key.
   package static func findings(in settings: WebPushSettings, at now: Timestamp) -> [Finding] {
     var findings = settings.outbound.findings(in: "webPush")
     // The check of the files reports a key that cannot be used.

@@ -1,16 +1,16 @@
 import CloudKitModel
 import Cryptography
 
-/// Encrypts messages for browsers: one record of `aes128gcm` (RFC 8291 over RFC 8188).
+/// The encryption of messages for browsers: one record of `aes128gcm` (RFC 8291 over RFC 8188).
 public enum WebPushEncryption {
-  /// `rs`: the record size, which is at least that of the only record.
+  /// The record size `rs`. It must not be less than the size of the only record.
   private static let recordSize: UInt32 = 4096
-  /// Follows the text of the last record.
+  /// The byte behind the text of the last record (RFC 8188, section 2).
   private static let lastRecordDelimiter: UInt8 = 2
 
-  /// The body of a message.
+  /// Returns the body of a message, encrypted with a new key pair and a new salt.
   ///
-  /// - Parameter plaintext: at most ``CloudKitModel/ServiceLimits/webPushPayloadSize`` bytes.
+  /// - Parameter plaintext: At most ``CloudKitModel/ServiceLimits/webPushPayloadSize`` bytes.
   /// - Throws: ``Cryptography/CryptographyError`` if the library fails.
   public static func body(
     for plaintext: [UInt8], to keys: WebPushKeys
@@ -19,7 +19,10 @@ public enum WebPushEncryption {
       for: plaintext, to: keys, from: try ECDHKeyPair(), salt: SecureRandom.bytes(count: 16))
   }
 
-  /// The body of a message with a key pair and a salt that must not be reused.
+  /// Returns the body of a message, encrypted with a given key pair and salt. Never reuse these.
+  ///
+  /// The body is the salt (16 bytes), the record size (4), the length of the public point (1), the
+  /// public point (65) and the encrypted record.
   static func body(
     for plaintext: [UInt8], to keys: WebPushKeys, from sender: ECDHKeyPair, salt: [UInt8]
   ) throws(CryptographyError) -> [UInt8] {

@@ -4,15 +4,21 @@ import Settings
 import StoreModel
 import Synchronization
 
-/// The key by which push services know the server, and to which browsers bind their subscriptions.
+/// The server's VAPID key, by which push services identify the server. Browsers bind their
+/// subscriptions to it.
 ///
-/// It is the one of the configuration, or one that the server makes when it is first needed and keeps
-/// in the store: there it is where the subscriptions are that are worth nothing without it.
+/// The configuration names its file. Otherwise the server makes a key at the first use and keeps it
+/// in the store, beside the subscriptions that are useless without it. All servers on the store
+/// share the key.
 package final class WebPushKey: Sendable {
+  /// The store of the key that the server makes.
   private let store: any SecretStore
+  /// The key; `nil` until it was read from the store. A lock protects it.
   private let known: Mutex<ES256PrivateKey?>
 
-  /// - Throws: ``ConfigurationError`` when the file holds no usable key.
+  /// Creates the key of the settings. It reads the file, if the settings name one.
+  ///
+  /// - Throws: `ConfigurationError` if the file holds no usable key.
   package init(
     _ settings: WebPushSettings, store: any SecretStore
   ) throws(ConfigurationError) {
@@ -22,7 +28,9 @@ package final class WebPushKey: Sendable {
     known = Mutex(key)
   }
 
-  /// - Throws: ``ConfigurationError`` when the file holds no usable key.
+  /// Returns the key in a file.
+  ///
+  /// - Throws: `ConfigurationError` if the file holds no usable key.
   package static func key(inFile file: String) throws(ConfigurationError) -> ES256PrivateKey {
     guard let data = FileManager.default.contents(atPath: file) else {
       throw ConfigurationError("webPush: keyFile \(file) cannot be read")
@@ -34,6 +42,10 @@ package final class WebPushKey: Sendable {
     }
   }
 
+  /// Returns the key. The first call without a key file reads the key from the store, or creates it
+  /// there.
+  ///
+  /// - Throws: The error of the store, or `CryptographyError` if the stored key is not usable.
   package func key() async throws -> ES256PrivateKey {
     if let key = known.withLock({ $0 }) { return key }
     let stored = try await store.secret(

@@ -2,13 +2,15 @@ import Cryptography
 
 /// The encryption keys of a browser's push subscription: `keys` of its JSON (W3C Push API).
 public struct WebPushKeys: Sendable, Hashable {
-  /// `p256dh`: the browser's point on P-256, uncompressed, 65 bytes.
+  /// The public key `p256dh`: the browser's point on P-256, uncompressed, 65 bytes.
   public let publicPoint: [UInt8]
-  /// `auth`: a secret of 16 bytes that only the browser and the server have.
+  /// The secret `auth`: 16 bytes that only the browser and the server know.
   public let authentication: [UInt8]
 
-  /// - Throws: ``Cryptography/CryptographyError`` naming the key that has another length, or is not
-  ///   a point on the curve.
+  /// Creates the keys.
+  ///
+  /// - Throws: ``Cryptography/CryptographyError`` that names the key which has another length, or
+  ///   is not a point on the curve.
   public init(publicPoint: [UInt8], authentication: [UInt8]) throws(CryptographyError) {
     do {
       _ = try ES256PublicKey(uncompressedPoint: publicPoint)

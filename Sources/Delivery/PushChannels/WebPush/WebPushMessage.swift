@@ -5,31 +5,39 @@ import OutboundHTTP
 
 /// One notification for one browser.
 public struct WebPushMessage: Sendable, Hashable {
-  /// `Urgency` (RFC 8030, section 5.3).
+  /// The `Urgency` of a message (RFC 8030, section 5.3).
   public enum Urgency: String, Sendable, Hashable {
+    /// The urgency of a message that only wakes the page's worker.
     case normal
+    /// The urgency of a message that shows something.
     case high
   }
 
+  /// The URL of the browser at its push service.
   public var endpoint: OutboundURL
+  /// The browser's encryption keys.
   public var keys: WebPushKeys
-  /// The `{"aps": …, "ck": …}` of the notification.
+  /// The payload, `{"aps": …, "ck": …}`.
   public var payload: PushPayload
-  /// When the message expires: `TTL` counts to here.
+  /// The time at which the message expires. `TTL` is the time until then.
   public var expiration: Timestamp
+  /// The urgency.
   public var urgency: Urgency
-  /// `Topic`: the push service keeps only the newest of waiting messages with the same topic.
+  /// The `Topic`; `nil` for none. Of the waiting messages with the same topic, the push service
+  /// keeps only the newest.
   public var topic: String?
 
-  /// Makes the message of a notification.
+  /// Creates the message of a notification.
   ///
-  /// A notification that APNs would get with priority 10 is urgent, and the message has the same
-  /// lifetime as the push to APNs. The topic is a hash of the collapse ID and the subscriber, in 32
-  /// characters of base64url, since a collapse ID may be longer and have any characters.
+  /// A notification that APNs would get with priority 10 has high urgency. The lifetime is that of
+  /// the push to APNs.
+  ///
+  /// The topic is a hash of the collapse ID and the subscriber, in 32 characters of base64url. A
+  /// topic may have no other characters and no more (RFC 8030, section 5.4), and a collapse ID may.
   ///
   /// - Parameters:
-  ///   - badge: the number to show if the subscription asks for a badge.
-  ///   - issued: the time from which the message's lifetime is counted.
+  ///   - badge: The number to show if the subscription asks for a badge.
+  ///   - issued: The time from which the message's lifetime counts.
   public init(
     _ notification: SubscriptionNotification, badge: Int?, endpoint: OutboundURL,
     keys: WebPushKeys, issued: Timestamp
@@ -47,9 +55,10 @@ public struct WebPushMessage: Sendable, Hashable {
     }
   }
 
-  /// The request to the push service.
+  /// Returns the request to the push service.
   ///
-  /// - Parameter authorization: the value of the header field.
+  /// - Parameter authorization: The value of the `Authorization` header field.
+  /// - Throws: `CryptographyError` if the encryption fails.
   func request(
     authorization: String, at now: Timestamp
   ) throws(CryptographyError) -> OutboundRequest {

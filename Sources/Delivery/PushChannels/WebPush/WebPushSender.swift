@@ -3,18 +3,25 @@ import Cryptography
 import OutboundHTTP
 import Synchronization
 
-/// Sends notifications to browsers through their push services (RFC 8030, 8291 and 8292).
+/// The sender of messages to browsers through their push services (RFC 8030, 8291 and 8292). Any
+/// thread may use it.
 public final class WebPushSender: Sendable {
+  /// The HTTP client.
   private let client: HTTPClient
+  /// The VAPID tokens, under a lock.
   private let issuer: Mutex<VAPIDTokenIssuer>
+  /// The clock for tokens and lifetimes.
   private let clock: @Sendable () -> Timestamp
   /// The value that pages pass to `pushManager.subscribe` as `applicationServerKey`: the point of
   /// the server's public key in base64url.
   public let publicKey: String
 
+  /// Creates a sender.
+  ///
   /// - Parameters:
-  ///   - key: the server's key, for all containers. A browser's subscription is bound to it.
-  ///   - subject: a `mailto:` or `https:` URL at which push services can contact the administrator.
+  ///   - key: The server's key, for all containers. A browser's subscription is bound to it.
+  ///   - subject: A `mailto:` or `https:` URL at which push services can contact the administrator.
+  /// - Throws: `CryptographyError` if the public key cannot be derived.
   public init(
     client: HTTPClient, key: ES256PrivateKey, subject: String,
     clock: @escaping @Sendable () -> Timestamp = { .now }
@@ -26,11 +33,11 @@ public final class WebPushSender: Sendable {
     self.clock = clock
   }
 
-  /// Sends a message and calls back once, without blocking.
+  /// Sends a message and calls back once. The method does not block.
   ///
   /// - Parameters:
-  ///   - attempt: how often it was sent before.
-  ///   - random: a number in 0 ..< 1, for the random part of delays.
+  ///   - attempt: The number of earlier attempts to send the message.
+  ///   - random: A number in 0 ..< 1 for the random part of delays.
   public func send(
     _ message: WebPushMessage, attempt: Int, random: Double,
     completion: @escaping @Sendable (WebDeliveryResult) -> Void

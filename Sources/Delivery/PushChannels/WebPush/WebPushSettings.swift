@@ -1,14 +1,20 @@
 import OutboundHTTP
 import Settings
 
-/// Pushes to browsers.
+/// The settings for Web Push of the server.
 public struct WebPushSettings: Sendable, Hashable {
+  /// The contact of the administrator for push services: a `mailto:` or `https:` URL.
   public var subject: String
-  /// Nil for the key that the server makes and keeps in its store.
+  /// The path of the server's key, P-256 in PEM format; `nil` for the key that the server makes and
+  /// keeps in its store.
   public var keyFile: String?
+  /// The greatest number of browsers that a user may register in a container's environment, 1 to
+  /// 1,000.
   public var browsersPerUser = 20
+  /// The limits of requests to other servers.
   public var outbound = OutboundSettings()
 
+  /// Creates settings with the default limits.
   public init(subject: String, keyFile: String? = nil) {
     self.subject = subject
     self.keyFile = keyFile
@@ -16,6 +22,7 @@ public struct WebPushSettings: Sendable, Hashable {
 }
 
 extension WebPushSettings {
+  /// The keys of the `webPush` object.
   package static let table = SettingTable(
     WebPushSettings(subject: ""),
     [

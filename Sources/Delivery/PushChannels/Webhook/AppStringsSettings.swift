@@ -2,16 +2,22 @@ import Foundation
 import Settings
 import StringTables
 
-/// The app's strings of one container, from which webhooks get the texts of localised alerts.
+/// The settings for the localised strings of one container's app. Webhooks get the texts of
+/// localised alerts from these strings.
 public struct AppStringsSettings: Sendable, Hashable {
+  /// The folder with `Localizable.xcstrings`, or with folders such as `en.lproj`.
   public var folder: URL
+  /// The languages of the texts in descending order of preference. If empty, the development
+  /// language.
   public var languages: [String]
 
+  /// Creates settings.
   public init(folder: URL, languages: [String] = []) {
     self.folder = folder
     self.languages = languages
   }
 
+  /// The keys of the `strings` object of a container.
   package static let table = SettingTable(
     AppStringsSettings(folder: URL(fileURLWithPath: "/")),
     [
@@ -23,7 +29,9 @@ public struct AppStringsSettings: Sendable, Hashable {
         "The languages of the texts, such as `[\"de-AT\", \"en\"]`, the most wanted first."),
     ])
 
-  /// - Throws: ``ConfigurationError`` naming the file, the line where it can, and the rule.
+  /// Reads the strings.
+  ///
+  /// - Throws: `ConfigurationError` that names the file, the line if known, and the rule.
   package func read(container: String) throws(ConfigurationError) -> PetrelStrings {
     do throws(PetrelStringsError) {
       return try PetrelStrings(contentsOf: folder, languages: languages)

@@ -4,26 +4,39 @@ import Settings
 import StoreModel
 import StringTables
 
-/// Posts to the webhooks of programs.
+/// The channel to programs: it posts notifications to their webhooks.
 package final class WebhookChannel: PushChannel {
+  /// The settings of the server and of all containers.
   package struct Configuration: Sendable, Hashable {
+    /// The settings of the server.
     var webhooks: WebhookSettings
-    /// The app's strings, by container.
+    /// The settings for the app's strings, by the container's identifier.
     var strings: [String: AppStringsSettings]
   }
 
+  /// The kind of the devices.
   package static let kind = DeviceToken.Kind.webhook
+  /// The name of the channel in texts.
   package static let name = "Webhooks"
+  /// The name of a device in texts.
   package static let deviceName = "webhook"
+  /// The name of the services in texts.
   package static let peers = "webhooks"
+  /// Returns the key of the configuration, the same for all containers.
   package static func key(container: String) -> String { "webhooks" }
 
+  /// The settings of the server.
   private let settings: WebhookSettings
+  /// The HTTP client, with at most 512 waiting requests for each origin.
   private let client: HTTPClient
+  /// The sender.
   private let sender: WebhookSender
-  /// By container.
+  /// The app's strings, by the container's identifier.
   private let strings: [String: PetrelStrings]
 
+  /// Opens the channel and reads the app's strings.
+  ///
+  /// - Throws: `ConfigurationError` that names the setting or file which is not usable.
   package init(
     _ configuration: Configuration, secrets: any SecretStore,
     clock: @escaping @Sendable () -> Timestamp
@@ -38,13 +51,16 @@ package final class WebhookChannel: PushChannel {
     sender = WebhookSender(client: client, clock: clock)
   }
 
-  /// A webhook gets no later wake-up for a missed notification, so a late one is better than none.
+  /// Returns a day for all notifications. A webhook gets no later push for a missed notification,
+  /// so a late one is better than none.
   package static func lifetime(of push: Push.Kind) -> Double { Push.Kind.alert.lifetime }
 
+  /// Returns the route to a webhook. There always is one: the webhook has a URL.
   package func route(to device: DeviceToken) -> PushRoute? {
     PushRoute { self.send($0, $1, $2) }
   }
 
+  /// Sends a delivery. A URL that the settings do not allow ends the delivery as a fault.
   private func send(
     _ delivery: Delivery, _ attempt: DeliveryAttempt,
     _ completion: @escaping @Sendable (PushRoute.Report) -> Void
@@ -68,19 +84,22 @@ package final class WebhookChannel: PushChannel {
     }
   }
 
+  /// The metrics of the requests to webhooks.
   package var requestMetrics: HTTPClient.Metrics? { client.metrics }
 
+  /// Closes the connections after the answers that are still due.
   package func close() async { await client.close() }
 }
 
 extension ChannelSettings {
-  /// Of the server: nil when programs may not register webhooks.
+  /// The settings for webhooks of the server. `nil` if programs may not register webhooks.
   public var webhooks: WebhookSettings? {
     get { self[WebhookSettings.self] }
     set { self[WebhookSettings.self] = newValue }
   }
 
-  /// Of a container: nil when the server does not have the app's strings.
+  /// The settings for the app's strings of a container. `nil` if the server does not have the
+  /// strings.
   public var strings: AppStringsSettings? {
     get { self[AppStringsSettings.self] }
     set { self[AppStringsSettings.self] = newValue }
@@ -88,6 +107,7 @@ extension ChannelSettings {
 }
 
 extension WebhookChannel {
+  /// The key `webhooks` at the top level of the configuration.
   package static var settings: [Setting<ChannelSettings>] {
     [
       .object(
@@ -96,6 +116,7 @@ extension WebhookChannel {
     ]
   }
 
+  /// The key `strings` of a container.
   package static var containerSettings: [Setting<ChannelSettings>] {
     [
       .object(
@@ -104,21 +125,25 @@ extension WebhookChannel {
     ]
   }
 
+  /// Returns the settings of the server and of all containers; `nil` if webhooks are not set up.
   package static func configuration(of settings: PushChannelSettings) -> Configuration? {
     settings.server.webhooks.map {
       Configuration(webhooks: $0, strings: settings.containers.compactMapValues(\.strings))
     }
   }
 
+  /// Returns the greatest number of webhooks of a server-to-server key.
   package static func deviceLimit(of configuration: Configuration) -> Int? {
     configuration.webhooks.webhooksPerKey
   }
 
+  /// Returns the authority file and the files of the app's strings.
   package static func files(of configuration: Configuration) -> [String] {
     [configuration.webhooks.outbound.authorityFile].compactMap(\.self)
       + configuration.strings.values.flatMap { PetrelStrings.files(in: $0.folder) }
   }
 
+  /// Returns a check of the app's strings for each container that has some.
   package static func fileChecks(of settings: PushChannelSettings) -> [FileCheck] {
     settings.containers.compactMap { container, settings in
       guard let strings = settings.strings else { return nil }
@@ -128,6 +153,7 @@ extension WebhookChannel {
     }
   }
 
+  /// Returns the findings for the outbound settings.
   package static func findings(in configuration: Configuration, at now: Timestamp) -> [Finding] {
     configuration.webhooks.outbound.findings(in: "webhooks")
   }

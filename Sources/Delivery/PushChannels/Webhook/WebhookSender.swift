@@ -1,11 +1,14 @@
 import CloudKitModel
 import OutboundHTTP
 
-/// Posts notifications to the webhooks of programs.
+/// The sender of messages to the webhooks of programs. Any thread may use it.
 public final class WebhookSender: Sendable {
+  /// The HTTP client.
   private let client: HTTPClient
+  /// The clock for signatures.
   private let clock: @Sendable () -> Timestamp
 
+  /// Creates a sender.
   public init(
     client: HTTPClient, clock: @escaping @Sendable () -> Timestamp = { .now }
   ) {
@@ -13,11 +16,12 @@ public final class WebhookSender: Sendable {
     self.clock = clock
   }
 
-  /// Sends a message and calls back once, without blocking.
+  /// Sends a message and calls back once. The method does not block.
   ///
   /// - Parameters:
-  ///   - attempt: how often it was sent before.
-  ///   - random: a number in 0 ..< 1, for the random part of delays.
+  ///   - secret: The webhook's secret, which signs the message.
+  ///   - attempt: The number of earlier attempts to send the message.
+  ///   - random: A number in 0 ..< 1 for the random part of delays.
   public func send(
     _ message: WebhookMessage, signedWith secret: WebhookSecret, attempt: Int, random: Double,
     completion: @escaping @Sendable (WebDeliveryResult) -> Void

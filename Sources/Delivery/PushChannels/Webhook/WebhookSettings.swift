@@ -1,15 +1,19 @@
 import OutboundHTTP
 import Settings
 
-/// Posts to programs.
+/// The settings for webhooks of the server.
 public struct WebhookSettings: Sendable, Hashable {
+  /// The greatest number of webhooks that a server-to-server key may have, 1 to 1,000.
   public var webhooksPerKey = 10
+  /// The limits of requests to other servers.
   public var outbound = OutboundSettings()
 
+  /// Creates the default settings.
   public init() {}
 }
 
 extension WebhookSettings {
+  /// The keys of the `webhooks` object.
   package static let table = SettingTable(
     WebhookSettings(),
     [

@@ -4,9 +4,9 @@ import HTTP2Transport
 import Settings
 
 extension APNsAuthentication {
-  /// Reads key or certificate.
+  /// Reads the files of a key or a certificate.
   ///
-  /// - Throws: ``ConfigurationError`` naming the container and the file that cannot be used.
+  /// - Throws: `ConfigurationError` that names the container and the file which is not usable.
   package init(
     _ credential: APNsSettings.Credential, container: String
   ) throws(ConfigurationError) {
@@ -35,6 +35,9 @@ extension APNsAuthentication {
     }
   }
 
+  /// Returns the contents of a file.
+  ///
+  /// - Parameter place: The container and the key, for the error.
   private static func text(
     of file: String, _ place: String
   ) throws(ConfigurationError) -> String {

@@ -1,9 +1,12 @@
 import HTTP2Transport
 
-/// The sender's authentication to APNs. (Apple, *Sending notification requests to APNs*.)
+/// The method by which a client authenticates to APNs. (Apple, *Sending notification requests to
+/// APNs*.)
 public enum APNsAuthentication: Sendable {
-  /// A provider token with each push, signed with the team's key.
+  /// A provider token with each push, signed with the team's key. One key serves all apps of the
+  /// team.
   case tokens(ProviderTokenSource)
-  /// A certificate in the TLS handshake, made by Apple for one app; no provider tokens.
+  /// A certificate in the TLS handshake, issued by Apple for one app. Requests carry no provider
+  /// token.
   case certificate(TLSIdentity)
 }

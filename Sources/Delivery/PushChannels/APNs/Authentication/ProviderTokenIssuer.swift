@@ -2,42 +2,56 @@ import CloudKitModel
 import Cryptography
 import JSONCoding
 
-/// Makes the provider tokens of one key, and decides when a new one is due.
+/// The maker of the provider tokens of one key. It decides when a new token is due.
 ///
-/// APNs refuses tokens older than an hour, and senders that make new ones more often than every 20
-/// minutes. The first token is made when it is needed, and renewed at 50 minutes. It is renewed
-/// earlier only if APNs reports it as expired and it is older than 20 minutes. After APNs reported
-/// too many tokens, none is made for 20 minutes. (Apple, *Establishing a token-based connection to
-/// APNs*.)
+/// APNs refuses tokens older than an hour. It also refuses senders that make new ones more often
+/// than every 20 minutes. The rules:
+///
+/// - The first token is made when a request needs it.
+/// - A token is renewed at 50 minutes.
+/// - If APNs reports it as expired, it is renewed earlier, but not before 20 minutes.
+/// - After APNs reported too many tokens, none is made for 20 minutes.
+///
+/// The issuer is a value: its caller passes the time. (Apple, *Establishing a token-based
+/// connection to APNs*.)
 struct ProviderTokenIssuer: Sendable {
-  /// Seconds after which a token is renewed.
+  /// The age in seconds at which a token is renewed.
   static let renewalAge = 3000.0
-  /// Seconds within which no second token is made.
+  /// The least time in seconds between two tokens.
   static let leastAge = 1200.0
-  /// Seconds after which APNs refuses a token.
+  /// The age in seconds after which APNs refuses a token.
   static let greatestAge = 3600.0
 
+  /// The team's key, which signs the tokens.
   private let key: ES256PrivateKey
+  /// The ten characters of the key's ID, the `kid` of a token.
   private let keyID: String
+  /// The ten characters of the team's ID, the `iss` of a token.
   private let teamID: String
+  /// The present token; `nil` before the first one and after a rejected one.
   private var current: Issue?
-  /// When APNs last reported too many tokens.
+  /// The time of the last report of too many tokens; `nil` if the wait is over.
   private var complaint: Timestamp?
 
+  /// A token with the time of its creation.
   private struct Issue {
+    /// The token.
     var text: String
-    /// When it was made; earlier if the clock was set back since.
+    /// The time of its creation; earlier if the clock was set back since.
     var time: Timestamp
   }
 
+  /// Creates an issuer without a token.
   init(key: ES256PrivateKey, keyID: String, teamID: String) {
     self.key = key
     self.keyID = keyID
     self.teamID = teamID
   }
 
-  /// The token for a request now; nil if there is none that APNs would accept and no other may be
-  /// made.
+  /// Returns the token for a request at a time. A new one is signed if the present one is due.
+  ///
+  /// - Returns: `nil` if APNs would accept no present token and no other may be made now.
+  /// - Throws: `CryptographyError` if the signature fails.
   mutating func token(at now: Timestamp) throws(CryptographyError) -> String? {
     let age = age(at: now)
     if let current, age < Self.renewalAge { return current.text }
@@ -47,8 +61,9 @@ struct ProviderTokenIssuer: Sendable {
     return text
   }
 
-  /// Handles a token that APNs reported as expired. Returns whether another one exists, or may be
-  /// made now, to repeat the request.
+  /// Handles a token that APNs reported as expired.
+  ///
+  /// - Returns: Whether another token exists, or may be made now, to repeat the request.
   mutating func rejected(_ token: String, at now: Timestamp) -> Bool {
     guard let current, current.text == token else { return true }
     guard age(at: now) >= Self.leastAge, mayMakeToken(at: now) else { return false }
@@ -61,9 +76,10 @@ struct ProviderTokenIssuer: Sendable {
     complaint = now
   }
 
+  /// Whether no report of too many tokens forbids a new one.
   private mutating func mayMakeToken(at now: Timestamp) -> Bool {
     guard let complaint else { return true }
-    // If the clock was set back, the wait would be longer by as much.
+    // After the clock was set back, the wait would otherwise be longer by that time.
     guard abs(now.seconds - complaint.seconds) < Self.leastAge else {
       self.complaint = nil
       return true
@@ -71,14 +87,17 @@ struct ProviderTokenIssuer: Sendable {
     return false
   }
 
-  /// Seconds since the present token was made. If the clock was set back, they count from now, so
-  /// that a token from the future does not live until then.
+  /// Returns the age of the present token in seconds; infinity if there is none.
+  ///
+  /// If the clock was set back, the age counts from now. A token from the future would otherwise be
+  /// used for too long.
   private mutating func age(at now: Timestamp) -> Double {
     guard let issue = current else { return .infinity }
     if now < issue.time { current?.time = now }
     return max(0, now.seconds - issue.time.seconds)
   }
 
+  /// Returns a new JSON Web Token with ES256: `alg`, `kid`, `iss` and `iat`.
   private func makeToken(at now: Timestamp) throws(CryptographyError) -> String {
     var header = JSONWriter()
     header.object { writer in

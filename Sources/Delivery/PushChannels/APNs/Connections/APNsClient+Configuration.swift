@@ -4,39 +4,41 @@ import HTTP2Transport
 extension APNsClient {
   /// The address, authentication and limits of a client.
   public struct Configuration: Sendable {
-    /// Such as `api.push.apple.com`.
+    /// The host, such as `api.push.apple.com`.
     public var host: String
-    /// 443, or 2197 if a firewall permits only that port.
+    /// The port: 443, or 2197 if a firewall permits only that port.
     public var port: Int
     /// The trusted certificates.
     public var trust: TLSTrust
-    /// A key or a certificate; clients with the same key should share its token source.
+    /// The key or certificate. Clients with the same key should share its token source.
     public var authentication: APNsAuthentication
-    /// The proxy to connect through; nil for none.
+    /// The proxy to connect through; `nil` for none.
     public var proxy: HTTPProxy?
-    /// The most pushes that wait for a connection or a free stream; further ones are answered as
-    /// not sent.
+    /// The greatest number of pushes that wait for a connection or a free stream. The client
+    /// answers further ones with ``APNsResult/notSent(_:)`` at once.
     public var capacity = 10_000
-    /// The most connections. A further one is opened only while all streams of the others are in
-    /// use and pushes wait.
+    /// The greatest number of connections. The client opens a further one only while all streams of
+    /// the others are in use and pushes wait.
     public var maximumConnections = 4
-    /// How long all connections must have been full before another is opened, since a short burst
-    /// does not need one.
+    /// The time for which all connections must have been full before the client opens another. A
+    /// short burst does not need one.
     public var fullnessBeforeConnecting: Duration = .milliseconds(50)
-    /// How long a connection may be idle before it is closed, unless it is the only one.
+    /// The time after which the client closes an idle connection, unless it is the only one.
     public var idleTimeout: Duration = .seconds(600)
     /// The time limit for connecting, including name resolution and TLS.
     public var connectTimeout: Duration = .seconds(10)
-    /// The time limit for an answer. After it the request is cancelled, and the push has an unknown
-    /// outcome.
+    /// The time limit for an answer. After it the client cancels the request, and the outcome of
+    /// the push is unknown.
     public var answerTimeout: Duration = .seconds(30)
-    /// How long a connection may be silent while answers are due before it is pinged.
+    /// The time for which a connection may be silent while answers are due. Then the client sends a
+    /// ping.
     public var pingAfterBusySilence: Duration = .seconds(60)
-    /// How long a ping may be unanswered before the connection counts as lost.
+    /// The time limit for the answer to a ping. After it the connection counts as lost.
     public var pingTimeout: Duration = .seconds(20)
-    /// How long ``APNsClient/close()`` waits for answers.
+    /// The time for which ``APNsClient/close()`` waits for answers.
     public var closeTimeout: Duration = .seconds(10)
 
+    /// Creates a configuration with the default limits.
     public init(
       host: String, port: Int = 443, trust: TLSTrust = .system, authentication: APNsAuthentication
     ) {
@@ -46,7 +48,12 @@ extension APNsClient {
       self.authentication = authentication
     }
 
-    /// A configuration with a source of tokens of its own.
+    /// Creates a configuration with a new source of tokens. Use it only if no other client uses the
+    /// key.
+    ///
+    /// - Parameters:
+    ///   - keyID: The key's ten characters.
+    ///   - teamID: The team's ten characters.
     public init(
       host: String, port: Int = 443, trust: TLSTrust = .system, key: ES256PrivateKey,
       keyID: String, teamID: String
@@ -56,12 +63,14 @@ extension APNsClient {
         authentication: .tokens(ProviderTokenSource(key: key, keyID: keyID, teamID: teamID)))
     }
 
+    /// The limits of the pool. At least one connection is allowed.
     var poolLimits: APNsConnectionPool.Limits {
       APNsConnectionPool.Limits(
         connections: max(1, maximumConnections), fullness: fullnessBeforeConnecting,
         idleness: idleTimeout)
     }
 
+    /// The configuration of one HTTP/2 connection.
     var connection: HTTP2ClientConfiguration {
       var connection = HTTP2ClientConfiguration(host: host, port: port, trust: trust)
       if case .certificate(let identity) = authentication { connection.identity = identity }

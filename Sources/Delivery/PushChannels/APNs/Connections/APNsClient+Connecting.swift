@@ -1,10 +1,10 @@
 import HTTP2Transport
 
-/// Connecting and closing. All of it runs on the loop's thread.
+/// The opening and closing of connections. All methods run on the loop's thread.
 extension APNsClient {
-  /// Performs the pool's action for an event.
+  /// Passes an event to the pool and performs the action that the pool returns.
   ///
-  /// - Parameter reason: the reason reported for pushes that cannot be sent.
+  /// - Parameter reason: The reason for the pushes that fail because of the event.
   func handle(_ event: APNsConnectionPool.Event, reason: String = "") {
     switch pool.handle(event, at: loop.now) {
     case .none:
@@ -25,6 +25,7 @@ extension APNsClient {
     }
   }
 
+  /// Opens a connection with a number.
   private func connect(_ number: Int) {
     events.connections += 1
     do throws(HTTP2Error) {
@@ -39,6 +40,7 @@ extension APNsClient {
     scheduleIdleCheck()
   }
 
+  /// Handles an event of a connection.
   private func handle(_ event: HTTP2ClientConnection.Event, ofConnection number: Int) {
     switch event {
     case .opened(let limit):
@@ -46,7 +48,7 @@ extension APNsClient {
     case .limitChanged(let limit):
       handle(.limitChanged(number, limit: limit))
     case .goingAway(_, let code, let debugData):
-      // It still gets answers; the next push takes another connection.
+      // Open requests still get their answers. The next push takes another connection.
       ended(
         number, isOrderly: code == .noError,
         reason: "APNs closes the connection: \(Self.text(code, debugData))")
@@ -59,19 +61,21 @@ extension APNsClient {
     schedulePump()
   }
 
+  /// Reports the end of a connection to the pool and stores its reason for the metrics.
   private func ended(_ number: Int, isOrderly: Bool, reason: String) {
     if pool.connections.contains(where: { $0.number == number }) { events.end = reason }
     handle(.ended(number, isOrderly: isOrderly, random: random()), reason: reason)
   }
 
-  /// APNs sends the reason as JSON in the debug data.
+  /// Returns the text of a GOAWAY. APNs sends the reason as JSON in the debug data, of which the
+  /// first 200 bytes are used.
   private static func text(_ code: HTTP2ErrorCode, _ debugData: [UInt8]) -> String {
     guard !debugData.isEmpty else { return code.description }
     return "\(code) \(String(decoding: debugData.prefix(200), as: UTF8.self))"
   }
 
-  /// Retires a connection whose key or certificate APNs does not accept. Another connection shows
-  /// whether that was repaired.
+  /// Retires a connection whose key or certificate APNs does not accept. The next connection shows
+  /// whether an administrator has repaired that.
   func refused(_ number: Int, reason: String) {
     guard pool.connections.contains(where: { $0.number == number }) else { return }
     events.end = reason
@@ -81,6 +85,7 @@ extension APNsClient {
 
   // MARK: Time
 
+  /// Looks at the waiting pushes again after a delay, at most one time for several calls.
   private func scheduleLook(after delay: Duration) {
     guard !isLookScheduled else { return }
     isLookScheduled = true
@@ -91,7 +96,8 @@ extension APNsClient {
     }
   }
 
-  /// Checks for idle connections from time to time, while there are several.
+  /// Checks for idle connections at intervals of half the idle timeout, while there are several
+  /// connections.
   private func scheduleIdleCheck() {
     guard !isIdleCheckScheduled, pool.connections.count > 1 else { return }
     isIdleCheckScheduled = true
@@ -106,6 +112,9 @@ extension APNsClient {
 
   // MARK: Closing
 
+  /// Closes the client; see ``close()``.
+  ///
+  /// The completion is called when all connections have ended.
   func close(_ completion: @escaping @Sendable () -> Void) {
     closers.append(completion)
     queue.append(contentsOf: intake.close())
@@ -118,6 +127,7 @@ extension APNsClient {
     finishClosing()
   }
 
+  /// Calls the completions of ``close(_:)`` if the pool is closed and no connection is left.
   private func finishClosing() {
     guard pool.isClosed, connections.isEmpty else { return }
     publishMetrics()

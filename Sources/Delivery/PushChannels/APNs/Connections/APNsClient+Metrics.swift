@@ -1,25 +1,26 @@
 extension APNsClient {
-  /// Counts since the client was made, and its present state.
+  /// The counters since the client was created, and its present state.
   public struct Metrics: Sendable, Hashable {
-    /// Pushes that wait for a connection or a free stream.
+    /// The number of pushes that wait for a connection or a free stream.
     public internal(set) var waiting = 0
-    /// Pushes that were sent and not yet answered.
+    /// The number of pushes that were sent and have no answer yet.
     public internal(set) var inFlight = 0
-    /// Whether there is a connection.
+    /// Whether at least one connection is open.
     public internal(set) var isConnected = false
-    /// The number of connections that take pushes, including those being opened.
+    /// The number of connections that take pushes, including those that are being opened.
     public internal(set) var openConnections = 0
-    /// Why the last connection ended; nil if none has ended.
+    /// The reason why the last connection ended; `nil` if none has ended.
     public internal(set) var lastEnd: String?
-    /// Attempts to connect.
+    /// The number of attempts to connect.
     public internal(set) var connections = 0
-    /// Pushes that APNs accepted.
+    /// The number of pushes that APNs accepted.
     public internal(set) var accepted = 0
-    /// Pushes that APNs did not accept.
+    /// The number of pushes that APNs answered with another status than 200.
     public internal(set) var rejected = 0
-    /// Pushes that APNs certainly did not process, returned to the caller.
+    /// The number of pushes that APNs certainly did not process and that were returned to the
+    /// caller.
     public internal(set) var notSent = 0
-    /// Pushes whose answer never came.
+    /// The number of pushes whose answer never came.
     public internal(set) var unknown = 0
   }
 }

@@ -2,24 +2,33 @@ import CloudKitModel
 import Cryptography
 import HTTP2Transport
 
-/// Sending and answering. All of it runs on the loop's thread.
+/// The sending of pushes and the handling of answers. All methods run on the loop's thread.
 extension APNsClient {
-  /// Events on the loop since the metrics were last published.
+  /// The changes of the metrics since they were last published. Numbers may be negative.
   struct LoopEvents {
+    /// The number of pushes that left the queue, less those that were put back.
     var noLongerWaiting = 0
+    /// The number of pushes that were sent, less those that ended.
     var sent = 0
+    /// The number of pushes that APNs accepted.
     var accepted = 0
+    /// The number of pushes that APNs answered with another status.
     var rejected = 0
+    /// The number of pushes that were returned as not sent.
     var notSent = 0
+    /// The number of pushes without an answer.
     var unknown = 0
+    /// The number of attempts to connect.
     var connections = 0
+    /// The reason of the last end of a connection; `nil` if none ended.
     var end: String?
   }
 
-  /// How often an unprocessed push is given to a connection before it is returned.
+  /// The number of times that an unprocessed push is given to a connection before it is returned.
   private static let greatestAttempts = 3
 
-  /// Collects new pushes, and gives the connections as many as they may have.
+  /// Collects new pushes, gives as many to the connections as these can take, and reports the rest
+  /// to the pool.
   func pump() {
     queue.append(contentsOf: intake.collect())
     if pool.isClosed { failWaiting("the client is closed") }
@@ -28,7 +37,7 @@ extension APNsClient {
     publishMetrics()
   }
 
-  /// Once for all events of this round of the loop.
+  /// Runs ``pump()`` once after all events of this round of the loop.
   func schedulePump() {
     guard !isPumpScheduled else { return }
     isPumpScheduled = true
@@ -38,16 +47,19 @@ extension APNsClient {
     }
   }
 
+  /// Returns all waiting pushes as not sent.
   func failWaiting(_ reason: String) {
     queue.append(contentsOf: intake.collect())
     let items = queue.removeAll()
     events.noLongerWaiting += items.count
     events.notSent += items.count
-    // First, so that a caller whose push is returned finds it in the metrics.
+    // The metrics come first, so that a caller finds a returned push in them.
     publishMetrics()
     for item in items { item.completion(.notSent(reason)) }
   }
 
+  /// Sends waiting pushes while a connection has capacity. Without a provider token, all of them
+  /// fail.
   private func sendWaiting() {
     guard pool.next != nil else { return }
     let token: String?
@@ -67,7 +79,7 @@ extension APNsClient {
     let authorization = token.map { "bearer \($0)" }
     var number = 0
     var connection: HTTP2ClientConnection?
-    // Evaluated for each push, since sending may show that the connection is gone.
+    // `pool.next` is evaluated for each push, because sending may show that the connection is gone.
     while !queue.isEmpty, let next = pool.next {
       if next.number != number {
         number = next.number
@@ -86,6 +98,11 @@ extension APNsClient {
     }
   }
 
+  /// Handles the end of a request: completes the push, or puts it back into the queue.
+  ///
+  /// - A push whose token has expired is repeated once, if another token is available.
+  /// - A push that APNs certainly did not process is repeated, up to three attempts.
+  /// - Any other status 403 also retires the connection.
   private func finish(_ item: PushItem, _ outcome: Result<HTTP2Response, HTTP2Error>) {
     let number = item.connection
     events.sent -= 1
@@ -116,12 +133,14 @@ extension APNsClient {
     }
   }
 
-  /// The connections' streams bound the number of these, in addition to the intake's limit.
+  /// Puts a push back into the queue. The streams of the connections bound the number of these, in
+  /// addition to the limit of the intake.
   private func putBack(_ item: PushItem) {
     events.noLongerWaiting -= 1
     queue.append(item)
   }
 
+  /// Counts a result and calls the completion.
   private func complete(_ item: PushItem, _ result: APNsResult) {
     switch result {
     case .answered(200, _, _, _, _): events.accepted += 1
@@ -132,6 +151,7 @@ extension APNsClient {
     item.completion(result)
   }
 
+  /// Adds the changes to the published metrics.
   func publishMetrics() {
     let events = events
     let (isConnected, openConnections) = (pool.isConnected, pool.connections.count)

@@ -1,14 +1,16 @@
 import CloudKitModel
 import HTTP2Transport
 
-/// Sends pushes to APNs over HTTP/2, in the name of one team.
+/// A client that sends pushes to APNs over HTTP/2, with the credential of one team or app.
 ///
-/// The first push opens a connection, which is kept. Others are opened when it is full, and closed
-/// when they are idle (``Configuration/maximumConnections``). When a connection ends, pushes that
-/// APNs certainly did not process go over another one; pushes with an unknown outcome are answered
-/// as such. If no connection can be opened, waiting pushes are answered as not sent. A push that is
-/// refused because its provider token has expired is repeated once with a new token. Several topics
-/// may use one client.
+/// The first push opens a connection, which stays open. The client opens further ones when it is
+/// full, and closes those that are idle (``Configuration/maximumConnections``). Several topics may
+/// use one client.
+///
+/// When a connection ends, pushes that APNs certainly did not process go over another one. Other
+/// pushes are answered with ``APNsResult/unknown(_:)``. If no connection can be opened, waiting
+/// pushes are answered with ``APNsResult/notSent(_:)``. A push that is refused because its provider
+/// token has expired is repeated once with a new token.
 ///
 /// ```swift
 /// let client = APNsClient(configuration, loop: loop)
@@ -16,32 +18,48 @@ import HTTP2Transport
 /// await client.close()
 /// ```
 ///
-/// A client with a connection stays alive until it is closed. Unchecked: the intake's lock guards a
-/// part of the state, and only the loop's thread uses the rest.
+/// A client with a connection stays alive until it is closed. `@unchecked Sendable`: the intake's
+/// lock guards a part of the state, and only the loop's thread uses the rest.
 public final class APNsClient: @unchecked Sendable {
+  /// The callback of a push. It is called once.
   public typealias Completion = @Sendable (APNsResult) -> Void
 
+  /// The address, authentication and limits.
   let configuration: Configuration
+  /// The event loop of the connections.
   let loop: EventLoop
+  /// The clock for provider tokens.
   let clock: @Sendable () -> Timestamp
+  /// The source of numbers in 0 ..< 1 for the random part of delays.
   let random: @Sendable () -> Double
+  /// The entrance for pushes of all threads, with the published metrics.
   let intake: APNsClientIntake
 
+  /// The state machine that decides about connections.
   var pool: APNsConnectionPool
+  /// The pushes that wait for a connection or a free stream.
   var queue = FIFO<PushItem>()
-  /// Changes since the metrics were last published.
+  /// The changes since the metrics were last published.
   var events = LoopEvents()
+  /// Whether ``pump()`` runs after this round of the loop.
   var isPumpScheduled = false
+  /// Whether a later look at the waiting pushes is scheduled.
   var isLookScheduled = false
+  /// Whether a check for idle connections is scheduled.
   var isIdleCheckScheduled = false
-  /// Every open connection by its number: those in use, and those that still await answers.
+  /// All open connections by their numbers: those in use, and those that still await answers.
   var connections: [Int: HTTP2ClientConnection] = [:]
+  /// The completions of ``close(_:)``.
   var closers: [@Sendable () -> Void] = []
 
+  /// Creates a client. It connects with the first push.
+  ///
   /// - Parameters:
-  ///   - loop: the loop of the connections; several clients may share one. It must not be shut down
-  ///     before the client is closed.
-  ///   - random: numbers in 0 ..< 1, for the random part of delays.
+  ///   - loop: The event loop of the connections. Several clients may share one. Close the client
+  ///     before you
+  ///     shut down the loop.
+  ///   - clock: The clock for provider tokens.
+  ///   - random: Returns numbers in 0 ..< 1 for the random part of delays.
   public init(
     _ configuration: Configuration, loop: EventLoop,
     clock: @escaping @Sendable () -> Timestamp = { .now },
@@ -55,10 +73,11 @@ public final class APNsClient: @unchecked Sendable {
     pool = APNsConnectionPool(limits: configuration.poolLimits)
   }
 
-  /// Sends a push.
+  /// Sends a push. Any thread may call the method.
   ///
-  /// The completion is called once and must not block. It is called on the loop's thread, or before
-  /// this method returns if too many pushes wait or the client is closed.
+  /// - Parameter completion: Receives the result. It is called once, on the loop's thread. It is
+  ///   called before the method returns if too many pushes wait or the client is closed. It must
+  ///   not block.
   public func send(_ push: Push, completion: @escaping Completion) {
     switch intake.enter(PushItem(push: push, completion: completion)) {
     case .wake:
@@ -70,14 +89,15 @@ public final class APNsClient: @unchecked Sendable {
     }
   }
 
+  /// The counters and the state of the client. Any thread may read them.
   public var metrics: Metrics { intake.metrics }
 
-  /// Pushes that wait for a connection or a free stream.
+  /// The number of pushes that wait for a connection or a free stream.
   public var waitingCount: Int { metrics.waiting }
 
-  /// Ends the connections when all sent pushes are answered, after ``Configuration/closeTimeout``
-  /// at the latest. Waiting and later pushes are answered as not sent. When this returns, every
-  /// completion has been called.
+  /// Closes the connections when all sent pushes are answered, after ``Configuration/closeTimeout``
+  /// at the latest. Waiting and later pushes are answered as not sent. All completions have been
+  /// called when the method returns.
   public func close() async {
     await withCheckedContinuation { continuation in
       let isRunning = loop.execute { self.close { continuation.resume() } }
@@ -88,7 +108,7 @@ public final class APNsClient: @unchecked Sendable {
     }
   }
 
-  /// Without a loop, nothing can be sent.
+  /// Answers all collected pushes as not sent, because the event loop is shut down.
   private func refuseIncoming() {
     let items = intake.close()
     intake.update { metrics in

@@ -1,28 +1,34 @@
-/// Decides when to connect to APNs, and which connection gets the next push. A value: the client
-/// reports events and performs the actions.
+/// The state machine that decides when to connect to APNs and which connection gets the next push.
 ///
-/// The first push opens one connection. If all connections have had every stream in use for a while
-/// and pushes still wait, another is opened, one after the other up to a limit. Pushes go to the
-/// oldest connection with capacity, so that the connections of a burst become idle after it and are
-/// closed. One connection stays, because APNs wants connections to last. A connection that ends
-/// after its proof is replaced as soon as there is work. One that ends before its proof is replaced
-/// after growing delays (``RetryPolicy/reconnect``).
+/// It is a value: the client reports events and performs the actions. Times are nanoseconds of a
+/// monotonic clock. The rules:
 ///
-/// Times are nanoseconds of a monotonic clock.
+/// - The first push opens one connection.
+/// - If all connections have had every stream in use for a while and pushes still wait, the pool
+///   opens another, one after the other up to a limit.
+/// - Pushes go to the oldest connection with capacity. The connections of a burst therefore become
+///   idle after it, and the pool closes them.
+/// - One connection stays, because Apple asks senders to keep connections open.
+/// - A connection that ends after its proof is replaced as soon as a push waits. One that ends
+///   before its proof is replaced after growing delays (``RetryPolicy/reconnect``).
 struct APNsConnectionPool: Sendable, Hashable {
+  /// The limits of the pool.
   struct Limits: Sendable, Hashable {
+    /// The greatest number of connections.
     var connections = 4
-    /// How long all connections must have been full before another is opened.
+    /// The time for which all connections must have been full before the pool opens another.
     var fullness: Duration = .milliseconds(50)
-    /// How long a further connection must be idle before it is closed.
+    /// The time for which a further connection must be idle before the pool closes it.
     var idleness: Duration = .seconds(600)
   }
 
+  /// An event that the client reports. The first value of an event is the number of the connection.
   enum Event: Sendable, Hashable {
     /// The number of pushes that wait because no connection has capacity.
     case waiting(Int)
     /// The connection is open, with at most `limit` concurrent requests.
     case opened(Int, limit: Int)
+    /// APNs changed the number of concurrent requests.
     case limitChanged(Int, limit: Int)
     /// A push was given to the connection.
     case sent(Int)
@@ -30,44 +36,57 @@ struct APNsConnectionPool: Sendable, Hashable {
     case finished(Int, status: Int?)
     /// APNs does not accept the key or certificate on this connection.
     case refused(Int, random: Double)
-    /// The connection takes no more pushes. `random` is in 0 ..< 1, for the delay's random part.
+    /// The connection takes no more pushes. `random` is in 0 ..< 1, for the random part of the
+    /// delay.
     case ended(Int, isOrderly: Bool, random: Double)
+    /// The delay of ``Action/rest(seconds:failsWaiting:)`` has passed.
     case rested
-    /// Time has passed.
+    /// Time has passed. The pool looks for idle connections.
     case timePassed
+    /// The client closes. The pool ignores all later events.
     case close
   }
 
+  /// An action that the client must perform.
   enum Action: Sendable, Hashable {
+    /// Nothing is to be done.
     case none
+    /// Open a connection with this number.
     case connect(Int)
-    /// Report when this many seconds have passed, after which connecting may be tried again. Fail
-    /// the waiting pushes if there is no connection.
+    /// Report ``Event/rested`` after this many seconds. The pool does not connect before. If
+    /// `failsWaiting` is true, return the waiting pushes as not sent.
     case rest(seconds: Double, failsWaiting: Bool)
-    /// Report the number of waiting pushes when the time has passed.
+    /// Report the number of waiting pushes after this time.
     case lookAgain(after: Duration)
     /// End these connections when their pushes are answered.
     case end([Int])
   }
 
-  /// Orderly ends before the proof that do not count as the sender's failure.
+  /// The number of failures before which an orderly end does not fail the waiting pushes. A server
+  /// may close connections before their proof for reasons of its own.
   private static let toleratedOrderlyEnds = 3
 
+  /// The limits.
   let limits: Limits
-  /// Sorted by number.
+  /// The connections that take pushes, in the order of their numbers.
   private(set) var connections: [APNsConnection] = []
+  /// Whether the pool is closed.
   private(set) var isClosed = false
+  /// Whether the pool waits before it connects again.
   private(set) var isResting = false
+  /// The number of the last connection.
   private var lastNumber = 0
   /// The number of consecutive connections that ended before their proof.
   private var failures = 0
+  /// The time since which all connections have been full; `nil` while they are not.
   private var fullSince: Int64?
 
+  /// Creates a pool without connections.
   init(limits: Limits = Limits()) {
     self.limits = limits
   }
 
-  /// The connection for the next push, and the number of pushes that it may have; nil if none has
+  /// The connection for the next push, and the number of pushes that it can take; `nil` if none has
   /// capacity.
   var next: (number: Int, capacity: Int)? {
     for connection in connections {
@@ -80,6 +99,10 @@ struct APNsConnectionPool: Sendable, Hashable {
   /// Whether a connection can take pushes, now or after others are answered.
   var isConnected: Bool { connections.contains { $0.phase != .connecting } }
 
+  /// Handles an event and returns the action to perform.
+  ///
+  /// - Parameter now: The time in nanoseconds of a monotonic clock.
+  /// - Complexity: O(*n*), where *n* is the number of connections.
   mutating func handle(_ event: Event, at now: Int64) -> Action {
     guard !isClosed else { return .none }
     switch event {
@@ -113,6 +136,7 @@ struct APNsConnectionPool: Sendable, Hashable {
     return .none
   }
 
+  /// Decides whether the waiting pushes need another connection.
   private mutating func look(waiting count: Int, at now: Int64) -> Action {
     guard count > 0, !isResting else {
       fullSince = nil
@@ -130,6 +154,7 @@ struct APNsConnectionPool: Sendable, Hashable {
     return rest > 0 ? .lookAgain(after: .nanoseconds(rest)) : connect()
   }
 
+  /// Adds a connection.
   private mutating func connect() -> Action {
     fullSince = nil
     lastNumber += 1
@@ -137,6 +162,7 @@ struct APNsConnectionPool: Sendable, Hashable {
     return .connect(lastNumber)
   }
 
+  /// Starts a delay before the next connection. Waiting pushes fail only if no connection is left.
   private mutating func rest(random: Double, failsWaiting: Bool) -> Action {
     defer { failures += 1 }
     isResting = true
@@ -145,7 +171,7 @@ struct APNsConnectionPool: Sendable, Hashable {
       failsWaiting: failsWaiting && connections.isEmpty)
   }
 
-  /// Ends connections that have been idle for long, the newest first, and never the last one.
+  /// Removes connections that have been idle for long: the newest first, and never the last one.
   private mutating func endIdle(at now: Int64) -> Action {
     var ended: [Int] = []
     for connection in connections.reversed() where connections.count > 1 {
@@ -158,11 +184,13 @@ struct APNsConnectionPool: Sendable, Hashable {
     return ended.isEmpty ? .none : .end(ended)
   }
 
+  /// Changes a connection, if the pool still has it.
   private mutating func change(_ number: Int, _ body: (inout APNsConnection) -> Void) {
     guard let index = connections.firstIndex(where: { $0.number == number }) else { return }
     body(&connections[index])
   }
 
+  /// Removes a connection and returns it; `nil` if the pool does not have it.
   private mutating func remove(_ number: Int) -> APNsConnection? {
     guard let index = connections.firstIndex(where: { $0.number == number }) else { return nil }
     return connections.remove(at: index)
