@@ -18,8 +18,8 @@ import WebServices
 /// 2. ``AdminAuthenticator`` finds the admin key or the browser's session.
 /// 3. ``AdminRouter`` calls the endpoint, or ``Console`` sends a page or a file.
 ///
-/// A failure has the form of the protocol's errors, with a code, a reason and the request's identifier
-/// in the log:
+/// A failure has the form of the protocol's errors, with a code, a reason, and the request's
+/// identifier in the log:
 ///
 ///     { "uuid": "…", "serverErrorCode": "NOT_FOUND", "reason": "there is no user named 'bob'" }
 package final class AdminService: Sendable {

@@ -99,8 +99,8 @@ struct AdminDatabases: Sendable {
 ///
 ///     AdminContinuation.text(["_alice", "all-quakes"])
 ///
-/// The text names a position in the order of the list and no row number. Rows that are added or removed
-/// meanwhile therefore neither repeat nor hide others.
+/// The text names a position in the order of the list and no row number. Rows that are added or
+/// removed meanwhile therefore neither repeat nor hide others.
 enum AdminContinuation {
   /// Encodes the sort key of a page's last row, as Base64URL of a JSON array.
   static func text(_ parts: [String]) -> String {

@@ -7,8 +7,8 @@ import WebServices
 /// The endpoints `explain/…`, which say why a notification came or did not come, and which run
 /// predicates without saving anything.
 ///
-/// Two examples: the notifications of a record's last changes, and the subscriptions that a new record
-/// would fire.
+/// Two examples: the notifications of a record's last changes, and the subscriptions that a new
+/// record would fire.
 ///
 ///     GET explain/record?container=iCloud.com.example.app&recordName=quake-1
 ///

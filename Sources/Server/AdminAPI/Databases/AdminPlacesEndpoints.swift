@@ -7,7 +7,8 @@ import WebServices
 /// The answer of `databases`. The size of a shared database is missing:
 ///
 ///     { "databases": [ { "database": "public", "bytes": 20480 },
-///                      { "database": "private", "user": "_3f2a…", "userName": "alice", "bytes": 512 },
+///                      { "database": "private", "user": "_3f2a…", "userName": "alice",
+///                        "bytes": 512 },
 ///                      { "database": "shared", "user": "_3f2a…", "userName": "alice" } ] }
 struct AdminPlacesEndpoints: AdminEndpoints {
   let administration: any AdministrationStore

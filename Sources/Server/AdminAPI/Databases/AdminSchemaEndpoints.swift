@@ -7,8 +7,8 @@ import WebServices
 /// The endpoints `schema…`: record types, fields, indexes, imports, and the deployment of the
 /// development schema.
 ///
-/// An import changes the development environment only. A deployment then adds the development schema to
-/// production. Both answer with their changes, and with the changes that they refused:
+/// An import changes the development environment only. A deployment then adds the development
+/// schema to production. Both answer with their changes, and with the changes that they refused:
 ///
 ///     { "changes": ["…"], "refusals": [] }
 struct AdminSchemaEndpoints: AdminEndpoints {

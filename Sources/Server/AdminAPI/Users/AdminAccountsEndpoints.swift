@@ -12,8 +12,8 @@ import WebServices
 ///     POST users/add
 ///     { "name": "alice", "emailAddress": "alice@example.com", "lifetime": 86400 }
 ///
-/// The answer contains the account and its web auth token, which no later answer repeats. An account
-/// without a password cannot use the sign-in page with a password.
+/// The answer contains the account and its web auth token, which no later answer repeats. Without a
+/// password, the user cannot sign in with one.
 struct AdminAccountsEndpoints: AdminEndpoints {
   let store: any AccountStore & SessionStore & SignInStore
   let accounts: AdminAccounts
