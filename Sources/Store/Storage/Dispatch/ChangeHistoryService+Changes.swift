@@ -4,6 +4,17 @@ import StoreModel
 
 // Dispatched changes stay in the outbox, for explanations.
 extension ChangeHistoryService {
+  /// Returns dispatched changes of a database, the newest first.
+  ///
+  /// With a record ID, the method examines changes in pages of 500 until it has found `limit`
+  /// changes of the record, or the history ends.
+  ///
+  /// - Parameters:
+  ///   - recordID: the record whose changes are returned; nil for all changes.
+  ///   - sequence: the change before which the search begins; nil begins at the newest dispatched
+  ///     one.
+  ///   - limit: the most changes returned.
+  /// - Complexity: O(*n*) for the *n* changes of the database's history, at worst.
   func pastChanges(
     of recordID: RecordID?, in database: DatabaseID, before sequence: Int64?, limit: Int
   ) async throws -> [PastChange] {
@@ -29,6 +40,9 @@ extension ChangeHistoryService {
 
   /// Deletes changes that were dispatched before `horizon`. It reads all rows of dispatches, a page
   /// at a time, in read transactions.
+  ///
+  /// Changes are deleted by transactions of dispatch: a row of ``DispatchTable`` and the changes
+  /// before it go together. A partly dispatched change stays.
   func trimChangeHistory(before horizon: Timestamp) async throws {
     let pageSize: Int64 = 5_000
     var last = DispatchTable.Key(database: .min, through: .min)

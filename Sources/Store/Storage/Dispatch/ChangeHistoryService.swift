@@ -4,9 +4,18 @@ import SQLEngine
 import StoreModel
 
 /// The history behind explanations: dispatched changes and their notifications.
+///
+/// All methods read, except ``trimChangeHistory(before:)``. They answer questions such as "Why did
+/// this device get no push for this change?".
 struct ChangeHistoryService: ChangeHistoryStore {
   let transactions: Transactions
 
+  /// Returns the notifications that a change fired, with their deliveries.
+  ///
+  /// - Parameters:
+  ///   - change: a dispatched change.
+  ///   - subscriber: the user whose notifications are returned; nil for all users.
+  ///   - limit: the most notifications returned.
   func notifications(
     ofChange change: PastChange, subscriber: String?, limit: Int
   ) async throws -> [PastNotification] {
@@ -25,6 +34,10 @@ struct ChangeHistoryService: ChangeHistoryStore {
     }
   }
 
+  /// Returns the latest notifications that a subscription fired, with their deliveries.
+  ///
+  /// The method goes through the latest log entries of the subscriber, so a subscription that fires
+  /// rarely may have older entries that are not found.
   func notifications(
     ofSubscription name: SubscriptionName, in database: DatabaseID, limit: Int
   ) async throws -> [PastNotification] {
@@ -44,10 +57,12 @@ struct ChangeHistoryService: ChangeHistoryStore {
     }
   }
 
+  /// Returns the log entry of a delivery; nil if either is gone.
   func logEntry(ofDelivery id: Delivery.ID) async throws -> LogEntry? {
     try await transactions.read { try NotificationLogTable(transaction: $0).entry(ofDelivery: id) }
   }
 
+  /// Returns a subscription with its versions; nil if it does not exist.
   func subscriptionState(
     of name: SubscriptionName, in database: DatabaseID
   ) async throws -> SubscriptionState? {
@@ -56,6 +71,7 @@ struct ChangeHistoryService: ChangeHistoryStore {
     }
   }
 
+  /// Returns the deletion of a subscription; nil if none is kept.
   func subscriptionDeletion(
     of name: SubscriptionName, in database: DatabaseID
   ) async throws -> SubscriptionDeletion? {
@@ -64,6 +80,13 @@ struct ChangeHistoryService: ChangeHistoryStore {
     }
   }
 
+  /// Returns a page of a database's subscriptions with their versions, in the order of subscribers
+  /// and IDs.
+  ///
+  /// - Parameters:
+  ///   - subscriptionID: the ID that the subscriptions have; nil for all IDs.
+  ///   - subscriber: the user who saved them; nil for all users.
+  ///   - name: the subscription before the page; nil for the first page.
   func subscriptionStates(
     withID subscriptionID: String?, of subscriber: String?, in database: DatabaseID,
     after name: SubscriptionName?, limit: Int
@@ -74,6 +97,7 @@ struct ChangeHistoryService: ChangeHistoryStore {
     }
   }
 
+  /// Returns the periods during which a recipient had devices, present and former ones.
   func devicePeriods(of recipient: Recipient) async throws -> [DevicePeriod] {
     try await transactions.read { try DeviceTable(transaction: $0).periods(of: recipient) }
   }

@@ -2,32 +2,65 @@ import CloudKitModel
 import SQLEngine
 import StoreModel
 
-/// Writes the effects of matched changes in the writer's transaction.
+/// A writer of the effects of matched changes, in one transaction.
+///
+/// For each firing it writes a log entry and, for each device of the subscriber except the origin,
+/// a delivery. It counts badges, deletes `firesOnce` subscriptions and stores the dispatch
+/// position. Nothing is written twice: changes and firings that the position has passed are
+/// skipped.
+///
+/// Rows of the log, its index and the deliveries are collected and inserted by statements for many
+/// rows.
+///
+/// ```swift
+/// var dispatch = DispatchCompletion(
+///   timestamp: timestamp, capacity: capacity, transaction: transaction)
+/// try dispatch.complete(changes)
+/// return dispatch.outcome
+/// ```
 struct DispatchCompletion {
   let timestamp: Timestamp
   let transaction: StoreTransaction
+  /// The effects written so far.
   fileprivate(set) var outcome = DispatchOutcome()
   /// The deliveries that may still be written, and those that may still be leased to the caller.
+  /// Nil writes all deliveries and leases none.
   fileprivate(set) var capacity: DeliveryCapacity?
   /// The number supply of the last database written to, and those of the others.
   private var supply: NumberSupply?
   private var supplies: [DatabaseID: NumberSupply] = [:]
+  /// The devices of each user, found at the user's first firing in the transaction.
   private var targets: [UserOfDatabase: DispatchTarget] = [:]
   /// The subscription version of the deletions of `firesOnce` subscriptions.
   private var versions: [DatabaseID: Int64] = [:]
+  /// The rows of the notification log that are not inserted yet.
   private var entries = RowInsertion(NotificationLogTable.insertion)
+  /// The rows of the log's index by subscriber that are not inserted yet.
   private var filings = RowInsertion(NotificationIndexTable.insertion)
+  /// The rows of deliveries that are not inserted yet.
   private var deliveries = RowInsertion(DeliveryTable.insertion)
-  /// The dispatch progress of each part.
+  /// The dispatch progress of each part. It is created at the part's first change.
   private var progress: [DatabasePart: DispatchProgress] = [:]
 
+  /// Creates a writer.
+  ///
+  /// - Parameters:
+  ///   - timestamp: the time of the log entries and deliveries.
+  ///   - capacity: the limits on deliveries; nil writes all and leases none.
+  ///   - transaction: the writer's transaction, which has the locks of
+  ///     ``WriteLocks/dispatch(of:)``.
   init(timestamp: Timestamp, capacity: DeliveryCapacity?, transaction: StoreTransaction) {
     self.timestamp = timestamp
     self.capacity = capacity
     self.transaction = transaction
   }
 
-  /// Writes the effects of each change.
+  /// Writes the effects of the changes, in their order, and then the positions of their parts. Call
+  /// it once.
+  ///
+  /// - Throws: ``StoreError/Code/outOfOrder`` if a change of the database was left out.
+  ///   ``StoreError/Code/leaseLost`` if another server dispatches a part. Nothing is dispatched
+  ///   then, because the transaction is rolled back.
   mutating func complete(_ changes: [PreparedChange]) throws {
     let firings = changes.reduce(0) { $0 + $1.matched.firings.count }
     outcome.logged.reserveCapacity(firings)
@@ -41,6 +74,9 @@ struct DispatchCompletion {
     }
   }
 
+  /// Writes the effects of one change.
+  ///
+  /// - Parameter place: the index of the change in the call.
   private mutating func complete(_ prepared: PreparedChange, at place: Int) throws {
     let matched = prepared.matched
     guard try settle(matched) else { return }
@@ -91,6 +127,8 @@ struct DispatchCompletion {
   }
 
   /// Whether every user may read the changed record, so that subscribers need no check.
+  ///
+  /// True for a change without a record, such as the deletion of a zone.
   private func isReadableByAll(_ change: Change, at address: DatabaseAddress) throws -> Bool {
     guard let record = change.record else { return true }
     return try AccessPolicy.access(
@@ -98,8 +136,8 @@ struct DispatchCompletion {
     ).mayRead(record)
   }
 
-  /// Whether the subscriber may read the changed record now; a withheld notification is added to
-  /// the result.
+  /// Whether the subscriber may read the changed record now. If not, a ``WithheldNotification`` is
+  /// added to the result.
   private mutating func mayRead(
     _ firing: StoredSubscription, _ entry: OutboxEntry, at address: DatabaseAddress
   ) throws -> Bool {
@@ -118,7 +156,10 @@ struct DispatchCompletion {
     return false
   }
 
-  /// Deletes a `firesOnce` subscription; false if it is gone or was replaced.
+  /// Deletes a `firesOnce` subscription that fires; false if it is gone or was replaced, so that it
+  /// does not fire.
+  ///
+  /// All deletions of a transaction in one database have the same subscription version.
   private mutating func consume(
     _ firing: StoredSubscription, in database: DatabaseID
   ) throws -> Bool {
@@ -131,7 +172,7 @@ struct DispatchCompletion {
       timestamp: timestamp)
   }
 
-  /// Adds an entry to the log.
+  /// Adds an entry to the notification log.
   private mutating func log(
     _ row: NotificationIndexRow, _ content: ArraySlice<UInt8>, _ unsent: UnsentDeliveries
   ) throws {
@@ -140,7 +181,10 @@ struct DispatchCompletion {
     }
   }
 
-  /// Adds an entry to the index by subscriber, now or later.
+  /// Adds an entry to the log's index by subscriber, now or later.
+  ///
+  /// On a server with a ``NotificationTail``, entries wait in memory and are filed together.
+  /// Entries of a change with many firings are filed at once, on any engine.
   private mutating func file(_ row: NotificationIndexRow, amongMany: Bool) throws {
     guard transaction.tail == nil || amongMany else {
       return transaction.tailChange.added.append(row)
@@ -151,6 +195,13 @@ struct DispatchCompletion {
   }
 
   /// Adds the delivery of the last log entry to a device, unless the device made the change.
+  ///
+  /// The delivery is leased to the caller if there is capacity on its route. Otherwise it waits in
+  /// the store.
+  ///
+  /// - Parameters:
+  ///   - sequence: the number of the log entry.
+  ///   - place: the index of the device in ``DispatchOutcome/devices``.
   private mutating func owe(
     _ notification: PreparedNotifications.Element, of change: Change, loggedAs sequence: Int64,
     toDevice place: Int, in database: DatabaseID
@@ -180,6 +231,7 @@ struct DispatchCompletion {
         due: lease?.until ?? timestamp))
   }
 
+  /// Takes one delivery from the capacity of a route; nil if there is none left.
   private mutating func takeCapacity(on route: DeliveryRoute.ID) -> DeliveryLease? {
     guard let left = capacity?.capacities[route] ?? capacity?.otherCapacity, left > 0 else {
       return nil
@@ -188,8 +240,13 @@ struct DispatchCompletion {
     return capacity?.lease
   }
 
-  /// The unexpired devices to which the subscriber's notifications of the container are pushed. The
-  /// courier's readers poll instead.
+  /// The devices of a user, read at the first call for the user in a database.
+  ///
+  /// They are the unexpired devices to which the subscriber's notifications of the container are
+  /// pushed. The courier's readers poll instead. A device without a channel on this server is only
+  /// counted.
+  ///
+  /// - Throws: ``StoreError/Code/corrupt`` if a device has no number.
   private mutating func target(
     _ user: UserOfDatabase, at address: DatabaseAddress
   ) throws -> DispatchTarget {
@@ -215,12 +272,14 @@ struct DispatchCompletion {
     return target
   }
 
+  /// Takes the next number of the database's sequence.
   private mutating func nextNumber(of database: DatabaseID) throws -> Int64 {
     var supply = try supply(of: database)
     defer { self.supply = supply }
     return try supply.take(from: transaction)
   }
 
+  /// The number supply of a database. A new one draws 16 numbers at once.
   private mutating func supply(of database: DatabaseID) throws -> NumberSupply {
     if let supply, supply.database == database { return supply }
     if let supply { supplies[supply.database] = supply }
@@ -228,8 +287,10 @@ struct DispatchCompletion {
   }
 }
 
-/// The devices to which a user's notifications are pushed.
+/// The devices to which a user's notifications in one database are pushed, and the deliveries that
+/// may still wait for them.
 private struct DispatchTarget {
+  /// The user, and the database of the notifications.
   let user: UserOfDatabase
   /// Their range in ``DispatchOutcome/devices``.
   var devices = 0..<0
@@ -239,12 +300,14 @@ private struct DispatchTarget {
   private var isCounted = false
   /// The number of devices without a channel, and the reasons.
   private var passedOver = 0
+  /// The reasons of the devices without a channel.
   private var noWays: UnsentDeliveries = []
 
   init(user: UserOfDatabase) {
     self.user = user
   }
 
+  /// Counts a device without a channel.
   mutating func passOver(_ device: DeviceToken) {
     passedOver += 1
     noWays.insert(UnsentDeliveries(noWayTo: device.kind, device.apnsEnvironment))
@@ -252,6 +315,9 @@ private struct DispatchTarget {
 
   /// Reserves deliveries of a change to all devices except the origin; beyond a limit, reserves
   /// none.
+  ///
+  /// For most users the estimate in ``UserBacklogs`` suffices. If it says that the limit is
+  /// reached, the method counts the user's waiting deliveries once in the transaction.
   ///
   /// - Returns: why some devices have no delivery.
   mutating func take(

@@ -1,28 +1,35 @@
 import CloudKitModel
 import StoreModel
 
-/// Tracks the changes of a database that a transaction dispatches.
+/// The progress of a transaction that dispatches changes of a database, or of a part.
 ///
 /// The changes themselves are not updated: they stay in the outbox as the history for explanations.
 /// One row stores the position for all changes of the transaction.
 ///
 /// In a divided database each part has such a row. The row for the changes is written when the last
 /// part has dispatched them.
+///
+/// The life of a progress: ``init(of:in:)`` reads the position and checks the lease, ``settle(_:)``
+/// advances it for each change, ``write(at:in:)`` stores it.
 struct DispatchProgress {
   private let part: DatabasePart
   /// The pending division; nil if there is none.
   private let repartition: Repartition?
-  /// The stored position.
+  /// The stored position. It is nil before the first dispatch.
   private let stored: DispatchPosition?
+  /// The position after the changes so far.
   private var position: DispatchPosition
   /// The position of the last change that the transaction dispatched fully.
   private var whole: DispatchPosition?
   /// The number of changes that the transaction dispatches, fully or partly.
   private var count = 0
+  /// The fully dispatched changes that are too large for the history.
   private var large: [OutboxEntry] = []
 
   private var database: DatabaseID { part.database }
 
+  /// Reads the stored position, under the database's lock.
+  ///
   /// - Throws: ``StoreError/Code/leaseLost`` if another server dispatches the part's changes.
   init(of part: DatabasePart, in transaction: StoreTransaction) throws {
     self.part = part
@@ -31,7 +38,11 @@ struct DispatchProgress {
     position = stored ?? DispatchPosition(through: .min, changes: 0)
   }
 
-  /// Adds a change, or the continuation of one; false if it is already dispatched.
+  /// Adds a change, or the continuation of one; false if it is already dispatched, so that the
+  /// caller skips it.
+  ///
+  /// A change counts in the order of sequences. A partly dispatched change must continue at the
+  /// subscription at which it stopped.
   ///
   /// - Throws: ``StoreError/Code/outOfOrder`` for a change after one that is not fully dispatched,
   ///   or after the last change of the present parts.
@@ -58,6 +69,9 @@ struct DispatchProgress {
 
   /// Writes the position, and deletes changes beyond the history's limits.
   ///
+  /// If a division of the database is pending and all its changes are dispatched now, the method
+  /// divides the database.
+  ///
   /// - Throws: ``StoreError/Code/outOfOrder`` if other changes wait before the last of them, which
   ///   the position would mark as dispatched.
   func write(at timestamp: Timestamp, in transaction: StoreTransaction) throws {
@@ -78,6 +92,8 @@ struct DispatchProgress {
     try DispatchLeaseTable(transaction: transaction).divide(database, into: repartition.nextParts)
   }
 
+  /// Writes the position of a whole database. The row of a change that was dispatched partly before
+  /// is removed.
   private func writeWhole(at timestamp: Timestamp, in transaction: StoreTransaction) throws {
     let dispatches = DispatchTable(transaction: transaction)
     if let begun = stored, begun.settled != nil, begun.through < position.through {
@@ -91,6 +107,7 @@ struct DispatchProgress {
     try drop(large, from: stored, to: position, in: transaction)
   }
 
+  /// Writes the position of a part, and that of the database if this part was the last one behind.
   private func writePart(at timestamp: Timestamp, in transaction: StoreTransaction) throws {
     let dispatches = DispatchTable(transaction: transaction)
     try PartDispatchTable(transaction: transaction).write(position, of: part)
@@ -105,6 +122,10 @@ struct DispatchProgress {
   }
 
   /// Deletes dispatched changes beyond the history's limits.
+  ///
+  /// Large changes lose their fields. Old changes are deleted once in a while, so that most
+  /// transactions delete nothing. The interval is 64 changes, or an eighth of the limit if that is
+  /// less.
   private func drop(
     _ large: [OutboxEntry], from begin: DispatchPosition?, to end: DispatchPosition,
     in transaction: StoreTransaction
@@ -120,6 +141,7 @@ struct DispatchProgress {
     try dispatches.dropChanges(of: database, before: whole - Int64(limit))
   }
 
+  /// The error that makes the dispatcher read the outbox.
   private var outOfOrder: StoreError {
     StoreError(
       .outOfOrder,

@@ -23,23 +23,29 @@ struct DispatchTable {
     """
   ]
 
-  /// The key of a row.
+  /// The key of a row, for walks through the table.
   struct Key: Sendable {
     var database: Int64
+    /// The last change that the transaction dispatched, fully or partly.
     var through: Int64
   }
 
-  /// A transaction that dispatched changes.
+  /// A transaction that dispatched changes, as the trimming of the history reads it.
   struct Dispatch: InDatabase {
     var key: Key
+    /// The number of the database's changes through this row.
     var changes: Int64
+    /// The time of the transaction, in milliseconds since 1970.
     var dispatched: Int64
+    /// Whether the last change is dispatched fully.
     var isWhole: Bool
 
     var database: DatabaseID { DatabaseID(rawValue: key.database) }
   }
 
   /// A database's dispatch position; nil before the first dispatch.
+  ///
+  /// - Complexity: O(log *n*) for *n* rows of all databases.
   func position(of database: DatabaseID) throws -> DispatchPosition? {
     try connection.first(
       """
@@ -48,13 +54,14 @@ struct DispatchTable {
       """, [.integer(database.rawValue)], DispatchPosition.init(row:))
   }
 
-  /// A part's dispatch position; nil before the first dispatch.
+  /// A part's dispatch position; nil before the first dispatch. A whole database has its position
+  /// in this table, a part in ``PartDispatchTable``.
   func position(of part: DatabasePart) throws -> DispatchPosition? {
     if part.isWhole { return try position(of: part.database) }
     return try PartDispatchTable(transaction: transaction).position(of: part)
   }
 
-  /// Stores a database's dispatch position.
+  /// Stores a database's dispatch position. A row with the same last change is replaced.
   func write(_ position: DispatchPosition, of database: DatabaseID, at timestamp: Timestamp) throws
   {
     try connection.run(
@@ -74,6 +81,8 @@ struct DispatchTable {
   }
 
   /// The transactions after `key`, in the order of their databases and changes.
+  ///
+  /// - Parameter limit: the most rows returned.
   func dispatches(behind key: Key, limit: Int64) throws -> [Dispatch] {
     try connection.rows(
       """
@@ -98,6 +107,10 @@ struct DispatchTable {
   }
 
   /// Deletes the oldest changes, those before `number`; as many at once as take a short time.
+  ///
+  /// At most 128 transactions are deleted in one call.
+  ///
+  /// - Parameter number: the number of the first change that stays, counted as `changes` counts.
   func dropChanges(of database: DatabaseID, before number: Int64) throws {
     guard number > 0 else { return }
     let last = try connection.first(
@@ -121,7 +134,7 @@ struct DispatchTable {
     try remove(of: database, through: dispatch.through)
   }
 
-  /// Deletes the row of one transaction.
+  /// Deletes the row of one transaction. Its changes stay.
   func remove(of database: DatabaseID, through sequence: Int64) throws {
     try connection.run(
       "DELETE FROM dispatches WHERE database_id = $1 AND through = $2",
@@ -130,6 +143,8 @@ struct DispatchTable {
 }
 
 extension DispatchPosition {
+  /// Reads the row's first four columns: `through`, `changes`, and the settled subscriber and
+  /// subscription.
   init(row: any SQLRow) {
     self.init(through: row.integer(0), changes: row.integer(1))
     if let subscriber = row.optionalText(2), let subscriptionID = row.optionalText(3) {

@@ -6,14 +6,22 @@ import StoreModel
 /// The committed changes of databases: those to be dispatched, and then the history of dispatched
 /// ones.
 ///
-/// Dispatching a change does not update its row: ``DispatchTable`` has the position. All statements on the outbox are here and in
-/// the tables whose rows a join with it answers, which `docs/internals/store.md` lists.
+/// Dispatching a change does not update its row: ``DispatchTable`` has the position. All statements
+/// on the outbox are here and in the tables whose rows a join with it returns.
+/// `docs/internals/store.md` lists these tables.
+///
+/// A row is written in the transaction of its change. So no committed change is lost, whenever the
+/// server stops.
 struct OutboxTable {
   let transaction: StoreTransaction
   private var connection: any SQLConnection { transaction.connection }
 
+  /// `sequence` is the change's number in the database, and the order of the commits.
+  /// `subscription_version` is the database's version at the commit: subscriptions that were saved
+  /// later do not fire. `content` is the encoded change with the record as it was committed.
+  ///
   /// `lacks_fields` is 1 for a change that was too large for the history: its record is stored
-  /// without fields.
+  /// without fields. It is null otherwise.
   static let definition = [
     """
     CREATE TABLE outbox (
@@ -27,6 +35,11 @@ struct OutboxTable {
   ///
   /// A change in a database without subscriptions is skipped. It fires nothing even if it is
   /// dispatched late, since a subscription does not fire on changes committed before it was saved.
+  ///
+  /// - Parameters:
+  ///   - change: evaluated only if the database has subscriptions.
+  ///   - sequence: the change's number, which the caller took from `numbers`.
+  ///   - numbers: the number supply of the database.
   func post(
     _ change: @autoclosure () -> Change, sequence: Int64, numbers: NumberSupply
   ) throws {
@@ -52,12 +65,20 @@ struct OutboxTable {
 
   /// The ID of a change's notifications.
   ///
+  /// A repeat of a request that has an ID gives the same notification IDs. So clients recognise
+  /// repeated notifications.
+  ///
   /// - Parameter number: a number that no other change of the request has.
   func notificationID(ofChange number: Int64, from origin: ChangeOrigin) -> UUID {
     origin.request?.notificationID(ofChange: number) ?? transaction.context.makeUUID()
   }
 
   /// The changes of a part that are not yet dispatched, in the order of their commits.
+  ///
+  /// While a division of the database is pending, changes after the last one of the present parts
+  /// are left out.
+  ///
+  /// - Parameter sequence: only later changes are returned.
   func undispatchedEntries(
     in part: DatabasePart, after sequence: Int64, limit: Int
   ) throws -> [OutboxEntry] {
@@ -87,6 +108,7 @@ struct OutboxTable {
   }
 
   /// The number of changes after the last fully dispatched one of `begin`, through `end`.
+  /// ``DispatchProgress`` compares it with the changes that the dispatcher passed.
   func count(
     of database: DatabaseID, from begin: DispatchPosition?, to end: DispatchPosition
   ) throws -> Int? {
@@ -110,7 +132,8 @@ struct OutboxTable {
     ) { _ in true } ?? false
   }
 
-  /// The last change of a database, dispatched or not; 0 if there is none.
+  /// The last change of a database, dispatched or not; 0 if there is none. A change that is trimmed
+  /// from the history does not count.
   func lastSequence(in database: DatabaseID) throws -> Int64 {
     try connection.first(
       "SELECT MAX(sequence) FROM outbox WHERE database_id = $1", [.integer(database.rawValue)]
@@ -125,6 +148,8 @@ struct OutboxTable {
   }
 
   /// The databases with undispatched changes.
+  ///
+  /// - Complexity: O(*d* log *n*) for *d* databases with changes among *n* changes.
   func undispatchedDatabases() throws -> [DatabaseID] {
     // The query goes from one database to the next by the index, past the changes between them.
     try connection.rows(
@@ -147,7 +172,12 @@ struct OutboxTable {
     ) { DatabaseID(rawValue: $0.integer(0)) }
   }
 
-  /// Examines `limit` changes, and returns those of the record, newest first.
+  /// Examines `limit` changes, and returns those of a record, newest first.
+  ///
+  /// - Parameters:
+  ///   - recordID: the record; nil for all changes.
+  ///   - sequence: the newest change examined.
+  /// - Returns: the changes, and the oldest change examined; nil if no older changes are left.
   func pastChanges(
     of recordID: RecordID?, in database: DatabaseID, through sequence: Int64, limit: Int
   ) throws -> (changes: [PastChange], oldest: Int64?) {
@@ -180,7 +210,7 @@ struct OutboxTable {
     return (changes, count == limit ? oldest : nil)
   }
 
-  /// Removes the record's fields from a stored change.
+  /// Removes the record's fields from a stored change. The row is marked with `lacks_fields`.
   func dropFields(of entry: OutboxEntry) throws {
     var change = entry.change
     change.record?.fields = [:]
@@ -204,6 +234,8 @@ struct OutboxTable {
   }
 
   /// The next changes that name a user, and the last change examined; nil if no changes are left.
+  /// The found changes contain the bytes of the user record name, and are returned by their
+  /// sequences.
   func naming(
     _ user: String, after sequence: Int64, examining count: Int64, in database: DatabaseID
   ) throws -> (found: [Int64], end: Int64)? {
@@ -230,7 +262,7 @@ struct OutboxTable {
     return true
   }
 
-  /// Deletes the changes up to one.
+  /// Deletes the changes of a database up to one, that one included.
   func drop(from database: DatabaseID, through sequence: Int64) throws {
     try connection.run(
       "DELETE FROM outbox WHERE database_id = $1 AND sequence <= $2",
@@ -239,7 +271,7 @@ struct OutboxTable {
 }
 
 extension [UInt8] {
-  /// Whether these bytes contain the others as one run.
+  /// Whether these bytes contain the others as one run. It is true for no bytes at all.
   fileprivate func contains(run other: [UInt8]) -> Bool {
     guard let first = other.first else { return true }
     return withUnsafeBytes { bytes in

@@ -1,14 +1,16 @@
 import CloudKitModel
 import StoreModel
 
-/// A matched change with its notifications encoded, for the writer's transaction.
+/// A matched change with its encoded notifications, for the writer's transaction.
 struct PreparedChange: Sendable {
+  /// The change, and the subscriptions that it fires.
   let matched: MatchedChange
+  /// The encoded notifications, one for each firing in the same order.
   let notifications: PreparedNotifications
 
   var entry: OutboxEntry { matched.entry }
 
-  /// Encodes the notifications of a change that ``OutboxStore/prepare(_:)`` has not prepared.
+  /// Takes the notifications that ``OutboxStore/prepare(_:)`` encoded, or encodes them now.
   init(_ matched: MatchedChange) {
     self.matched = matched
     notifications =

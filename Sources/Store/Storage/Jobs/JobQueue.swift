@@ -2,12 +2,21 @@ import Foundation
 import StoreModel
 
 /// A queue of jobs for the store's threads, oldest first, up to a limit.
+///
+/// Tasks add jobs, and threads take them. A full queue refuses a job at once with
+/// ``StoreError/Code/overloaded``, so that waiting callers do not fill the memory.
+/// ``WriteSchedule`` decides which jobs a thread takes.
+///
+/// Any thread may call the methods: the condition guards all state. A call holds it for a short
+/// time only, except while ``take(most:by:patience:)`` waits.
 final class JobQueue: @unchecked Sendable {
   // All state is guarded by the condition.
   private let condition = NSCondition()
   private let limit: Int
+  /// The name of the jobs in the plural, for the error at the limit.
   private let role: String
   private var schedule: WriteSchedule
+  /// The number of threads that wait for jobs.
   private var idleThreads = 0
   private var isClosed = false
 
@@ -16,6 +25,7 @@ final class JobQueue: @unchecked Sendable {
   ///   - writers: the number of threads that do jobs concurrently, as far as the jobs' locks
   ///     permit; 1 for threads whose jobs take no locks.
   ///   - separatesDatabases: whether jobs of different databases are never taken together.
+  ///   - limit: the most waiting jobs; further ones are refused.
   init(limit: Int, role: String, writers: Int = 1, separatesDatabases: Bool = false) {
     self.limit = limit
     self.role = role
@@ -36,7 +46,10 @@ final class JobQueue: @unchecked Sendable {
     return isClosed
   }
 
-  /// Adds a job, or finishes it at once with an error if the queue is full or closed.
+  /// Adds a job and wakes a thread that can begin it.
+  ///
+  /// A full or closed queue finishes the job at once, on the calling thread, with
+  /// ``StoreError/Code/overloaded`` or ``StoreError/Code/closed``.
   func add(_ job: any StoreJob) {
     condition.lock()
     let failure: StoreError?
@@ -60,6 +73,7 @@ final class JobQueue: @unchecked Sendable {
   /// - Parameters:
   ///   - thread: the number of the calling writer, whose previous jobs are done.
   ///   - patience: seconds to wait; the result is empty if no job comes in that time.
+  ///   - most: the most jobs taken, for one transaction.
   func take(most: Int, by thread: Int = 0, patience: Double? = nil) -> [any StoreJob]? {
     let deadline = patience.map { Date(timeIntervalSinceNow: $0) }
     condition.lock()
@@ -86,7 +100,8 @@ final class JobQueue: @unchecked Sendable {
     }
   }
 
-  /// Refuses further jobs; the waiting ones are still done.
+  /// Refuses further jobs with ``StoreError/Code/closed``. The waiting ones are still done, and
+  /// then ``take(most:by:patience:)`` returns nil to each thread.
   func close() {
     condition.lock()
     isClosed = true

@@ -1,21 +1,29 @@
 import StoreModel
 import Synchronization
 
-/// Counts of cancelled reads, and whether the last read reached the store.
+/// The counts of cancelled reads, and whether the last read reached the store, for metrics. All
+/// values are atomic, so that readers do not wait for each other.
 final class ReadTally: Sendable {
+  /// Whether the last read failed to reach the store.
   private let isUnreachable = Atomic(false)
+  /// The number of reads that were cancelled before they began.
   private let waiting = Atomic(0)
+  /// The number of reads that were cancelled while they ran.
   private let running = Atomic(0)
 
-  /// The reads cancelled before they began, and while they ran.
+  /// The reads cancelled before they began, and while they ran. The counts begin when the store is
+  /// opened.
   var abandoned: (waiting: Int, running: Int) {
     (waiting.load(ordering: .relaxed), running.load(ordering: .relaxed))
   }
 
-  /// Whether the last read failed to reach the store.
+  /// Whether the last read failed to reach the store. Only PostgreSQL can be out of reach: its
+  /// error is ``StoreError/Code/unreachable``.
   var foundNoStore: Bool { isUnreachable.load(ordering: .relaxed) }
 
-  /// - Parameter failure: the error of a read; nil if it succeeded.
+  /// Notes the end of a read. It writes only if the state has changed, since every read calls it.
+  ///
+  /// - Parameter failure: the error of the read; nil if it succeeded.
   func note(_ failure: (any Error)?) {
     let isLost = (failure as? StoreError)?.code == .unreachable
     if isUnreachable.load(ordering: .relaxed) != isLost {
@@ -23,6 +31,8 @@ final class ReadTally: Sendable {
     }
   }
 
+  /// Counts a read that was cancelled before it began.
   func countWaiting() { waiting.add(1, ordering: .relaxed) }
+  /// Counts a read that was cancelled while it ran.
   func countRunning() { running.add(1, ordering: .relaxed) }
 }

@@ -1,7 +1,10 @@
 import Glibc
 import Synchronization
 
-/// The time that the store's threads spend on a caller's jobs.
+/// A sum of the time that the store's threads spend on a caller's jobs.
+///
+/// The server uses it to charge requests for the load that they cause. Several jobs may run at the
+/// same time: their times add up.
 ///
 /// ```swift
 /// let time = StoreTime()
@@ -9,10 +12,12 @@ import Synchronization
 /// print(time.seconds)
 /// ```
 public final class StoreTime: Sendable {
+  /// The sum to which jobs of the current task are added; nil if they are not counted.
   @TaskLocal static var current: StoreTime?
 
   private let nanoseconds = Atomic<Int64>(0)
 
+  /// Creates a sum of 0 seconds.
   public init() {}
 
   /// The seconds so far. Waiting for a thread, or for the disk at the end of a transaction, does
@@ -20,6 +25,9 @@ public final class StoreTime: Sendable {
   public var seconds: Double { Double(nanoseconds.load(ordering: .relaxed)) / 1e9 }
 
   /// Runs `body` and counts all its store jobs.
+  ///
+  /// Child tasks of `body` count as well. Jobs that still run when `body` has returned are added
+  /// later.
   public func counting<Value: Sendable>(
     _ body: () async throws -> Value
   ) async rethrows -> Value {
@@ -27,6 +35,9 @@ public final class StoreTime: Sendable {
   }
 
   /// Counts a job, on the thread that runs it.
+  ///
+  /// For a store in a file, the clock is the processor time of the thread. PostgreSQL works in
+  /// another process, so there it is the time that passes.
   ///
   /// - Parameter isElsewhere: whether another process does the work while the thread waits.
   func count<Value>(isElsewhere: Bool, _ job: () throws -> Value) rethrows -> Value {
@@ -36,6 +47,7 @@ public final class StoreTime: Sendable {
     return try job()
   }
 
+  /// The reading of a clock of the system.
   private static func nanoseconds(of clock: clockid_t) -> Int64 {
     var time = timespec()
     clock_gettime(clock, &time)

@@ -1,20 +1,34 @@
 import Foundation
 
-/// The store's threads. A thread owns its connection, if it has one, and closes it when its work
-/// ends.
+/// The threads of an open store.
+///
+/// A thread owns its connection, if it has one, and closes it when its work ends. The group counts
+/// the threads, so that closing the store can wait for the last one. Threads block in the engine,
+/// so they are no threads of Swift's tasks.
 final class ThreadGroup: @unchecked Sendable {
   private let lock = NSLock()
+  /// Held while a connection is closed.
   private let closing = NSLock()
   // Guarded by the lock.
   private var running = 0
   private var waiters: [CheckedContinuation<Void, Never>] = []
-  /// Released when the last thread has ended.
+  /// The lock that keeps other servers from opening the store's file. It is released when the last
+  /// thread has ended.
   private var serverLock: ServerLock?
 
+  /// Creates a group without threads.
+  ///
+  /// - Parameter serverLock: kept until the last thread has ended; nil if the store needs no lock.
   init(keeping serverLock: ServerLock?) {
     self.serverLock = serverLock
   }
 
+  /// Starts a thread with a connection of its own.
+  ///
+  /// - Parameters:
+  ///   - name: the thread's name, for debuggers and profilers.
+  ///   - connection: the connection, which is closed when `work` returns.
+  ///   - work: the thread's work, usually a loop that takes jobs until the queue is closed.
   func start(
     named name: String, over connection: sending StoreConnection,
     _ work: @escaping @Sendable (StoreConnection) -> Void
@@ -30,6 +44,8 @@ final class ThreadGroup: @unchecked Sendable {
   }
 
   /// Starts a thread, and counts it until it ends.
+  ///
+  /// The thread has a stack of 1 MiB.
   func start(named name: String, _ work: @escaping @Sendable () -> Void) {
     lock.withLock { running += 1 }
     let thread = Thread { [self] in
@@ -41,7 +57,7 @@ final class ThreadGroup: @unchecked Sendable {
     thread.start()
   }
 
-  /// Waits until every thread has ended.
+  /// Waits until every thread has ended. It returns at once if none runs.
   func ended() async {
     await withCheckedContinuation { continuation in
       let isOver = lock.withLock {
@@ -52,6 +68,8 @@ final class ThreadGroup: @unchecked Sendable {
     }
   }
 
+  /// Counts the end of a thread. The last one releases the lock of the store, and wakes all tasks
+  /// that wait.
   private func ended() {
     let resumed = lock.withLock {
       running -= 1

@@ -2,29 +2,45 @@ import SQLEngine
 import StoreModel
 
 /// A step from one schema version of the store to the next.
+///
+/// ``apply(_:to:)`` runs the missing steps when a store is opened. A store is never migrated back.
+///
+/// To change the schema after a release, append a step to ``Schema/migrations`` with the next
+/// version. Never change a released step.
 package struct Migration: Sendable {
-  /// The schema version that the step leads to; the first is 1.
+  /// The schema version that the step leads to. Each step has a greater version than the one
+  /// before.
   var version: Int64
   /// Definitions in PostgreSQL's dialect; `SQLConnection.definition(_:)` translates them into the
-  /// engine's.
+  /// engine's. They run in order.
   var statements: [String]
-  /// Fills in new columns from stored contents that SQL cannot decode.
+  /// Fills in new columns from stored contents that SQL cannot decode. It runs after the
+  /// statements, in the same transaction.
   var fill: (@Sendable (any SQLConnection) throws -> Void)?
   /// Whether programs of the version before can keep using the store, as in a rolling upgrade. Such
   /// a step only adds what those programs need not know.
+  ///
+  /// After another kind of step, those programs refuse the store with
+  /// ``StoreError/Code/newerSchema``.
   var isGradual = false
 
+  /// The table with the schema version. It has one row, or none before the first migration.
   package static let definition =
     "CREATE TABLE IF NOT EXISTS schema_version (version BIGINT NOT NULL)"
 
   /// The schema version of a store that `petrel store migrate` is filling: no program opens it.
   package static let unfinishedVersion: Int64 = -1
 
-  /// The counter with the oldest schema version whose programs may use the store.
+  /// The name of the counter with the oldest schema version whose programs may use the store. A
+  /// gradual step leaves it.
   private static let leastVersion = "least_version"
 
   /// Applies the missing `migrations` in one transaction. A store of a later schema version stays
   /// as it is, if programs of this version may use it.
+  ///
+  /// A store of the newest version costs one statement. Otherwise the method locks the table of the
+  /// version, reads it again and migrates. So two programs that open the store at the same moment
+  /// migrate it once.
   ///
   /// - Throws: ``StoreError/Code/newerSchema`` if the store has a later version that this program
   ///   does not understand; ``StoreError/Code/olderSchema`` if it has a version before the first of
@@ -60,6 +76,9 @@ package struct Migration: Sendable {
 
   /// Begins a transaction that changes the store's schema version. Such transactions wait for each
   /// other and for writers.
+  ///
+  /// On a shared store, the locks keep writers out, but readers can go on until a statement changes
+  /// their table.
   static func begin(on connection: any SQLConnection) throws {
     try connection.beginAlone(
       with: "schema_version",
@@ -74,6 +93,8 @@ package struct Migration: Sendable {
   }
 
   /// Checks whether a program may use a store of a later schema version than its own.
+  ///
+  /// - Throws: ``StoreError/Code/newerSchema`` if not.
   private static func checkUse(
     of version: Int64, by newest: Int64, _ connection: any SQLConnection
   ) throws {
@@ -98,6 +119,10 @@ package struct Migration: Sendable {
   }
 
   /// Checks that no server that would not understand the new schema version has the store open.
+  ///
+  /// A store in a file has a lock that only one server can hold, so the check is for shared stores.
+  ///
+  /// - Throws: ``StoreError/Code/cannotOpen`` with the description of such a server.
   private static func checkServers(_ connection: any SQLConnection, _ last: Migration) throws {
     guard connection.isShared else { return }
     guard let server = try ServerTable.anyAlive(over: connection) else { return }
@@ -107,6 +132,8 @@ package struct Migration: Sendable {
         + "(\(server)); stop them first")
   }
 
+  /// Runs the statements and the filling of each step. The caller has begun a transaction, and sets
+  /// the version.
   package static func run(_ migrations: [Migration], on connection: any SQLConnection) throws {
     for migration in migrations {
       for statement in migration.statements {
@@ -117,6 +144,8 @@ package struct Migration: Sendable {
   }
 
   /// Writes the present version again, to check that the store accepts writes.
+  ///
+  /// - Throws: the error of the statement, such as ``StoreError/Code/full``.
   static func writeVersionAgain(over connection: any SQLConnection) throws {
     _ = try connection.run("UPDATE schema_version SET version = version", [])
   }
@@ -134,6 +163,7 @@ package struct Migration: Sendable {
     try connection.run("INSERT INTO schema_version (version) VALUES ($1)", [.integer(version)])
   }
 
+  /// The store's schema version; 0 for a new store.
   private static func currentVersion(of connection: any SQLConnection) throws -> Int64 {
     try version(over: connection) ?? 0
   }

@@ -7,6 +7,8 @@ import StoreModel
 /// so each is used once. `/*clustered*/` marks tables whose rows are best stored in the order of
 /// their primary key; `/*unlogged*/` marks those that need not survive a crash of the engine.
 package enum Schema {
+  /// The migrations in the order of their versions.
+  ///
   /// A new store starts with the first of them. Stores of earlier schema versions were made by
   /// unreleased programs and are refused.
   package static let migrations = [
@@ -43,6 +45,7 @@ package enum Schema {
   /// Refuses a store of a schema version that this program does not know.
   ///
   /// - Parameter place: the store's location, as in "the store at …".
+  /// - Throws: ``StoreError/Code/newerSchema`` or ``StoreError/Code/olderSchema``.
   package static func checkIsKnown(_ version: Int64, at place: String) throws {
     try checkIsNotTooOld(version, at: " at \(place)")
     guard version <= newestVersion else {
@@ -54,6 +57,11 @@ package enum Schema {
   }
 
   /// Refuses a store from before the first release.
+  ///
+  /// - Parameters:
+  ///   - version: the store's version; 0 for a store without one.
+  ///   - place: a part of the error's text, such as " at /var/petrel/store.sqlite"; empty for none.
+  /// - Throws: ``StoreError/Code/olderSchema``.
   static func checkIsNotTooOld(_ version: Int64, at place: String = "") throws {
     guard version >= oldestVersion else {
       throw StoreError(
