@@ -200,13 +200,15 @@ extension CKDatabase {
   private func startFetchingAllSubscriptions(
     _ completion: @escaping Completion<[CKSubscription]>
   ) -> CKOperation {
-    let subscriptions = Locked<[CKSubscription]>([])
+    let subscriptions = Locked<[Result<CKSubscription, any Error>]>([])
     let operation = CKFetchSubscriptionsOperation.fetchAllSubscriptionsOperation()
     operation.perSubscriptionResultBlock = { _, result in
-      if let subscription = result.value { subscriptions.withLock { $0.append(subscription) } }
+      subscriptions.withLock { $0.append(result) }
     }
-    operation.fetchSubscriptionsResultBlock = {
-      completion($0.map { subscriptions.withLock { $0 } })
+    operation.fetchSubscriptionsResultBlock = { whole in
+      // A subscription that cannot be read fails the whole: a list without it would look complete.
+      completion(
+        whole.flatMap { Result { try subscriptions.withLock { $0 }.map { try $0.get() } } })
     }
     return run(operation)
   }

@@ -183,12 +183,13 @@ extension CKDatabase {
   private func startFetchingAllZones(
     _ completion: @escaping Completion<[CKRecordZone]>
   ) -> CKOperation {
-    let zones = Locked<[CKRecordZone]>([])
+    let zones = Locked<[Result<CKRecordZone, any Error>]>([])
     let operation = CKFetchRecordZonesOperation.fetchAllRecordZonesOperation()
-    operation.perRecordZoneResultBlock = { _, result in
-      if let zone = result.value { zones.withLock { $0.append(zone) } }
+    operation.perRecordZoneResultBlock = { _, result in zones.withLock { $0.append(result) } }
+    operation.fetchRecordZonesResultBlock = { whole in
+      // A zone that cannot be read fails the whole: a list without it would look complete.
+      completion(whole.flatMap { Result { try zones.withLock { $0 }.map { try $0.get() } } })
     }
-    operation.fetchRecordZonesResultBlock = { completion($0.map { zones.withLock { $0 } }) }
     return run(operation)
   }
 

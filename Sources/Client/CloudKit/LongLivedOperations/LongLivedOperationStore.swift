@@ -17,6 +17,8 @@ struct LongLivedOperationStore: Sendable {
     static let outcome: TimeInterval = 24 * 60 * 60
     /// The seconds for which an unfinished operation that no program continues is kept: a week.
     static let unfinished: TimeInterval = 7 * 24 * 60 * 60
+    /// The seconds for which a folder without an operation stays: a minute, far more than writing the operation takes.
+    static let unwritten: TimeInterval = 60
   }
 
   /// The path of the folder that holds the folders of the operations.
@@ -139,8 +141,11 @@ struct LongLivedOperationStore: Sendable {
           end.timeIntervalSinceNow < -Limits.outcome
         } else if let began = began(operationID) {
           began.timeIntervalSinceNow < -Limits.unfinished
+        } else if let made = modification(of: folder) {
+          // Another process may be about to write the operation.
+          made.timeIntervalSinceNow < -Limits.unwritten
         } else {
-          true
+          false
         }
       guard isExpired, let lock = FolderLock.take(of: folder) else { continue }
       LongLivedJournal(folder: folder, lock: lock).remove()

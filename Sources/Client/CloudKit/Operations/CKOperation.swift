@@ -97,10 +97,10 @@ open class CKOperation: Operation, @unchecked Sendable {
   }
 
   /// The client that sends the operation's requests. It belongs to the container that the operation
-  /// was added to, else to the configuration's container, else to the default one.
+  /// was added to, else to the container of ``effectiveValues``, else to the default one.
   var client: Result<WebServicesClient, CKError> {
-    let settings = settings.withLock { $0 }
-    return (settings.container ?? settings.configuration.container ?? .default()).client
+    let container = settings.withLock { $0.container }
+    return (container ?? effectiveValues.container ?? .default()).client
   }
 
   /// The settings of `configuredWith(configuration:group:body:)` of the container or database that

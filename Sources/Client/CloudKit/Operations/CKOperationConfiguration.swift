@@ -1,8 +1,7 @@
 /// The settings of an operation: `CKOperation.Configuration`.
 ///
 /// A property that was set takes precedence over the same property of the operation's group. The
-/// group's property takes precedence over the default. ``container`` is an exception: the group's
-/// has no effect.
+/// group's property takes precedence over the default.
 ///
 /// ```swift
 /// let configuration = CKOperation.Configuration()

@@ -69,7 +69,10 @@ extension CKRecord {
   /// Sets the ancestor of a record from an archive, which does not contain it.
   func setAncestor(_ ancestor: CKRecord) {
     let fetched = ancestor.contents.withLock { $0 }
-    contents.withLock { $0.fetched = .init(fields: fetched.fields, parent: fetched.parent) }
+    contents.withLock {
+      $0.fetched = .init(
+        fields: fetched.fields, encryptedKeys: fetched.encryptedKeys, parent: fetched.parent)
+    }
   }
 
   /// Returns the record with all its fields, as a request contains it.
