@@ -1,7 +1,7 @@
 /// Base64 with the alphabet that is safe in URLs and without padding (RFC 4648 section 5), as JSON
 /// web tokens use it.
 public enum Base64URL {
-  /// The text for `bytes`.
+  /// Returns the text for `bytes`.
   ///
   /// ```swift
   /// Base64URL.encode([0xFB, 0xFF])  // "-_8"
@@ -23,8 +23,10 @@ public enum Base64URL {
     return String(decoding: text, as: UTF8.self)
   }
 
-  /// The bytes of `text`, or nil if it has a character outside of the alphabet, an impossible
-  /// length, or stray bits at its end. Padding is refused, so that each value has one text.
+  /// Returns the bytes of `text`; `nil` for a character outside of the alphabet, an impossible
+  /// length, or non-zero bits after the last byte.
+  ///
+  /// Padding is refused. So each value has exactly one text.
   public static func decode(_ text: some StringProtocol) -> [UInt8]? {
     var bytes: [UInt8] = []
     bytes.reserveCapacity(text.utf8.count * 3 / 4)
@@ -47,6 +49,7 @@ public enum Base64URL {
   private static let alphabet = Array(
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
 
+  /// The number of a character of the alphabet; `nil` for others.
   private static func value(of character: UInt8) -> UInt32? {
     switch character {
     case UInt8(ascii: "A")...UInt8(ascii: "Z"): UInt32(character - UInt8(ascii: "A"))

@@ -1,16 +1,17 @@
 import COpenSSL
 
-/// A key, signature or certificate that cannot be used or made.
+/// The failure to use or create a key, signature, certificate or encrypted text.
 public struct CryptographyError: Error, Sendable, Hashable, CustomStringConvertible {
-  /// What went wrong. More may be added.
+  /// The kind of failure. Later versions may add codes.
   public struct Code: Sendable, Hashable, CustomStringConvertible {
     public let description: String
 
-    /// A text is not a P-256 key in PEM form.
+    /// A text or number is not a key that the operation accepts.
     public static let invalidKey = Code(description: "invalidKey")
-    /// Bytes are not an ECDSA signature over P-256.
+    /// The bytes are not an ECDSA signature over P-256.
     public static let invalidSignature = Code(description: "invalidSignature")
-    /// A text is not a certificate in PEM form, or does not belong to the key beside it.
+    /// A text is not a certificate in PEM, a certificate does not belong to its key, or its name is
+    /// not allowed.
     public static let invalidCertificate = Code(description: "invalidCertificate")
     /// A name is neither a host name nor an IP address.
     public static let invalidHostName = Code(description: "invalidHostName")
@@ -18,14 +19,17 @@ public struct CryptographyError: Error, Sendable, Hashable, CustomStringConverti
     public static let notAuthentic = Code(description: "notAuthentic")
     /// A file could not be written.
     public static let fileNotWritten = Code(description: "fileNotWritten")
-    /// OpenSSL failed where only a lack of memory or entropy is to be expected.
+    /// OpenSSL or libsodium failed where only a lack of memory or entropy is expected.
     public static let libraryFailure = Code(description: "libraryFailure")
   }
 
+  /// The kind of failure.
   public var code: Code
-  /// What was wrong, with which value, for people.
+  /// The description of the failure, with the refused value, for a person to read. It never
+  /// contains a secret.
   public var reason: String
 
+  /// Creates an error.
   public init(_ code: Code, _ reason: String) {
     self.code = code
     self.reason = reason
@@ -33,7 +37,8 @@ public struct CryptographyError: Error, Sendable, Hashable, CustomStringConverti
 
   public var description: String { reason }
 
-  /// An error that ends with what OpenSSL says about it, and clears the thread's error queue.
+  /// Creates an error that ends with OpenSSL's description of the last failure, and clears the
+  /// thread's error queue.
   static func openSSL(_ code: Code, _ reason: String) -> CryptographyError {
     let number = ERR_peek_last_error()
     ERR_clear_error()

@@ -1,9 +1,9 @@
 import COpenSSL
 
-/// Owns one reference to an OpenSSL key.
+/// A reference to a key of OpenSSL, which this object owns.
 ///
-/// Unchecked, for OpenSSL keys are not changed after they were made here, and reading one from
-/// several threads at a time is allowed (openssl-threads(7)).
+/// Unchecked: keys are not changed after their creation here, and several threads may read one at a
+/// time (openssl-threads(7)).
 final class KeyHandle: @unchecked Sendable {
   let pointer: OpaquePointer
 
@@ -16,7 +16,12 @@ final class KeyHandle: @unchecked Sendable {
     EVP_PKEY_free(pointer)
   }
 
-  /// Reads a key with `read`, which gets the text as an OpenSSL stream.
+  /// Reads a P-256 key from PEM.
+  ///
+  /// - Parameters:
+  ///   - role: the name of the key in errors, such as "private key".
+  ///   - read: reads the key from an OpenSSL stream with the text.
+  /// - Throws: ``CryptographyError/Code/invalidKey`` for another text, kind of key or curve.
   static func reading(
     _ pem: String, as role: String, _ read: (OpaquePointer) -> OpaquePointer?
   ) throws(CryptographyError) -> KeyHandle {
@@ -36,6 +41,7 @@ final class KeyHandle: @unchecked Sendable {
     return key
   }
 
+  /// OpenSSL's name of the key's curve; empty if it has none.
   private var curveName: String {
     var name = [CChar](repeating: 0, count: 64)
     var length = 0

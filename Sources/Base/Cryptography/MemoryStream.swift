@@ -1,10 +1,10 @@
 import COpenSSL
 
-/// An OpenSSL stream (BIO) over memory, for its functions that read and write PEM.
+/// An OpenSSL stream (BIO) in memory, for the functions that read and write PEM.
 struct MemoryStream: ~Copyable {
   let pointer: OpaquePointer
 
-  /// An empty stream to write to.
+  /// Creates an empty stream to write to.
   init() throws(CryptographyError) {
     guard let pointer = BIO_new(BIO_s_mem()) else {
       throw .openSSL(.libraryFailure, "no memory for a stream")
@@ -12,7 +12,7 @@ struct MemoryStream: ~Copyable {
     self.pointer = pointer
   }
 
-  /// A stream to read `text` from.
+  /// Creates a stream to read `text` from.
   init(containing text: String) throws(CryptographyError) {
     try self.init()
     var text = text
@@ -25,7 +25,7 @@ struct MemoryStream: ~Copyable {
     BIO_free(pointer)
   }
 
-  /// All that was written so far.
+  /// The text that was written and not read.
   var text: String {
     var start: UnsafeMutablePointer<CChar>?
     let count = petrel_bio_memory(pointer, &start)

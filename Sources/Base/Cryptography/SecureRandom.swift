@@ -1,11 +1,13 @@
 import COpenSSL
 
-/// Random bytes that nobody can guess, from OpenSSL's generator.
+/// The generator of unpredictable random bytes, OpenSSL's.
 public enum SecureRandom {
-  /// `count` random bytes, for keys, tokens and identifiers.
+  /// Returns `count` random bytes, for keys, tokens and identifiers.
   ///
-  /// - Precondition: `count` is not negative. The process ends if the system has no entropy, for a
-  ///   predictable secret is worse than none.
+  /// The process ends if the system has no entropy, because a predictable secret is worse than
+  /// none.
+  ///
+  /// - Precondition: `count` is not negative.
   public static func bytes(count: Int) -> [UInt8] {
     [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
       let result = RAND_bytes(buffer.baseAddress, Int32(count))

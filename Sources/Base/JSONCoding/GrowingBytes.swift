@@ -1,14 +1,19 @@
 import Foundation
 
-/// The bytes of a text that is being written: they only grow, and are handed over without a copy.
+/// A buffer for a text that is being written. It only grows, and gives its bytes to `Data` without
+/// a copy.
 ///
-/// The memory is its own and not an array's, because an array can neither be given to `Data` as it
-/// is nor written to beyond its end. Nothing outside this type has a pointer to it.
+/// It has memory of its own instead of an array. `Data` cannot take over an array's memory, and
+/// code cannot write past the end of an array. No other type has a pointer to the memory.
 struct GrowingBytes: ~Copyable, @unchecked Sendable {  // The only owner of its memory.
+  /// The first byte of the memory, which `malloc` allocated.
   private var start: UnsafeMutableRawPointer
+  /// The number of written bytes.
   private(set) var count = 0
+  /// The number of bytes that fit.
   private var capacity: Int
 
+  /// Allocates memory for `capacity` bytes, at least 64.
   init(reserving capacity: Int) {
     self.capacity = max(capacity, 64)
     start = Self.allocated(nil, self.capacity)
@@ -16,14 +21,16 @@ struct GrowingBytes: ~Copyable, @unchecked Sendable {  // The only owner of its 
 
   deinit { free(start) }
 
-  /// Gives the bytes away.
+  /// Returns the bytes without a copy. `Data` then owns the memory.
   consuming func takeData() -> Data {
     let data = Data(bytesNoCopy: start, count: count, deallocator: .free)
     discard self
     return data
   }
 
+  /// A copy of the bytes.
   var array: [UInt8] { [UInt8](UnsafeRawBufferPointer(start: start, count: count)) }
+  /// The bytes as text.
   var text: String {
     String(decoding: UnsafeRawBufferPointer(start: start, count: count), as: UTF8.self)
   }
@@ -48,9 +55,9 @@ struct GrowingBytes: ~Copyable, @unchecked Sendable {  // The only owner of its 
     count += bytes.count
   }
 
-  /// Appends the number in decimal, with a sign when it is negative.
+  /// Appends the number in decimal, with a sign if it is negative.
   mutating func appendDigits(of integer: Int64) {
-    // 19 digits and a sign at most. They are found from the last to the first.
+    // At most 19 digits and a sign. The loop finds them from the last to the first.
     let longest = 20
     reserve(longest)
     let place = (start + count).assumingMemoryBound(to: UInt8.self)
@@ -74,17 +81,19 @@ struct GrowingBytes: ~Copyable, @unchecked Sendable {  // The only owner of its 
     if capacity - count < additional { grow(by: additional) }
   }
 
+  /// Doubles the memory, or more if `additional` bytes need it.
   @inline(never)
   private mutating func grow(by additional: Int) {
     capacity = max(2 * capacity, count + additional)
     start = Self.allocated(start, capacity)
   }
 
+  /// Allocates or enlarges memory.
   private static func allocated(
     _ old: UnsafeMutableRawPointer?, _ capacity: Int
   ) -> UnsafeMutableRawPointer {
     guard let memory = realloc(old, capacity) else {
-      // As Swift's own collections do.
+      // Swift's own collections also stop the process without memory.
       fatalError("there is no memory for \(capacity) bytes of JSON")
     }
     return memory

@@ -1,43 +1,49 @@
 import Foundation
 
-/// A JSON text that was parsed (RFC 8259), with nothing in it decoded before it is asked for.
+/// A parsed JSON text (RFC 8259) whose values are decoded only when code reads them.
 ///
-/// It holds the text's bytes and one flat list that tells what stands where in them, so that a
-/// message of many small values costs two allocations, and reading a member none:
+/// It has the bytes of the text and one flat list of the values' places. So a message of many small
+/// values costs two allocations, and finding a member costs none:
 ///
 /// ```swift
 /// let document = try JSONDocument(parsing: body)
 /// let name = document.root["record"]?["recordName"]?.string
 /// ```
 ///
-/// Beyond RFC 8259 it lets pass a byte order mark and a comma after the last element or member. Of
-/// members with the same name the first counts. A whole number beyond `Int64` becomes the nearest
-/// double.
+/// Beyond RFC 8259, the parser accepts a byte order mark, and a comma after the last element or
+/// member. If members have the same name, the first counts. A whole number beyond `Int64` becomes
+/// the nearest double.
 public final class JSONDocument: Sendable {
-  /// What stands at one place of the text. The entries of a container follow its own: elements, or
-  /// names and values in turns.
+  /// The place and kind of one value or name in the text. The entries of a container's contents
+  /// follow its own: elements, or names and values in turn.
   struct Entry {
+    /// The kind of a value. A string with escapes has a kind of its own, because reading it needs
+    /// decoding.
     enum Kind: UInt8 {
       case null, bool, int, double, string, escapedString, array, object
     }
 
     var kind: Kind
-    /// The first byte of the value; that of a string is behind the quote.
+    /// The offset of the value's first byte. For a string, it is the byte after the quote.
     var start: UInt32
-    /// The index of the entry behind this one and all that it holds.
+    /// The index of the next entry after this one and its contents.
     var end: UInt32
-    /// A number's bits, a boolean's 0 or 1, a string's length in bytes, a container's count of
+    /// A number's bits, a boolean's 0 or 1, a string's length in bytes, or a container's number of
     /// elements or members.
     var content: UInt64
   }
 
+  /// The text as it came.
   let bytes: [UInt8]
+  /// The entries in the order of the text; the first is the root.
   let entries: [Entry]
 
-  /// - Throws: ``JSONError`` with what is wrong and the place, in bytes from the beginning; also for
-  ///   texts nested deeper than 512, for names of members longer than 512 bytes, and for numbers beyond
-  ///   the range of doubles.
-  /// - Complexity: linear in the text's length.
+  /// Parses a text.
+  ///
+  /// - Throws: ``JSONError`` with the broken rule and the position in bytes. It also refuses a text
+  ///   over 4 GiB, nesting deeper than 512, names of members over 512 bytes, and numbers beyond the
+  ///   range of doubles.
+  /// - Complexity: O(*n*) in the text's length.
   public init(parsing data: Data) throws(JSONError) {
     let bytes = [UInt8](data)
     let result = bytes.withUnsafeBufferPointer { buffer -> Result<[Entry], JSONError> in
@@ -48,21 +54,23 @@ public final class JSONDocument: Sendable {
     self.bytes = bytes
   }
 
+  /// The value of the whole text.
   public var root: JSONNode { JSONNode(document: self, index: 0) }
 }
 
-/// A text that is not JSON.
+/// The error of a text that is not JSON.
 public struct JSONError: Error, Sendable, CustomStringConvertible {
-  /// What is wrong, such as `a value is missing`.
+  /// The broken rule, such as `a value is missing`.
   public let rule: String
-  /// The bytes before the place, about.
+  /// The approximate place of the mistake: the number of bytes before it.
   public let position: Int
 
   public var description: String { "not valid JSON: \(rule) around character \(position)" }
 
-  /// What is wrong in a text of several lines, such as a file.
+  /// Returns a description with line and column, both from 1, for a text of several lines, such as
+  /// a file.
   ///
-  /// - Parameter text: the one that was parsed.
+  /// - Parameter text: the parsed text.
   public func description(in text: Data) -> String {
     let before = text.prefix(position)
     let newline = UInt8(ascii: "\n")

@@ -1,11 +1,13 @@
-/// An escape at the beginning of some bytes: `\n`, `\u0041`, or two of the latter kind that are the
-/// halves of one character beyond the basic plane.
+/// An escape at the beginning of some bytes: `\n`, `\u0041`, or two of the latter kind that form
+/// one character beyond U+FFFF (a surrogate pair).
 struct JSONEscape {
+  /// The character that the escape stands for.
   let scalar: Unicode.Scalar
-  /// Bytes that it takes up.
+  /// The bytes of the escape: 2, 6 or 12.
   let length: Int
 
-  /// Nil when the bytes begin with no valid escape.
+  /// Reads the escape at the beginning of `bytes`; `nil` if there is no valid one. A lone surrogate
+  /// is not valid.
   init?(_ bytes: Slice<UnsafeBufferPointer<UInt8>>) {
     let start = bytes.startIndex
     guard bytes.count >= 2, bytes[start] == UInt8(ascii: "\\") else { return nil }
@@ -30,6 +32,7 @@ struct JSONEscape {
     length = 12
   }
 
+  /// The character of a short escape with this letter.
   private static func scalar(after byte: UInt8) -> Unicode.Scalar? {
     switch byte {
     case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): Unicode.Scalar(byte)
@@ -42,7 +45,7 @@ struct JSONEscape {
     }
   }
 
-  /// The code unit of a `\uXXXX` that the bytes begin with.
+  /// The code unit of the `\uXXXX` at the beginning of `bytes`; `nil` if there is none.
   private static func unit(_ bytes: Slice<UnsafeBufferPointer<UInt8>>) -> UInt16? {
     let start = bytes.startIndex
     guard bytes.count >= 6, bytes[start] == UInt8(ascii: "\\"),

@@ -1,16 +1,24 @@
 import Foundation
 
-/// The lines on which the members of a JSON text stand, for messages about them.
+/// The line numbers of the members in a JSON text, for error messages about them.
+///
+/// ```swift
+/// JSONLines(data).lines[["push", "port"]]  // 7
+/// ```
 public struct JSONLines {
-  /// By the names on the way to a member, the first line being 1.
+  /// The line of each member, from 1, by the names on the way to it. Members inside arrays have no
+  /// entry.
   public private(set) var lines: [[String]: Int] = [:]
 
   private let bytes: [UInt8]
+  /// The offset of the next byte.
   private var place = 0
   private var line = 1
 
-  /// - Parameter data: a text that was read as JSON without a mistake. What stands within arrays has no
-  ///   place of its own.
+  /// Finds the members of a text.
+  ///
+  /// - Parameter data: a text that ``JSONDocument`` parses without an error. Other texts give
+  ///   incomplete results.
   public init(_ data: Data) {
     bytes = Array(data)
     readValue([])
@@ -27,7 +35,9 @@ public struct JSONLines {
     place += 1
   }
 
-  /// - Parameter path: nil within an array.
+  /// Skips a value and records the members in it.
+  ///
+  /// - Parameter path: the names on the way to the value; `nil` inside an array.
   private mutating func readValue(_ path: [String]?) {
     skipSpace()
     switch next {
@@ -75,7 +85,7 @@ public struct JSONLines {
       if byte == UInt8(ascii: "\\"), next != nil { advance() }
     }
     if next != nil { advance() }
-    // The parser has read the same bytes before.
+    // The text parsed as JSON before, so this string does too.
     return (try? JSONValue(parsing: Data(bytes[start..<place])))?.string ?? ""
   }
 }

@@ -1,18 +1,23 @@
-/// A value in a ``JSONDocument``.
+/// A value in a ``JSONDocument``. It is a document and an index, so copies are cheap.
 public struct JSONNode: Sendable {
   let document: JSONDocument
+  /// The index of the value's entry.
   let index: Int
 
   private var entry: JSONDocument.Entry { document.entries[index] }
 
+  /// Whether the value is null.
   public var isNull: Bool { entry.kind == .null }
+  /// Whether the value is true or false.
   public var isBool: Bool { entry.kind == .bool }
-  /// Whether the value is a number that is written without fraction and exponent, and fits.
+  /// Whether the value is a number without fraction and exponent that fits `Int64`.
   public var isWhole: Bool { entry.kind == .int }
+  /// Whether the value is an array.
   public var isArray: Bool { entry.kind == .array }
+  /// Whether the value is an object.
   public var isObject: Bool { entry.kind == .object }
 
-  /// The word for the kind of value, for error messages.
+  /// The kind of the value in words, such as `a number`, for error messages.
   public var kind: String {
     switch entry.kind {
     case .null: "null"
@@ -26,13 +31,15 @@ public struct JSONNode: Sendable {
 
   // MARK: Single values
 
+  /// The decoded string; `nil` for other kinds.
   public var string: String? {
     let entry = entry
     guard entry.kind == .string || entry.kind == .escapedString else { return nil }
     return document.text(of: entry)
   }
 
-  /// The number as an integer, if it is whole.
+  /// The number as an integer; `nil` if it is not whole, does not fit, or for other kinds. `5.0`
+  /// gives 5.
   public var int: Int64? {
     let entry = entry
     return switch entry.kind {
@@ -42,7 +49,7 @@ public struct JSONNode: Sendable {
     }
   }
 
-  /// The number as a double.
+  /// The number as a double; `nil` for other kinds.
   public var double: Double? {
     let entry = entry
     return switch entry.kind {
@@ -52,7 +59,7 @@ public struct JSONNode: Sendable {
     }
   }
 
-  /// The value as a boolean. The numbers 0 and 1 count.
+  /// The value as a boolean, also from the numbers 0 and 1; `nil` for all others.
   public var bool: Bool? {
     let entry = entry
     return switch entry.kind {
@@ -63,10 +70,10 @@ public struct JSONNode: Sendable {
 
   // MARK: Containers
 
-  /// How many elements or members a container has; 0 for other kinds.
+  /// The number of elements or members; 0 for other kinds.
   public var count: Int { isArray || isObject ? Int(entry.content) : 0 }
 
-  /// The elements of an array; nil for other kinds.
+  /// The elements of an array; `nil` for other kinds.
   public var elements: [JSONNode]? {
     guard isArray else { return nil }
     var elements: [JSONNode] = []
@@ -79,9 +86,10 @@ public struct JSONNode: Sendable {
     return elements
   }
 
-  /// The member of this name, be it null; nil where there is none, and for other kinds.
+  /// Returns the member with this name, even if it is null; `nil` if there is none, and for other
+  /// kinds.
   ///
-  /// - Complexity: linear in the count of members.
+  /// - Complexity: O(*n*) in the number of members; their contents are skipped.
   public func member(_ name: String) -> JSONNode? {
     guard isObject else { return nil }
     var child = index + 1
@@ -95,13 +103,14 @@ public struct JSONNode: Sendable {
     return nil
   }
 
-  /// The member of this name; nil where there is none, where it is null, and for other kinds.
+  /// The member with this name; `nil` if there is none or it is null, and for other kinds.
   public subscript(name: String) -> JSONNode? {
     guard let member = member(name), !member.isNull else { return nil }
     return member
   }
 
-  /// Visits the members of an object in order, also those whose name came before.
+  /// Visits the members of an object in order, including those with a repeated name. Does nothing
+  /// for other kinds.
   public func forEachMember<Failure: Error>(
     _ visit: (String, JSONNode) throws(Failure) -> Void
   ) throws(Failure) {
@@ -115,7 +124,7 @@ public struct JSONNode: Sendable {
     }
   }
 
-  /// The value and all that it holds, decoded.
+  /// The value with its contents, decoded.
   public var value: JSONValue {
     let entry = entry
     switch entry.kind {
@@ -135,7 +144,9 @@ public struct JSONNode: Sendable {
     }
   }
 
-  /// Where the value stands in the document, such as `operations[2].record`; empty for the root.
+  /// The path of the value in the document, such as `operations[2].record`; empty for the root.
+  ///
+  /// - Complexity: O(*n*) in the entries before the value.
   public var path: String {
     var path = ""
     var container = 0
@@ -163,6 +174,7 @@ public struct JSONNode: Sendable {
 }
 
 extension JSONDocument {
+  /// Returns the decoded string of an entry.
   fileprivate func text(of entry: Entry) -> String {
     bytes.withUnsafeBufferPointer { bytes in
       let raw = UnsafeBufferPointer(rebasing: bytes[range(of: entry)])
@@ -172,6 +184,8 @@ extension JSONDocument {
     }
   }
 
+  /// Whether the string of an entry equals a name. Without escapes in the text, it compares bytes
+  /// and allocates nothing.
   fileprivate func isText(of entry: Entry, equalTo name: String) -> Bool {
     guard entry.kind == .string else { return text(of: entry).utf8.elementsEqual(name.utf8) }
     guard name.utf8.count == Int(entry.content) else { return false }
@@ -186,10 +200,12 @@ extension JSONDocument {
     }
   }
 
+  /// The bytes of a string between its quotes.
   private func range(of entry: Entry) -> Range<Int> {
     Int(entry.start)..<(Int(entry.start) + Int(entry.content))
   }
 
+  /// Replaces the escapes of a string.
   private static func unescaped(_ raw: UnsafeBufferPointer<UInt8>) -> [UInt8] {
     var text: [UInt8] = []
     text.reserveCapacity(raw.count)

@@ -1,18 +1,21 @@
 import Foundation
 
-/// Goes through a JSON text once and notes what stands where. See ``JSONDocument``.
+/// The parser of ``JSONDocument``: it reads a text once and records the place of each value. It
+/// uses a list of open containers instead of recursion.
 struct JSONParser {
   private typealias Entry = JSONDocument.Entry
 
+  /// The greatest depth of nested containers.
   static let deepest = 512
-  /// Bytes of a member's name. Readers hash names, and Swift's hash takes the square of the combining
-  /// marks in a row.
+  /// The greatest length of a member's name in bytes. Readers hash names, and Swift's hash of a
+  /// string takes quadratic time in consecutive combining marks.
   static let longestName = 512
 
   private let bytes: UnsafeBufferPointer<UInt8>
+  /// The offset of the next byte.
   private var position = 0
   private var entries: [Entry] = []
-  /// The containers that are not closed yet, by their entries' indexes.
+  /// The indexes of the entries of the open containers, the innermost last.
   private var open: [Int] = []
 
   init(_ bytes: UnsafeBufferPointer<UInt8>) {
@@ -20,6 +23,7 @@ struct JSONParser {
     entries.reserveCapacity(bytes.count / 8 + 4)
   }
 
+  /// Parses the text and returns its entries. Call it once.
   mutating func parse() throws(JSONError) -> [JSONDocument.Entry] {
     guard bytes.count < UInt32.max else { throw error("the text is longer than 4 GiB") }
     try checkEncoding()
@@ -34,7 +38,8 @@ struct JSONParser {
 
   // MARK: Containers
 
-  /// The next element or member of a container, or its end.
+  /// Parses the next element or member of a container, or its end. A comma before the end is
+  /// accepted.
   private mutating func parseNext(in container: Int) throws(JSONError) {
     let isObject = entries[container].kind == .object
     let closing = UInt8(ascii: isObject ? "}" : "]")
@@ -64,6 +69,7 @@ struct JSONParser {
     try parseValue()
   }
 
+  /// Parses a simple value, or opens a container.
   private mutating func parseValue() throws(JSONError) {
     switch next {
     case UInt8(ascii: "\""): try parseString()
@@ -89,6 +95,7 @@ struct JSONParser {
 
   // MARK: Words and numbers
 
+  /// Parses `true`, `false` or `null`.
   private mutating func parseWord(
     _ word: StaticString, _ kind: Entry.Kind, content: UInt64
   ) throws(JSONError) {
@@ -100,11 +107,13 @@ struct JSONParser {
     position += count
   }
 
+  /// Parses a number. Short ones are computed with machine words, all others with the standard
+  /// library.
   private mutating func parseNumber() throws(JSONError) {
     let start = position
     let isNegative = next == UInt8(ascii: "-")
     if isNegative { position += 1 }
-    // All digits as one whole number, which is exact as long as there are 18 of them at most.
+    // All digits as one whole number, which is exact up to 18 digits.
     var digits: UInt64 = 0
     let whole = position
     if next == UInt8(ascii: "0") { position += 1 } else { skipDigits(into: &digits) }
@@ -129,7 +138,7 @@ struct JSONParser {
       let int = isNegative ? -Int64(digits) : Int64(digits)
       append(.int, from: start, content: UInt64(bitPattern: int))
     } else if !isWhole, count <= 15, abs(exponent) < Self.powersOfTen.count {
-      // Both operands are exact, so that the one rounding gives the nearest double (Clinger, How to
+      // Both operands are exact, so the one rounding gives the nearest double (W. Clinger, How to
       // read floating point numbers accurately, PLDI 1990).
       let power = Self.powersOfTen[abs(exponent)]
       let magnitude = exponent < 0 ? Double(digits) / power : Double(digits) * power
@@ -139,7 +148,9 @@ struct JSONParser {
     }
   }
 
-  /// A number that is too long for arithmetic with machine words.
+  /// Adds a number that is too long for exact arithmetic with machine words.
+  ///
+  /// - Throws: ``JSONError`` for a number beyond the range of doubles.
   private mutating func appendLongNumber(from start: Int, isWhole: Bool) throws(JSONError) {
     let text = String(
       decoding: UnsafeBufferPointer(rebasing: bytes[start..<position]), as: UTF8.self)
@@ -154,6 +165,7 @@ struct JSONParser {
     append(.double, from: start, content: double.bitPattern)
   }
 
+  /// Reads digits and appends them to a number, which may overflow silently.
   private mutating func skipDigits(into digits: inout UInt64) {
     while let byte = next, (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) {
       digits = digits &* 10 &+ UInt64(byte - UInt8(ascii: "0"))
@@ -161,6 +173,7 @@ struct JSONParser {
     }
   }
 
+  /// Parses an exponent after its letter.
   private mutating func parseExponent() throws(JSONError) -> Int {
     position += 1
     let isNegative = next == UInt8(ascii: "-")
@@ -169,12 +182,12 @@ struct JSONParser {
     let start = position
     skipDigits(into: &digits)
     guard position > start else { throw error("a digit is missing") }
-    // Far beyond all doubles, as far as it matters here.
+    // An exponent this large is beyond all doubles, so its exact value does not matter.
     let magnitude = position - start > 9 ? 1_000_000_000 : Int(digits)
     return isNegative ? -magnitude : magnitude
   }
 
-  /// Those that a double holds exactly.
+  /// The powers of ten that a double holds exactly.
   private static let powersOfTen: [Double] = [
     1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16,
     1e17, 1e18, 1e19, 1e20, 1e21, 1e22,
@@ -182,6 +195,7 @@ struct JSONParser {
 
   // MARK: Strings
 
+  /// Parses the name of a member.
   private mutating func parseName() throws(JSONError) {
     let start = position
     try parseString()
@@ -191,6 +205,7 @@ struct JSONParser {
     }
   }
 
+  /// Parses a string and checks its escapes, without decoding it.
   private mutating func parseString() throws(JSONError) {
     position += 1
     let start = position
@@ -218,6 +233,7 @@ struct JSONParser {
     throw error("a string does not end")
   }
 
+  /// Checks that the text is UTF-8.
   private func checkEncoding() throws(JSONError) {
     if bytes.allSatisfy({ $0 < 0x80 }) { return }
     guard String(bytes: bytes, encoding: .utf8) != nil else {
@@ -227,6 +243,7 @@ struct JSONParser {
 
   // MARK: Bytes
 
+  /// The next byte; `nil` at the end of the text.
   private var next: UInt8? { position < bytes.count ? bytes[position] : nil }
 
   private mutating func skipSpace() {
@@ -235,12 +252,14 @@ struct JSONParser {
     }
   }
 
+  /// Adds an entry without contents.
   private mutating func append(_ kind: Entry.Kind, from start: Int, content: UInt64) {
     entries.append(
       Entry(
         kind: kind, start: UInt32(start), end: UInt32(entries.count + 1), content: content))
   }
 
+  /// Creates an error at the present position.
   private func error(_ what: String) -> JSONError {
     JSONError(rule: what, position: position)
   }

@@ -1,15 +1,19 @@
-/// The shape of a JSON value, as JSON Schema (2020-12) and OpenAPI 3.1 write it.
+/// A description of the shape of JSON values, in JSON Schema 2020-12 as OpenAPI 3.1 uses it.
 ///
 /// ```swift
 /// let place = JSONSchema.object(["latitude": .number, "longitude": .number]).named("Place")
 /// let answer = JSONSchema.object(["places": .list(place), "continuation?": .text])
 /// ```
 public struct JSONSchema: Sendable {
+  /// The schema as JSON.
   public let json: JSONValue
-  /// The shapes with names that it refers to, itself among them.
+  /// The named shapes to which the schema refers, directly or through others, by name.
   public private(set) var named: [String: JSONValue] = [:]
 
-  /// - Parameter parts: the shapes that `json` was made of.
+  /// Creates a schema from its JSON.
+  ///
+  /// - Parameter parts: the schemas that `json` contains. Their named shapes are collected; a name
+  ///   must not stand for two shapes.
   public init(_ json: JSONValue, _ parts: [JSONSchema] = []) {
     self.json = json
     for part in parts {
@@ -20,18 +24,26 @@ public struct JSONSchema: Sendable {
     }
   }
 
+  /// Any value.
   public static let anything = JSONSchema(true)
+  /// A string.
   public static let text = JSONSchema(["type": "string"])
+  /// A boolean.
   public static let bool = JSONSchema(["type": "boolean"])
+  /// A number, whole or not.
   public static let number = JSONSchema(["type": "number"])
+  /// A whole number.
   public static let integer = JSONSchema(["type": "integer"])
+  /// A whole number from 0.
   public static let count = JSONSchema(["type": "integer", "minimum": 0])
+  /// The value null.
   public static let null = JSONSchema(["type": "null"])
-  /// Milliseconds since 1970.
+  /// A time as milliseconds since 1970.
   public static let time = JSONSchema([
     "type": "integer", "description": "milliseconds since 1970",
   ])
 
+  /// Returns the schema of a whole number in a range.
   public static func integer(_ range: ClosedRange<Int>) -> JSONSchema {
     JSONSchema([
       "type": "integer", "minimum": .int(Int64(range.lowerBound)),
@@ -39,17 +51,19 @@ public struct JSONSchema: Sendable {
     ])
   }
 
-  /// One of some texts.
+  /// Returns the schema of a string that is one of `words`.
   public static func word(_ words: [String]) -> JSONSchema {
     JSONSchema(["type": "string", "enum": .array(words.map { .string($0) })])
   }
 
-  /// This value and no other.
+  /// Returns the schema of exactly this value.
   public static func constant(_ value: JSONValue) -> JSONSchema {
     JSONSchema(["const": value])
   }
 
-  /// - Parameter count: how many elements there may be; nil for any number.
+  /// Returns the schema of an array.
+  ///
+  /// - Parameter count: the allowed number of elements; `nil` for any number.
   public static func list(_ element: JSONSchema, count: ClosedRange<Int>? = nil) -> JSONSchema {
     var json: [String: JSONValue] = ["type": "array", "items": element.json]
     if let count {
@@ -59,14 +73,15 @@ public struct JSONSchema: Sendable {
     return JSONSchema(.object(json), [element])
   }
 
-  /// An object whose members have names of others' choice.
+  /// Returns the schema of an object whose members may have any names and all have this shape.
   public static func map(_ value: JSONSchema) -> JSONSchema {
     JSONSchema(["type": "object", "additionalProperties": value.json], [value])
   }
 
-  /// An object with these members; a `?` behind a name marks one that may be missing.
+  /// Returns the schema of an object with these members. A `?` after a name marks a member that may
+  /// be missing.
   ///
-  /// - Parameter isOpen: whether it may have others.
+  /// - Parameter isOpen: whether other members are allowed too.
   public static func object(
     _ members: [String: JSONSchema], isOpen: Bool = false
   ) -> JSONSchema {
@@ -84,20 +99,20 @@ public struct JSONSchema: Sendable {
     return JSONSchema(.object(json), Array(members.values))
   }
 
-  /// A value of one of these shapes.
+  /// Returns the schema of a value that has one of these shapes.
   public static func any(of shapes: [JSONSchema]) -> JSONSchema {
     JSONSchema(["anyOf": .array(shapes.map(\.json))], shapes)
   }
 
-  /// A value of all of these shapes.
+  /// Returns the schema of a value that has all of these shapes.
   public static func all(of shapes: [JSONSchema]) -> JSONSchema {
     JSONSchema(["allOf": .array(shapes.map(\.json))], shapes)
   }
 
-  /// This or null.
+  /// The schema of a value of this shape or null.
   public var orNull: JSONSchema { .any(of: [self, .null]) }
 
-  /// The shape with further keywords, which replace its own.
+  /// Returns the schema with further keywords, which replace its own.
   public func with(_ keywords: [String: JSONValue]) -> JSONSchema {
     var schema = self
     schema = JSONSchema(.object((json.object ?? [:]).merging(keywords) { $1 }))
@@ -105,17 +120,17 @@ public struct JSONSchema: Sendable {
     return schema
   }
 
-  /// The shape with a sentence about it; without a text the shape itself.
+  /// Returns the schema with a description; the schema itself for `nil`.
   public func described(_ text: String?) -> JSONSchema {
     text.map { with(["description": .string($0)]) } ?? self
   }
 
-  /// A reference to a shape that the description has under a name.
+  /// Returns a reference to the shape that the OpenAPI description has under this name.
   public static func reference(to name: String) -> JSONSchema {
     JSONSchema(["$ref": .string("#/components/schemas/\(name)")])
   }
 
-  /// A reference to this shape, which the description has under a name.
+  /// Returns a reference to this shape by a name. ``named`` of the result contains the shape.
   public func named(_ name: String) -> JSONSchema {
     var reference = JSONSchema.reference(to: name)
     reference.named = named

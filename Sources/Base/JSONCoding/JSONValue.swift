@@ -1,17 +1,25 @@
-/// A JSON text as a value (RFC 8259).
+/// A JSON text as a tree of values (RFC 8259).
 ///
-/// Whole numbers that fit are ``int(_:)``, all other numbers ``double(_:)``; `5.0` is a double, so
-/// that the difference between CloudKit's INT64 and DOUBLE survives.
+/// A number is ``int(_:)`` if it is written without fraction and exponent and fits, otherwise
+/// ``double(_:)``. So `5.0` stays a double, which keeps the difference between INT64 and DOUBLE of
+/// CloudKit.
 public enum JSONValue: Sendable, Hashable {
+  /// The value `null`.
   case null
+  /// The value `true` or `false`.
   case bool(Bool)
+  /// A whole number that fits `Int64`.
   case int(Int64)
+  /// Any other number.
   case double(Double)
+  /// A string, decoded.
   case string(String)
+  /// An array with its elements in order.
   case array([JSONValue])
+  /// An object. Its members have no order.
   case object([String: JSONValue])
 
-  /// The word for the kind of value, for error messages.
+  /// The kind of the value in words, such as `a number`, for error messages.
   public var kind: String {
     switch self {
     case .null: "null"
@@ -23,7 +31,7 @@ public enum JSONValue: Sendable, Hashable {
     }
   }
 
-  /// The member of an object; nil where there is none, where it is null, and for other kinds.
+  /// The member of an object; `nil` if there is none or it is null, and for other kinds.
   public subscript(key: String) -> JSONValue? {
     guard case .object(let members) = self, let value = members[key], value != .null else {
       return nil
@@ -31,22 +39,25 @@ public enum JSONValue: Sendable, Hashable {
     return value
   }
 
+  /// The string; `nil` for other kinds.
   public var string: String? {
     if case .string(let string) = self { return string }
     return nil
   }
 
+  /// The elements of an array; `nil` for other kinds.
   public var array: [JSONValue]? {
     if case .array(let array) = self { return array }
     return nil
   }
 
+  /// The members of an object; `nil` for other kinds.
   public var object: [String: JSONValue]? {
     if case .object(let object) = self { return object }
     return nil
   }
 
-  /// The number as an integer, if it is whole.
+  /// The number as an integer; `nil` if it is not whole, does not fit, or for other kinds.
   public var int: Int64? {
     switch self {
     case .int(let int): int
@@ -55,7 +66,7 @@ public enum JSONValue: Sendable, Hashable {
     }
   }
 
-  /// The number as a double.
+  /// The number as a double; `nil` for other kinds.
   public var double: Double? {
     switch self {
     case .int(let int): Double(int)
@@ -64,7 +75,8 @@ public enum JSONValue: Sendable, Hashable {
     }
   }
 
-  /// The value as a boolean. The numbers 0 and 1 count: JSON bridges of Foundation mix them up.
+  /// The value as a boolean; `nil` for other kinds. The numbers 0 and 1 count too, because JSON
+  /// bridges of Foundation confuse them with booleans.
   public var bool: Bool? {
     switch self {
     case .bool(let bool): bool
@@ -90,9 +102,11 @@ extension JSONValue: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral,
 }
 
 extension Int64 {
-  /// The integer that a number stands for which was too long to be read as one, or has a point; nil
-  /// when it is not whole. Numbers a little below the least integer round to it as doubles: that one
-  /// is never meant.
+  /// Creates the integer that a double stands for, because the number was too long or has a point;
+  /// `nil` if it is not whole.
+  ///
+  /// The least integer is refused: numbers slightly below it round to it as doubles, so it is
+  /// probably not what the text meant.
   init?(whole double: Double) {
     guard double > -0x1p63 else { return nil }
     self.init(exactly: double)

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Writes JSON text straight into bytes, with no tree of values in between.
+/// A writer of JSON text that writes directly into bytes, without a tree of values.
 ///
 /// ```swift
 /// var writer = JSONWriter()
@@ -11,29 +11,37 @@ import Foundation
 /// }
 /// // writer.bytes: {"name":"Suva","tags":["deep"]}
 /// ```
+///
+/// The writer sets the commas. It does not check that the calls form a valid text: write a name
+/// before each value of an object, and close each container.
 public struct JSONWriter: ~Copyable, Sendable {
   private var output: GrowingBytes
+  /// Whether the next name or value needs a comma before it.
   private var needsComma = false
 
+  /// Creates an empty writer with memory for `capacity` bytes. It grows as needed.
   public init(reserving capacity: Int = 256) {
     output = GrowingBytes(reserving: capacity)
   }
 
-  /// The text as bytes; they are copied.
+  /// A copy of the text as bytes.
   public var bytes: [UInt8] { output.array }
-  /// The text as bytes, which are handed over as they are: the writer is used up.
+  /// The text as bytes, without a copy. Reading it consumes the writer.
   public var data: Data { consuming get { output.takeData() } }
+  /// The text as a string.
   public var text: String { output.text }
 
   // MARK: Containers
 
-  /// Begins an object, which ``endObject()`` ends; for members that are written in several places.
+  /// Begins an object that ``endObject()`` ends, for members that several functions write.
   public mutating func beginObject() { open(UInt8(ascii: "{")) }
+  /// Ends the object that ``beginObject()`` began.
   public mutating func endObject() { close(UInt8(ascii: "}")) }
 
   // These two are inlined where they are called: a closure for each object costs more than what it
   // writes.
 
+  /// Writes an object whose members `members` writes.
   @inlinable
   public mutating func object<Failure: Error>(
     _ members: (inout JSONWriter) throws(Failure) -> Void
@@ -43,6 +51,7 @@ public struct JSONWriter: ~Copyable, Sendable {
     close(UInt8(ascii: "}"))
   }
 
+  /// Writes an array whose elements `elements` writes.
   @inlinable
   public mutating func array<Failure: Error>(
     _ elements: (inout JSONWriter) throws(Failure) -> Void
@@ -52,7 +61,7 @@ public struct JSONWriter: ~Copyable, Sendable {
     close(UInt8(ascii: "]"))
   }
 
-  /// Writes a member's name; the next value written is the member's.
+  /// Writes a member's name. The next value is the member's.
   public mutating func key(_ name: String) {
     separate()
     appendQuoted(name)
@@ -62,22 +71,28 @@ public struct JSONWriter: ~Copyable, Sendable {
 
   // MARK: Values
 
+  /// Writes null.
   public mutating func null() { plain("null") }
+  /// Writes a string, with escapes where JSON needs them.
   public mutating func value(_ string: String) {
     separate()
     appendQuoted(string)
     needsComma = true
   }
+  /// Writes a boolean.
   public mutating func value(_ bool: Bool) { plain(bool ? "true" : "false") }
+  /// Writes a whole number.
   public mutating func value(_ int: Int64) {
     separate()
     output.appendDigits(of: int)
     needsComma = true
   }
+  /// Writes a whole number.
   public mutating func value(_ int: Int) { value(Int64(int)) }
 
-  /// Writes a number in the shortest form that reads back as the same double, with a decimal point
-  /// or an exponent so that it stays a double. JSON has no NaN and no infinities: they become null.
+  /// Writes a number in the shortest form that reads back as the same double. It has a decimal
+  /// point or an exponent, so it stays a double. JSON has no NaN and no infinities: they become
+  /// null.
   public mutating func value(_ double: Double) {
     guard double.isFinite else { return null() }
     separate()
@@ -86,6 +101,7 @@ public struct JSONWriter: ~Copyable, Sendable {
     needsComma = true
   }
 
+  /// Writes a value with its contents. Members of objects come in alphabetical order.
   public mutating func value(_ json: JSONValue) {
     switch json {
     case .null: null()
@@ -107,35 +123,41 @@ public struct JSONWriter: ~Copyable, Sendable {
 
   // MARK: Members
 
+  /// Writes a member with a string.
   public mutating func member(_ name: String, _ string: String) {
     key(name)
     value(string)
   }
+  /// Writes a member with a boolean.
   public mutating func member(_ name: String, _ bool: Bool) {
     key(name)
     value(bool)
   }
+  /// Writes a member with a whole number.
   public mutating func member(_ name: String, _ int: Int64) {
     key(name)
     value(int)
   }
+  /// Writes a member with a whole number.
   public mutating func member(_ name: String, _ int: Int) {
     key(name)
     value(int)
   }
+  /// Writes a member with a double, as ``value(_:)`` does.
   public mutating func member(_ name: String, _ double: Double) {
     key(name)
     value(double)
   }
+  /// Writes a member with any value.
   public mutating func member(_ name: String, _ json: JSONValue) {
     key(name)
     value(json)
   }
-  /// Writes nothing when the string is nil.
+  /// Writes a member with a string; nothing if the string is `nil`.
   public mutating func member(_ name: String, ifPresent string: String?) {
     if let string { member(name, string) }
   }
-  /// Writes nothing when the list is nil.
+  /// Writes a member with a list of strings; nothing if the list is `nil`.
   public mutating func member(_ name: String, ifPresent strings: [String]?) {
     guard let strings else { return }
     key(name)
@@ -144,6 +166,7 @@ public struct JSONWriter: ~Copyable, Sendable {
 
   // MARK: Bytes
 
+  /// Writes the bracket that begins a container.
   @usableFromInline
   mutating func open(_ bracket: UInt8) {
     separate()
@@ -151,23 +174,27 @@ public struct JSONWriter: ~Copyable, Sendable {
     needsComma = false
   }
 
+  /// Writes the bracket that ends a container.
   @usableFromInline
   mutating func close(_ bracket: UInt8) {
     output.append(bracket)
     needsComma = true
   }
 
+  /// Writes the comma between two elements or members.
   @inline(__always)
   private mutating func separate() {
     if needsComma { output.append(UInt8(ascii: ",")) }
   }
 
+  /// Writes a value that needs no quotes.
   private mutating func plain(_ word: StaticString) {
     separate()
     output.append(word)
     needsComma = true
   }
 
+  /// Writes a string in quotes.
   private mutating func appendQuoted(_ string: String) {
     output.append(UInt8(ascii: "\""))
     var string = string
@@ -183,6 +210,7 @@ public struct JSONWriter: ~Copyable, Sendable {
     output.append(UInt8(ascii: "\""))
   }
 
+  /// Writes one byte of a string, escaped if JSON needs it.
   private mutating func appendEscaped(_ byte: UInt8) {
     switch byte {
     case UInt8(ascii: "\""), UInt8(ascii: "\\"):

@@ -3,39 +3,40 @@ import Foundation
 import Synchronization
 #endif
 
-/// Places in the code at which a server can be told to end as if it were killed, between two steps that
-/// must each be safe by themselves.
+/// The places in the code at which a test can kill the server: between two steps that must each be
+/// safe on their own.
 ///
-/// They are there in debug builds alone, for tests of crashes: a server that is started with
-/// `KILL_POINT=afterCommit:17` in its environment sends itself SIGKILL when it comes to
-/// ``afterCommit`` for the 17th time.
+/// They exist in debug builds only, for tests of crashes. A server with `KILL_POINT=afterCommit:17`
+/// in its environment sends itself SIGKILL when it reaches ``afterCommit`` for the 17th time.
 public enum KillPoint: String, CaseIterable, Sendable {
-  /// A transaction has written everything and is not committed.
+  /// A transaction has written all its changes and is not committed.
   case beforeCommit
-  /// A transaction is committed; nobody was told.
+  /// A transaction is committed, and nobody knows yet.
   case afterCommit
-  /// Those who wait for a commit have their results; the answer is not sent.
+  /// The callers that waited for a commit have their results, and the answer is not sent.
   case beforeAnswer
-  /// Changes were matched, and nothing of it is written.
+  /// Changes are matched, and no result is written.
   case afterMatch
-  /// Notifications and deliveries are written; no push was sent.
+  /// Notifications and deliveries are written, and no push is sent.
   case afterLogging
   /// A push is about to be sent.
   case beforePush
-  /// APNs has accepted a push, which is not written.
+  /// APNs has accepted a push, and the result is not written.
   case afterPush
-  /// What became of pushes is written.
+  /// The results of pushes are written.
   case afterOutcome
-  /// A step of the deletion of a user is committed.
+  /// One step of the deletion of a user is committed.
   case afterDeletionStep
   /// The write-ahead log is about to be copied into the database.
   case beforeCheckpoint
-  /// It was copied.
+  /// The write-ahead log was copied into the database.
   case afterCheckpoint
 
   /// Ends the process here if it is to end here.
   @inlinable
   @inline(__always)
+  /// Kills the process if the environment chose this point and this pass. Does nothing in release
+  /// builds.
   public func reach() {
     #if KILL_POINTS
     count()
@@ -43,7 +44,8 @@ public enum KillPoint: String, CaseIterable, Sendable {
   }
 
   #if KILL_POINTS
-  /// The point and how many times it is passed before.
+  /// The point of the environment, and the pass at which it kills (the first, if the number is
+  /// missing); `nil` for none.
   private static let chosen: (point: KillPoint, passes: Int)? = {
     guard let text = ProcessInfo.processInfo.environment["KILL_POINT"] else { return nil }
     let words = text.split(separator: ":", maxSplits: 1)
@@ -51,9 +53,11 @@ public enum KillPoint: String, CaseIterable, Sendable {
     return (point, words.count > 1 ? Int(words[1]) ?? 1 : 1)
   }()
 
+  /// The number of passes of the chosen point so far.
   private static let passed = Atomic<Int>(0)
 
   @usableFromInline
+  /// Counts a pass of this point and kills the process at the chosen one.
   func count() {
     guard let chosen = Self.chosen, chosen.point == self,
       Self.passed.add(1, ordering: .relaxed).newValue >= chosen.passes

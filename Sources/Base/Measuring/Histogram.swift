@@ -1,25 +1,29 @@
-/// How often values fell into fixed ranges, as Prometheus counts them: a value.
+/// The number of values in fixed ranges, as Prometheus counts them. It is a value without a lock.
 ///
 /// ```swift
 /// var delays = Histogram(bounds: Histogram.seconds)
 /// delays.record(0.012)
 /// ```
 public struct Histogram: Sendable, Hashable {
-  /// Seconds from half a millisecond to ten, for what somebody waits for.
+  /// Bounds from half a millisecond to ten seconds, for times that a user waits.
   public static let seconds = [
     0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10,
   ]
-  /// Seconds from a millisecond to a day, for what may lie in a queue for long.
+  /// Bounds from a millisecond to a day in seconds, for times in a queue.
   public static let longSeconds = [
     0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5, 10, 60, 300, 3600, 86_400,
   ]
 
-  /// The greatest value of each range, rising. What is above the last one has a range of its own.
+  /// The greatest value of each range, rising. Values above the last bound have a range of their
+  /// own.
   public let bounds: [Double]
-  /// How many values fell into each range; one more than there are bounds.
+  /// The number of values in each range; one range more than there are bounds.
   public private(set) var counts: [Int]
+  /// The sum of all values.
   public private(set) var sum = 0.0
 
+  /// Creates a histogram without values.
+  ///
   /// - Precondition: the bounds rise.
   public init(bounds: [Double]) {
     precondition(zip(bounds, bounds.dropFirst()).allSatisfy { $0 < $1 }, "the bounds must rise")
@@ -27,14 +31,14 @@ public struct Histogram: Sendable, Hashable {
     counts = [Int](repeating: 0, count: bounds.count + 1)
   }
 
-  /// How many values there were.
+  /// The number of values.
   public var count: Int { counts.reduce(0, +) }
 
-  /// Counts a value. One below 0, as from a clock that was set back, counts as 0; what is no number
-  /// does not count.
+  /// Counts a value. A negative one, as from a clock that was set back, counts as 0; NaN does not
+  /// count.
   ///
-  /// - Parameter times: how often it occurred.
-  /// - Complexity: O(*n*) for *n* bounds, which are few.
+  /// - Parameter times: the number of times that the value occurred. Zero or less does nothing.
+  /// - Complexity: O(*n*) in the number of bounds, which are few.
   public mutating func record(_ value: Double, times: Int = 1) {
     guard !value.isNaN, times > 0 else { return }
     let value = max(0, value)
@@ -44,7 +48,7 @@ public struct Histogram: Sendable, Hashable {
     sum += value * Double(times)
   }
 
-  /// Counts what was counted elsewhere.
+  /// Adds the counts of another histogram.
   ///
   /// - Precondition: both have the same bounds.
   public mutating func add(_ other: Histogram) {

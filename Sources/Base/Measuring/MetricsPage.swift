@@ -1,4 +1,4 @@
-/// A page of figures in the text format that Prometheus reads, version 0.0.4
+/// A page of metrics in the text format of Prometheus, version 0.0.4
 /// (https://prometheus.io/docs/instrumenting/exposition_formats/).
 ///
 /// ```swift
@@ -7,52 +7,66 @@
 /// page.text  // # HELP petrel_commits_total …
 /// ```
 ///
-/// Each name may be given once: all samples of a name stand together.
+/// Add each name once, because all samples of a name must stand together. A name without samples is
+/// left out.
 public struct MetricsPage: Sendable {
   /// The media type of ``text``.
   public static let mediaType = "text/plain; version=0.0.4; charset=utf-8"
 
-  /// A figure with what tells it from the others of its name.
+  /// One value of a metric, with the labels that distinguish it from the others of the same name.
   public struct Sample: Sendable {
+    /// The labels in the order of the page.
     public var labels: [(name: String, value: String)]
+    /// The value.
     public var value: Double
 
+    /// Creates a sample.
     public init(_ labels: [(name: String, value: String)] = [], _ value: Double) {
       self.labels = labels
       self.value = value
     }
 
+    /// Creates a sample of a whole number.
     public init(_ labels: [(name: String, value: String)] = [], _ value: Int) {
       self.init(labels, Double(value))
     }
   }
 
+  /// The page so far.
   public private(set) var text = ""
 
+  /// Creates an empty page.
   public init() {}
 
-  /// Something that only grows. Its name ends in `_total`.
+  /// Adds a metric that only grows. Its name ends in `_total`.
+  ///
+  /// - Parameter help: the description of the metric, one sentence.
   public mutating func counter(_ name: String, _ help: String, _ samples: [Sample]) {
     write(name, help, "counter", samples)
   }
 
+  /// Adds a metric that only grows, with one value and no labels.
   public mutating func counter(_ name: String, _ help: String, _ value: Int) {
     counter(name, help, [Sample([], value)])
   }
 
-  /// Something that goes up and down.
+  /// Adds a metric that rises and falls.
   public mutating func gauge(_ name: String, _ help: String, _ samples: [Sample]) {
     write(name, help, "gauge", samples)
   }
 
+  /// Adds a metric that rises and falls, with one whole number and no labels.
   public mutating func gauge(_ name: String, _ help: String, _ value: Int) {
     gauge(name, help, [Sample([], value)])
   }
 
+  /// Adds a metric that rises and falls, with one value and no labels.
   public mutating func gauge(_ name: String, _ help: String, _ value: Double) {
     gauge(name, help, [Sample([], value)])
   }
 
+  /// Adds histograms of one metric, each with its labels. The counts of the page are cumulative:
+  /// each range includes those below it.
   public mutating func histogram(
     _ name: String, _ help: String,
     _ histograms: [(labels: [(name: String, value: String)], histogram: Histogram)]
@@ -71,10 +85,12 @@ public struct MetricsPage: Sendable {
     }
   }
 
+  /// Adds a histogram without labels.
   public mutating func histogram(_ name: String, _ help: String, _ histogram: Histogram) {
     self.histogram(name, help, [([], histogram)])
   }
 
+  /// Writes a metric with its samples.
   private mutating func write(
     _ name: String, _ help: String, _ type: String, _ samples: [Sample]
   ) {
@@ -83,10 +99,12 @@ public struct MetricsPage: Sendable {
     for sample in samples { line(name, sample.labels, sample.value) }
   }
 
+  /// Writes the two lines that describe a metric.
   private mutating func begin(_ name: String, _ help: String, _ type: String) {
     text += "# HELP \(name) \(Self.escaped(help, quote: false))\n# TYPE \(name) \(type)\n"
   }
 
+  /// Writes one sample.
   private mutating func line(
     _ name: String, _ labels: [(name: String, value: String)], _ value: Double
   ) {
@@ -98,7 +116,8 @@ public struct MetricsPage: Sendable {
     text += " " + Self.number(value) + "\n"
   }
 
-  /// Backslashes and line breaks, and in values of labels quotes, have a backslash before them.
+  /// Puts a backslash before backslashes and quotes, and writes line breaks as `\n`. Quotes are
+  /// escaped in values of labels only.
   private static func escaped(_ text: String, quote: Bool) -> String {
     guard text.utf8.contains(where: { $0 == 0x5C || $0 == 0x0A || $0 == 0x22 }) else { return text }
     var escaped = ""
@@ -113,6 +132,7 @@ public struct MetricsPage: Sendable {
     return escaped
   }
 
+  /// Writes a number as Prometheus reads it.
   private static func number(_ value: Double) -> String {
     if value.isNaN { return "NaN" }
     if value.isInfinite { return value < 0 ? "-Inf" : "+Inf" }

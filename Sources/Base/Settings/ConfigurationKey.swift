@@ -1,21 +1,24 @@
 import JSONCoding
 
-/// What a setting declares of its key, whatever type its value has.
+/// The declaration of a setting's key, independent of the type of its value.
 package struct ConfigurationKey: Sendable {
+  /// The name of the key in its object.
   package let name: String
+  /// The allowed values.
   package let kind: SettingKind
-  /// Whether the object that it is in cannot be without it.
+  /// Whether the object that contains the key must have it.
   package var isRequired = false
-  /// Whether a change counts only after a restart.
+  /// Whether a change takes effect only after a restart.
   package var needsRestart = false
-  /// What the help calls the value of the option that goes over it; nil where there is no option.
+  /// The placeholder for the value in the help of the command-line option; `nil` if there is no
+  /// option.
   package var option: String?
-  /// The name by which `server/limits` answers it; nil where clients do not learn it.
+  /// The name of the limit in the answer of `server/limits`; `nil` if clients do not get it.
   package var clientLimit: String?
-  /// The default as the manual has it, where it is no constant.
+  /// The default in words for the manual, if it is not a constant; otherwise `nil`.
   package var defaultText: String?
-  /// The default. ``SettingTable`` sets it.
+  /// The default, which ``SettingTable`` sets; `nil` if there is no constant one.
   package internal(set) var defaultValue: JSONValue?
-  /// What the manual says of it, in Markdown.
+  /// The sentence of the manual about the setting, in Markdown.
   package let meaning: String
 }

@@ -2,30 +2,37 @@ import Foundation
 import JSONCoding
 import Spelling
 
-/// An object of a configuration, with its place.
+/// A reader of one object of a configuration. It knows the object's place, so its errors name file
+/// and line.
 package struct ConfigurationReader {
+  /// The object; null if the configuration has none at the path.
   let json: JSONValue
   private let sources: ConfigurationSources
+  /// The names on the way to the object; empty for the root.
   private let path: [String]
 
+  /// Creates a reader of the object at a path.
   package init(_ sources: ConfigurationSources, path: [String]) {
     self.sources = sources
     self.path = path
     json = sources.value(at: path) ?? .null
   }
 
+  /// The names of the object's members, sorted.
   package var keys: [String] { (json.object ?? [:]).keys.sorted() }
 
-  /// - Parameter key: the one of the object's keys that it is about; nil for the object.
+  /// Returns an error about this object, with its place.
+  ///
+  /// - Parameter key: the key of the object that is wrong; `nil` for the object itself.
   package func mistake(_ key: String?, _ text: String) -> ConfigurationError {
     let full = path + (key.map { [$0] } ?? [])
     return ConfigurationError(
       sources.place(of: full) + path.map { $0 + ": " }.joined() + text, at: .key(full))
   }
 
-  /// Reads all settings of a table.
+  /// Reads all settings of a table into `root`, then runs the table's rules.
   ///
-  /// - Throws: ``ConfigurationError`` about the first mistake. Unknown keys are mistakes.
+  /// - Throws: ``ConfigurationError`` about the first mistake. An unknown key is a mistake.
   package func apply<Root>(
     _ table: SettingTable<Root>, to root: inout Root
   ) throws(ConfigurationError) {
@@ -42,9 +49,10 @@ package struct ConfigurationReader {
     try table.rules(self, &root)
   }
 
-  /// The value of a key, if it is there; of a path, from where it begins.
+  /// Returns the value of a key; `nil` if it is missing or null. A relative path is resolved.
   ///
-  /// - Throws: ``ConfigurationError`` when it is not allowed, or missing.
+  /// - Throws: ``ConfigurationError`` when the value is not allowed, or a required one is missing
+  ///   or empty.
   package func value(of key: ConfigurationKey) throws(ConfigurationError) -> JSONValue? {
     guard let value = json[key.name], !(key.isRequired && value.string == "") else {
       if key.isRequired { throw mistake(key.name, "'\(key.name)' is missing") }
@@ -56,6 +64,9 @@ package struct ConfigurationReader {
     return key.kind.isPath ? value.string.map { .string(sources.file($0)) } : value
   }
 
+  /// Returns a reader of an inner object; `nil` if the key is missing.
+  ///
+  /// - Throws: ``ConfigurationError`` when the value is not an object.
   package func object(_ key: String) throws(ConfigurationError) -> ConfigurationReader? {
     guard let value = json[key] else { return nil }
     guard value.object != nil else {
@@ -65,23 +76,29 @@ package struct ConfigurationReader {
   }
 }
 
-/// What rules ask for. The kinds of the settings have been checked before.
+/// The functions for the rules of a table. They run after all settings were read, so the kinds of
+/// the values are known to be right.
 extension ConfigurationReader {
+  /// Whether the object has the key with a value other than null.
   package func has(_ key: String) -> Bool { json[key] != nil }
 
+  /// Returns the text of a key; `nil` if it is missing.
   package func text(_ key: String) -> String? { json[key]?.string }
 
+  /// Returns the text of a key.
+  ///
+  /// - Throws: ``ConfigurationError`` when it is missing or empty.
   package func required(_ key: String) throws(ConfigurationError) -> String {
     guard let text = text(key), !text.isEmpty else { throw mistake(key, "'\(key)' is missing") }
     return text
   }
 
-  /// The file that a key names.
+  /// Returns the path of the file that a key names; `nil` if the key is missing.
   package func file(_ key: String) -> String? { text(key).map(sources.file) }
 
-  /// What the file has that a key names.
+  /// Returns the contents of the file that a key names; `nil` if the key is missing.
   ///
-  /// - Throws: ``ConfigurationError`` when it cannot be read.
+  /// - Throws: ``ConfigurationError`` when the file cannot be read.
   package func contents(_ key: String) throws(ConfigurationError) -> String? {
     guard let file = file(key) else { return nil }
     guard let data = FileManager.default.contents(atPath: file) else {
@@ -90,14 +107,18 @@ extension ConfigurationReader {
     return String(decoding: data, as: UTF8.self)
   }
 
-  /// The same without spaces and line breaks around it.
+  /// Returns the contents of the file that a key names, without white space around them; `nil` if
+  /// the key is missing.
+  ///
+  /// - Throws: ``ConfigurationError`` when the file cannot be read.
   package func trimmedContents(_ key: String) throws(ConfigurationError) -> String? {
     try contents(key)?.trimmingCharacters(in: .whitespacesAndNewlines)
   }
 
-  /// The value of a key or, instead of it, of a file, with the key that it comes from.
+  /// Returns the value of a key, or the contents of the file that the other key names, with the key
+  /// that it comes from. `nil` if both are missing.
   ///
-  /// - Throws: ``ConfigurationError`` when there are both, or the file cannot be read.
+  /// - Throws: ``ConfigurationError`` when both keys are there, or the file cannot be read.
   package func text(
     _ key: String, orIn fileKey: String
   ) throws(ConfigurationError) -> (text: String, key: String)? {

@@ -1,8 +1,8 @@
 import Foundation
 import JSONCoding
 
-/// What a configuration is put together from: a file, environment variables over it, and flags over
-/// those; and where each value came from.
+/// The sources of a configuration and its values. Environment variables replace values of the file,
+/// and flags replace both. Each value keeps its origin.
 ///
 /// ```swift
 /// var sources = ConfigurationSources(directory: ".petrel")
@@ -13,10 +13,13 @@ import JSONCoding
 /// try sources.apply(to: &configuration)
 /// ```
 public struct ConfigurationSources: Sendable {
-  /// Where a value came from.
+  /// The origin of a value.
   public enum Origin: Sendable, Hashable, CustomStringConvertible {
+    /// A file with the line of the key, from 1.
     case file(String, line: Int)
+    /// An environment variable, by its name.
     case variable(String)
+    /// A command-line flag, by its name.
     case flag(String)
 
     public var description: String {
@@ -28,28 +31,31 @@ public struct ConfigurationSources: Sendable {
     }
   }
 
-  /// All values, as they would stand in one file.
+  /// All values, as one file with all of them would have them.
   package private(set) var json = JSONValue.object([:])
+  /// The origins, by the names on the way to a key.
   private var origins: [[String]: Origin] = [:]
-  /// Where relative file names begin.
+  /// The absolute path of the folder where relative file names begin.
   public let directory: String
-  /// The file, if there is one.
+  /// The path of the configuration file; `nil` if there is none.
   public private(set) var file: String?
 
-  /// - Parameter directory: where relative file names begin when there is no file; with one, they
-  ///   begin at the file's own.
+  /// Creates an empty configuration without a file.
+  ///
+  /// - Parameter directory: the folder where relative file names begin.
   public init(directory: String) {
     self.directory = URL(fileURLWithPath: directory).path
   }
 
+  /// Creates an empty configuration whose relative file names begin in the folder of a file.
   private init(file: String) {
     directory = URL(fileURLWithPath: file).deletingLastPathComponent().path
     self.file = file
   }
 
-  /// The values of a configuration file.
+  /// Reads a configuration file. Relative file names begin in its folder.
   ///
-  /// - Throws: ``ConfigurationError`` when it cannot be read or is no JSON.
+  /// - Throws: ``ConfigurationError`` when the file cannot be read or is not a JSON object.
   public init(fileAt path: String) throws(ConfigurationError) {
     self.init(file: path)
     guard let data = FileManager.default.contents(atPath: path) else {
@@ -66,7 +72,7 @@ public struct ConfigurationSources: Sendable {
     origins = JSONLines(data).lines.mapValues { .file(path, line: $0) }
   }
 
-  /// Gives a key a value, over what there was. `.null` takes it away.
+  /// Gives a key a value in place of the present one. `.null` makes the key count as missing.
   ///
   /// - Parameter path: the names on the way to the key.
   public mutating func set(_ path: [String], to value: JSONValue, by origin: Origin) {
@@ -75,6 +81,7 @@ public struct ConfigurationSources: Sendable {
     origins[path] = origin
   }
 
+  /// Returns `json` with another value at a path. Missing objects on the way are created.
   private static func setting(
     _ value: JSONValue, at path: ArraySlice<String>, in json: JSONValue
   ) -> JSONValue {
@@ -84,12 +91,13 @@ public struct ConfigurationSources: Sendable {
     return .object(members)
   }
 
-  /// Takes a key away.
+  /// Removes a key with its origins.
   package mutating func remove(_ path: [String]) {
     json = Self.removing(path[...], from: json)
     for known in origins.keys where known.starts(with: path) { origins[known] = nil }
   }
 
+  /// Returns `json` without the value at a path.
   private static func removing(_ path: ArraySlice<String>, from json: JSONValue) -> JSONValue {
     guard let name = path.first, var members = json.object else { return json }
     members[name] =
@@ -97,11 +105,12 @@ public struct ConfigurationSources: Sendable {
     return .object(members)
   }
 
+  /// Returns the value at a path; `nil` if it is missing or null.
   package func value(at path: [String]) -> JSONValue? {
     path.reduce(json) { json, name in json?[name] }
   }
 
-  /// Where the value of a key, or of what it is in, came from; nil for a default.
+  /// Returns the origin of a key, or of the nearest object around it; `nil` for a default.
   package func origin(of path: [String]) -> Origin? {
     for count in stride(from: path.count, to: 0, by: -1) {
       if let origin = origins[Array(path.prefix(count))] { return origin }
@@ -109,12 +118,12 @@ public struct ConfigurationSources: Sendable {
     return nil
   }
 
-  /// What messages about a key begin with.
+  /// Returns the beginning of messages about a key, such as `server.json:12: `.
   package func place(of path: [String]) -> String {
     (origin(of: path).map { "\($0)" } ?? file ?? "the configuration") + ": "
   }
 
-  /// The file of this name, from the configuration's directory unless it is absolute.
+  /// Returns the path of a file: `name` itself if it is absolute, otherwise in ``directory``.
   public func file(_ name: String) -> String {
     name.hasPrefix("/") ? name : directory + "/" + name
   }

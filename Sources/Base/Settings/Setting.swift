@@ -1,25 +1,42 @@
 import JSONCoding
 
-/// A setting of the server, declared once: its name, what is allowed, where its value goes, and what the manual says.
+/// A setting of the server, declared once: its name, the allowed values, the property that gets the
+/// value, and its sentence in the manual.
 ///
-/// Parsing, environment variables, options, `petrel config`, reloading, `server/limits` and `docs/configuration.md`
-/// follow from it. Its default is that of the property.
+/// Parsing, environment variables, options, `petrel config`, reloading, `server/limits` and
+/// `docs/configuration.md` follow from it. The default is the property's.
 ///
 /// ```swift
 /// .init("drainSeconds", \.drainTime, .whole(0...300, .seconds), "The time that a server drains.")
 /// ```
 package struct Setting<Root: Sendable>: Sendable {
+  /// The property that a setting sets.
   package typealias Path<Value> = WritableKeyPath<Root, Value> & Sendable
+  /// A function that reads values of an object into its properties.
   package typealias Read =
     @Sendable (ConfigurationReader, inout Root) throws(ConfigurationError) -> Void
 
+  /// The declaration of the key.
   package let key: ConfigurationKey
-  /// Reads the value from the object that the key is in, if it is there.
+  /// Reads the value from the object that contains the key, if it is there.
   package let read: Read
-  /// The value in force; nil where only the file or variable can say it.
+  /// Returns the value in force; `nil` if only the file or variable has it, as for paths.
   package let shown: @Sendable (Root) -> JSONValue?
 
-  /// A setting with one value, which goes to a property.
+  /// Declares a setting with one value for one property.
+  ///
+  /// - Parameters:
+  ///   - name: the key.
+  ///   - path: the property.
+  ///   - kind: the allowed values.
+  ///   - required: whether the object must have the key.
+  ///   - restart: whether a change takes effect only after a restart.
+  ///   - option: the placeholder of the value in the help of the command-line option; `nil` for no
+  ///     option.
+  ///   - clientLimit: the name in the answer of `server/limits`; `nil` if clients do not get it.
+  ///   - defaultText: the default in words, if it is not a constant.
+  ///   - shown: returns the value in force; `nil` for the property's value.
+  ///   - meaning: the sentence of the manual.
   package init<Value: SettingValue>(
     _ name: String, _ path: Path<Value>, _ kind: SettingKind, required: Bool = false,
     restart: Bool = false, option: String? = nil,
@@ -47,7 +64,7 @@ package struct Setting<Root: Sendable>: Sendable {
     (self.key, self.read, self.shown) = (key, read, shown)
   }
 
-  /// A setting that is checked here, and that the rules of its table read.
+  /// Declares a setting that is only checked here. The rules of its table read it.
   package static func part(
     _ name: String, _ kind: SettingKind, restart: Bool = false, option: String? = nil,
     default defaultText: String? = nil,
@@ -61,7 +78,7 @@ package struct Setting<Root: Sendable>: Sendable {
       shown: shown)
   }
 
-  /// An object of settings that is always there.
+  /// Declares an object of settings that always has a value.
   package static func object<Part>(
     _ name: String, _ path: Path<Part>, _ table: SettingTable<Part>, _ meaning: String
   ) -> Setting {
@@ -73,7 +90,8 @@ package struct Setting<Root: Sendable>: Sendable {
       shown: { table.shown($0[keyPath: path]) })
   }
 
-  /// An object of settings without which something is turned off.
+  /// Declares an object of settings that turns a feature on. Without the object, the property stays
+  /// `nil`.
   package static func object<Part>(
     _ name: String, _ path: Path<Part?>, _ table: SettingTable<Part>, default defaultText: String,
     _ meaning: String
@@ -90,9 +108,9 @@ package struct Setting<Root: Sendable>: Sendable {
       shown: { $0[keyPath: path].map(table.shown) })
   }
 
-  /// Objects of settings by names of the operator's own.
+  /// Declares a list of objects of settings, under names that the operator chooses.
   ///
-  /// - Parameter complaint: what is wrong with a name; nil when it is allowed.
+  /// - Parameter complaint: returns the rule that a name breaks; `nil` when the name is allowed.
   package static func named<Part>(
     _ name: String, _ path: Path<[String: Part]>, _ table: SettingTable<Part>,
     default defaultText: String, complaint: @escaping @Sendable (String) -> String?,
@@ -112,7 +130,7 @@ package struct Setting<Root: Sendable>: Sendable {
       shown: { .object($0[keyPath: path].mapValues(table.shown)) })
   }
 
-  /// The same setting of what a part belongs to.
+  /// Returns the same setting for a type that contains `Root` as a part.
   package func within<Whole>(_ path: WritableKeyPath<Whole, Root> & Sendable) -> Setting<Whole> {
     let (read, shown) = (read, shown)
     return Setting<Whole>(

@@ -1,43 +1,53 @@
 import Foundation
 import JSONCoding
 
-/// How the value of a setting is written, and which values are allowed.
+/// The notation of a setting's value and the values that are allowed.
 package enum SettingKind: Sendable {
-  /// What is in a file that a configuration names.
+  /// The contents of a file that a configuration names.
   package enum FileContents: Sendable, Hashable {
+    /// A secret, such as a key or a password.
     case secret
+    /// Certificates in PEM.
     case certificates
   }
 
+  /// Any text.
   case text
-  /// Text that is not shown.
+  /// A text that is never shown.
   case secret
-  /// The name of a file, from the configuration's directory unless it is absolute.
+  /// The name of a file. A relative name begins in the configuration's folder.
   case file(FileContents)
-  /// The name of a folder, from the same directory.
+  /// The name of a folder. A relative name begins in the configuration's folder.
   case folder
+  /// A whole number in a range.
   case whole(ClosedRange<Int64>, SettingUnit = .count)
+  /// A number in a range.
   case number(ClosedRange<Double>, SettingUnit = .count)
-  /// A number above 0.
+  /// A number above 0, up to a limit.
   case positive(upTo: Double)
+  /// True or false.
   case boolean
+  /// One of these texts.
   case choice([String])
-  /// Texts of one kind.
+  /// A list of texts that follow a rule.
   case list(SettingElements)
+  /// An object with these keys.
   case object([ConfigurationKey])
-  /// Objects by names of the operator's own.
+  /// An object whose members have names of the operator's choice and are objects with these keys.
   case named([ConfigurationKey])
 
-  /// Any texts.
+  /// A list of any texts.
   package static let texts = SettingKind.list(
     SettingElements("list of texts", rule: "must be a list of strings") { _ in true })
 
+  /// Returns the kind for the raw values of an enumeration.
   package static func choice<Choice: RawRepresentable<String> & CaseIterable>(
     _ type: Choice.Type
   ) -> SettingKind {
     .choice(Choice.allCases.map(\.rawValue))
   }
 
+  /// Whether the value is the name of a file or folder.
   package var isPath: Bool {
     switch self {
     case .file, .folder: true
@@ -45,7 +55,7 @@ package enum SettingKind: Sendable {
     }
   }
 
-  /// The keys of an object.
+  /// The keys of an object; `nil` for other kinds.
   package var keys: [ConfigurationKey]? {
     switch self {
     case .object(let keys), .named(let keys): keys
@@ -53,7 +63,7 @@ package enum SettingKind: Sendable {
     }
   }
 
-  /// What a value must be.
+  /// The rule for a value, as the end of a sentence, such as "must be true or false".
   package var rule: String {
     switch self {
     case .text, .secret, .file, .folder: "must be a string"
@@ -73,6 +83,7 @@ package enum SettingKind: Sendable {
     }
   }
 
+  /// Whether the value is allowed.
   package func allows(_ value: JSONValue) -> Bool {
     switch self {
     case .text, .secret, .file, .folder: value.string != nil
@@ -86,7 +97,8 @@ package enum SettingKind: Sendable {
     }
   }
 
-  /// What is wrong with a value, after the key's name; nil when it is allowed.
+  /// Returns the end of a sentence about a wrong value, to follow the key's name; `nil` when the
+  /// value is allowed.
   package func complaint(about value: JSONValue) -> String? {
     if allows(value) { return nil }
     let wrong =
@@ -100,9 +112,10 @@ package enum SettingKind: Sendable {
     return "\(rule), not \(wrong)"
   }
 
-  /// The value that a text stands for in a variable or an option; nil when it cannot be one of this kind.
+  /// Returns the value of a text in a variable or an option; `nil` when the text cannot be of this
+  /// kind. A list may be JSON, or texts with commas between them.
   package func value(ofText text: String) -> JSONValue? {
-    // What is no JSON is a text.
+    // A text that is not JSON is a text.
     let json = try? JSONValue(parsing: text)
     return switch self {
     case .text, .secret, .file, .folder, .choice: .string(text)
@@ -120,6 +133,6 @@ package enum SettingKind: Sendable {
 }
 
 extension Double {
-  /// Without a point where it is whole.
+  /// The number, without a point if it is whole.
   fileprivate var plain: String { Int64(exactly: self).map { "\($0)" } ?? "\(self)" }
 }

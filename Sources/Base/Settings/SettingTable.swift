@@ -2,13 +2,17 @@ import JSONCoding
 
 /// The settings of one object of the configuration.
 package struct SettingTable<Root: Sendable>: Sendable {
-  /// What is in force when the object is empty.
+  /// The values in force when the object is empty: the defaults.
   package let blank: Root
+  /// The settings in the order of the manual.
   package let settings: [Setting<Root>]
+  /// The declarations of the settings' keys, with their defaults.
   package let keys: [ConfigurationKey]
-  /// What concerns several settings, or is more than a kind can say. Runs after all were read.
+  /// The checks that concern several settings or that a kind cannot express. They run after all
+  /// settings were read.
   package let rules: Setting<Root>.Read
 
+  /// Creates a table. The defaults of the keys come from `blank`.
   package init(
     _ blank: Root, _ settings: [Setting<Root>],
     rules: @escaping Setting<Root>.Read = { _, _ in }
@@ -21,7 +25,7 @@ package struct SettingTable<Root: Sendable>: Sendable {
     }
   }
 
-  /// The values in force, as an object.
+  /// Returns the values in force as an object.
   package func shown(_ root: Root) -> JSONValue {
     .object(
       Dictionary(

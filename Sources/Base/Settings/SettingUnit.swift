@@ -1,8 +1,11 @@
-/// What a number of a setting counts.
+/// The unit of a setting's number.
 package enum SettingUnit: String, Sendable {
+  /// Bytes.
   case bytes
+  /// Seconds.
   case seconds
+  /// Days.
   case days
-  /// Of what the setting's name says.
+  /// A number of the things that the setting's name says.
   case count
 }

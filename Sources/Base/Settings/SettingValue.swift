@@ -1,11 +1,11 @@
 import Foundation
 import JSONCoding
 
-/// A type of the properties that settings set.
+/// A type of property that a setting can set.
 package protocol SettingValue: SendableMetatype {
-  /// Nil for JSON of another kind.
+  /// Returns the value of JSON; `nil` for JSON of another kind.
   static func of(setting json: JSONValue) -> Self?
-  /// Nil where there is no value.
+  /// The value as JSON; `nil` if there is none.
   var setting: JSONValue? { get }
 }
 

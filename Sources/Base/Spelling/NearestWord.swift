@@ -1,7 +1,10 @@
-/// The known word that somebody who mistyped one may have meant.
+/// The search for the known word that a user may have meant with a mistyped one.
 public enum NearestWord {
-  /// The word that takes the fewest changes, if they are few for its length; one that begins with what
-  /// was typed takes none.
+  /// Returns the word with the fewest changes, if they are few for the length of the typed one;
+  /// otherwise `nil`.
+  ///
+  /// A word that begins with the typed text needs no change. Otherwise a third of the typed letters
+  /// may differ, at least one and at most three. A text of one letter matches no word.
   public static func among(_ words: [String], to typed: String) -> String? {
     guard typed.count > 1 else { return nil }
     let near = words.map { word in
@@ -13,8 +16,8 @@ public enum NearestWord {
     return best.word
   }
 
-  /// How many letters have to be put in, left out, changed, or exchanged with their neighbour (the
-  /// optimal string alignment distance).
+  /// Returns the number of letters to insert, delete, replace, or exchange with their neighbour
+  /// (the optimal string alignment distance).
   ///
   /// - Complexity: O(*n* · *m*) in the lengths.
   public static func changes(from: String, to: String) -> Int {

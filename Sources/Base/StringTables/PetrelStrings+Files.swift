@@ -1,14 +1,15 @@
 import Foundation
 
 extension PetrelStrings {
-  /// Reads the strings of a folder that is laid out as an app's resources: either `Localizable.xcstrings`, or
-  /// `Localizable.strings` in folders of languages, such as `en.lproj`, `zh-Hans.lproj` and `Base.lproj`.
+  /// Reads the strings of a folder with the layout of an app's resources. It has either
+  /// `Localizable.xcstrings`, or `Localizable.strings` in folders of languages, such as `en.lproj`,
+  /// `zh-Hans.lproj` and `Base.lproj`.
   ///
   /// - Parameters:
-  ///   - folder: The folder. Other files and folders in it are left alone.
-  ///   - languages: The languages that the reader wants, the most wanted first.
-  /// - Throws: ``PetrelStringsError`` that names the file, the line where it can, and the rule: when there are no strings, when
-  ///   there is both a catalog and a `.strings` file, and when a file cannot be read.
+  ///   - folder: the folder. Other files and folders in it are ignored.
+  ///   - languages: the languages that the reader wants, the most wanted first.
+  /// - Throws: ``PetrelStringsError`` with the file, the line if known, and the rule. Causes are a
+  ///   folder without strings, a folder with both kinds of files, and a file that cannot be read.
   public init(
     contentsOf folder: URL, languages: [String] = PetrelStrings.userLanguages
   ) throws(PetrelStringsError) {
@@ -37,15 +38,17 @@ extension PetrelStrings {
       tables: strings.tables, fallbacks: [strings.sourceLanguage], languages: languages)
   }
 
-  /// The files that ``init(contentsOf:languages:)`` reads in a folder, in the order of their names; for a program that reads
-  /// them anew when they change.
+  /// Returns the paths that ``init(contentsOf:languages:)`` reads in a folder, for programs that
+  /// reload changed files. The catalog comes first, even if it does not exist; the others are
+  /// sorted.
   package static func files(in folder: URL) -> [String] {
     let catalog = folder.appendingPathComponent("Localizable.xcstrings").path
-    // A folder that cannot be read has no files; reading its strings gives the error.
+    // A folder that cannot be read has no files. Reading its strings then reports the error.
     let others = (try? stringsFiles(in: folder)) ?? []
     return [catalog] + others.map(\.path)
   }
 
+  /// Returns the `.strings` files of a folder with their languages.
   private static func stringsFiles(
     in folder: URL
   ) throws(PetrelStringsError) -> [(language: String, path: String)] {
@@ -64,6 +67,7 @@ extension PetrelStrings {
     }
   }
 
+  /// Returns the contents of a file.
   private static func data(of path: String) throws(PetrelStringsError) -> Data {
     guard let data = FileManager.default.contents(atPath: path) else {
       throw PetrelStringsError(path: path, line: nil, rule: "cannot be read")

@@ -3,9 +3,9 @@ import Foundation
 extension PetrelStrings {
   /// The languages that the user of this program prefers, the most preferred first.
   ///
-  /// On Linux they are those of the environment by gettext's rules: the list `LANGUAGE`, then the first of `LC_ALL`,
-  /// `LC_MESSAGES` and `LANG` that is set. With `C` and `POSIX` there is none. On Apple's systems they are those of the
-  /// settings.
+  /// On Linux they come from the environment, by the rules of gettext: the list `LANGUAGE`, then
+  /// the first of `LC_ALL`, `LC_MESSAGES` and `LANG` that is set. With the locales `C` and `POSIX`
+  /// there are none. On Apple's systems they come from the settings.
   public static var userLanguages: [String] {
     #if os(Linux)
     userLanguages(in: ProcessInfo.processInfo.environment)
@@ -14,6 +14,8 @@ extension PetrelStrings {
     #endif
   }
 
+  /// Returns the languages of an environment, by the rules of gettext.
+  ///
   /// <https://www.gnu.org/software/gettext/manual/html_node/Locale-Environment-Variables.html>
   static func userLanguages(in environment: [String: String]) -> [String] {
     let names = ["LC_ALL", "LC_MESSAGES", "LANG"]
@@ -26,7 +28,8 @@ extension PetrelStrings {
     return (list + [tag]).filter { !$0.isEmpty }
   }
 
-  /// `de-AT` of `de_AT.UTF-8@euro`; empty for a locale without a language.
+  /// Returns the language tag of a locale, such as `de-AT` for `de_AT.UTF-8@euro`; empty for `C`
+  /// and `POSIX`.
   private static func tag(ofLocale locale: String) -> String {
     let name = locale.prefix { $0 != "." && $0 != "@" }
     return name == "C" || name == "POSIX" ? "" : String(name).replacing("_", with: "-")

@@ -1,14 +1,18 @@
 import Foundation
 
-/// A string catalog (`.xcstrings`): the texts of all languages in one JSON file.
+/// A string catalog (`.xcstrings`): one JSON file with the texts of all languages.
 ///
 /// <https://developer.apple.com/documentation/xcode/localizing-and-varying-text-with-a-string-catalog>
 struct StringCatalog {
+  /// The language in which the app is developed.
   let sourceLanguage: String
-  /// By language and key.
+  /// The texts by language, then by key.
   private(set) var tables: [String: [String: String]] = [:]
 
-  /// - Parameter path: Where the file is, for errors.
+  /// Reads a catalog.
+  ///
+  /// - Parameter path: the path of the file, for errors.
+  /// - Throws: ``PetrelStringsError`` when the data is not a catalog.
   init(_ data: Data, path: String) throws(PetrelStringsError) {
     let file: File
     do {
@@ -19,7 +23,7 @@ struct StringCatalog {
     sourceLanguage = file.sourceLanguage
     tables[sourceLanguage] = [:]
     for (key, entry) in file.strings {
-      // A key without a text in the source language is that text.
+      // A key without a text in the source language is its own text.
       tables[sourceLanguage]?[key] = key
       for (language, localization) in entry.localizations ?? [:] {
         guard language == sourceLanguage || entry.shouldTranslate != false else { continue }
@@ -28,30 +32,35 @@ struct StringCatalog {
     }
   }
 
+  /// The whole file.
   private struct File: Decodable {
     var sourceLanguage: String
     var strings: [String: Entry]
   }
 
+  /// One key of the catalog.
   private struct Entry: Decodable {
+    /// Whether other languages may have a text; `nil` means that they may.
     var shouldTranslate: Bool?
     var localizations: [String: Localization]?
   }
 
+  /// The text of one key in one language, or its variations.
   private struct Localization: Decodable {
+    /// A text with the state of its translation.
     struct Unit: Decodable {
       var state: String?
       var value: String
     }
 
     var stringUnit: Unit?
-    /// By what varies, `plural` or `device`, and its cases.
+    /// The variations, by criterion (`plural` or `device`), then by case.
     var variations: [String: [String: Localization]]?
-    /// Texts that vary by several numbers, which a push does not have.
+    /// The parts that vary by several numbers. A push has no numbers, so they are not read.
     var substitutions: [String: Ignored]?
 
-    /// The text, of those that vary that for all `other` cases; nil for one that is still to be translated, and for one
-    /// with substitutions.
+    /// The text. Of variations, it is the text of the case `other`. `nil` for a text that is not
+    /// translated yet, and for one with substitutions.
     var text: String? {
       if let substitutions, !substitutions.isEmpty { return nil }
       if let stringUnit {
@@ -61,10 +70,12 @@ struct StringCatalog {
     }
   }
 
+  /// A value that is not read.
   private struct Ignored: Decodable {
     init(from decoder: any Decoder) {}
   }
 
+  /// Returns the broken rule of a decoding error.
   private static func rule(brokenBy error: any Error) -> String {
     guard let error = error as? DecodingError else { return "cannot be read: \(error)" }
     switch error {
@@ -79,6 +90,7 @@ struct StringCatalog {
     }
   }
 
+  /// Returns the beginning of a message about a place in the file.
   private static func place(_ path: [any CodingKey]) -> String {
     path.isEmpty ? "" : path.map(\.stringValue).joined(separator: ": ") + ": "
   }

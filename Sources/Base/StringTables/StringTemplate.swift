@@ -1,12 +1,13 @@
 /// The placeholders of a localised text.
 enum StringTemplate {
-  /// The text with arguments in the place of its placeholders.
+  /// Returns the text with the arguments in place of its placeholders.
   ///
-  /// As in Foundation, `%@` takes the next argument, and `%2$@` the second one without changing which is next. A percent sign
-  /// that begins no placeholder stays.
+  /// As in Foundation, `%@` takes the next argument. `%2$@` takes the second one and does not
+  /// change which is next. A percent sign that begins no placeholder stays.
   static func fill(_ text: String, with arguments: [String]) -> String {
     var next = 0
-    // Flags, width, precision and length are read and have no effect. A space is no flag here: "5 % discount" is a text.
+    // Flags, width, precision and length are read and have no effect. A space is not a flag here,
+    // because "5 % discount" is a plain text.
     let placeholder =
       #/%(?:%|(?:(\d+)\$)?[\-+#0']*\d*(?:\.\d*)?(?:hh|h|ll|l|q|L|z|t|j)?[@dDiuUxXoOfFeEgGaAcCsSp])/#
       .matchingSemantics(.unicodeScalar)

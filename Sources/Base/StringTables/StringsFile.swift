@@ -1,21 +1,24 @@
 import Foundation
 
-/// A `.strings` file: one language's texts by key.
+/// A `.strings` file: the texts of one language by key.
 ///
 /// ```
 /// /* Title of the alert */
 /// "EARTHQUAKE_%@" = "Earthquake of magnitude %@";
 /// ```
 ///
-/// The grammar is that of Foundation's old-style property lists, and `\u` means what `\U` does:
+/// The grammar is that of Foundation's old-style property lists. In addition, `\u` means the same
+/// as `\U`.
 /// <https://developer.apple.com/library/archive/documentation/Cocoa/Conceptual/PropertyLists/OldStylePlists/OldStylePLists.html>
 struct StringsFile {
+  /// The texts by key.
   private(set) var strings: [String: String] = [:]
 
-  /// Reads a file in UTF-8, in UTF-16 with a byte order mark, or as an XML or binary property list, as Xcode writes it into
-  /// bundles.
+  /// Reads a file in UTF-8, in UTF-16 with a byte order mark, or as an XML or binary property list,
+  /// as Xcode writes it into bundles.
   ///
-  /// - Parameter path: Where the file is, for errors.
+  /// - Parameter path: the path of the file, for errors.
+  /// - Throws: ``PetrelStringsError`` with the line of a mistake in a text file.
   init(_ data: Data, path: String) throws(PetrelStringsError) {
     if data.starts(with: Array("bplist".utf8)) || data.first == UInt8(ascii: "<") {
       strings = try Self.propertyList(data, path: path)
@@ -27,10 +30,11 @@ struct StringsFile {
         path: path, line: nil, rule: "must be UTF-8, or UTF-16 with a byte order mark")
     }
     var reader = StringsReader(text, path: path)
-    // Of a key that is there twice the last counts, as in Foundation.
+    // If a key occurs twice, the last one counts, as in Foundation.
     while let (key, value) = try reader.next() { strings[key] = value }
   }
 
+  /// Reads a property list whose values are texts.
   private static func propertyList(
     _ data: Data, path: String
   ) throws(PetrelStringsError) -> [String: String] {
@@ -48,11 +52,14 @@ struct StringsFile {
   }
 }
 
-/// Reads the pairs of a `.strings` file in UTF-16, in which `\U` escapes are written.
+/// The parser of a `.strings` file. It reads UTF-16 code units, because the escape `\U` stands for
+/// one.
 private struct StringsReader {
   private let units: [UInt16]
   private let path: String
+  /// The index of the next code unit.
   private var position = 0
+  /// The present line, from 1.
   private var line = 1
 
   init(_ text: String, path: String) {
@@ -60,7 +67,7 @@ private struct StringsReader {
     self.path = path
   }
 
-  /// The next key with its text; nil at the end. A key without `=` is its own text.
+  /// Returns the next key with its text; `nil` at the end. A key without `=` is its own text.
   mutating func next() throws(PetrelStringsError) -> (key: String, value: String)? {
     try skipBlanks()
     if position == units.count { return nil }
@@ -76,14 +83,17 @@ private struct StringsReader {
     return (key, value)
   }
 
+  /// Creates an error at a line; the present one by default.
   private func mistake(_ rule: String, at line: Int? = nil) -> PetrelStringsError {
     PetrelStringsError(path: path, line: line ?? self.line, rule: rule)
   }
 
+  /// Returns a code unit ahead without consuming it; `nil` beyond the end.
   private func peek(_ offset: Int = 0) -> UInt16? {
     position + offset < units.count ? units[position + offset] : nil
   }
 
+  /// Consumes the next code unit and counts lines; returns `nil` at the end.
   private mutating func advance() -> UInt16? {
     guard let unit = peek() else { return nil }
     position += 1
@@ -91,6 +101,9 @@ private struct StringsReader {
     return unit
   }
 
+  /// Consumes the next code unit if it is this character, which is not a line break.
+  ///
+  /// - Returns: whether it did.
   private mutating func take(_ character: Unicode.Scalar) -> Bool {
     guard peek() == UInt16(ascii: character) else { return false }
     position += 1
@@ -110,6 +123,7 @@ private struct StringsReader {
     }
   }
 
+  /// Skips a comment that begins with `/*`.
   private mutating func skipComment() throws(PetrelStringsError) {
     let start = line
     position += 2
@@ -119,7 +133,7 @@ private struct StringsReader {
     throw mistake("a comment begins here and has no '*/'", at: start)
   }
 
-  /// A text in quotes, or a word.
+  /// Reads a text in quotes, or a word without quotes.
   private mutating func string(_ what: String) throws(PetrelStringsError) -> String {
     if let quote = peek(), quote == UInt16(ascii: "\"") || quote == UInt16(ascii: "'") {
       return try quoted()
@@ -130,12 +144,14 @@ private struct StringsReader {
     return String(decoding: units[start..<position], as: UTF16.self)
   }
 
+  /// Whether a word without quotes may have the code unit.
   private static func isWordUnit(_ unit: UInt16) -> Bool {
     guard let scalar = Unicode.Scalar(unit), scalar.isASCII else { return false }
     return Character(scalar).isLetter || Character(scalar).isNumber
       || "_$/:.-".contains(Character(scalar))
   }
 
+  /// Reads a text in quotes.
   private mutating func quoted() throws(PetrelStringsError) -> String {
     let start = line
     let quote = advance()
@@ -147,7 +163,7 @@ private struct StringsReader {
     throw mistake("a text begins here and has no closing quote", at: start)
   }
 
-  /// What follows a backslash.
+  /// Reads an escape after its backslash.
   private mutating func escape() throws(PetrelStringsError) -> UInt16 {
     guard let unit = advance() else { throw mistake("the file ends behind a backslash") }
     guard let character = Unicode.Scalar(unit) else { return unit }
@@ -170,6 +186,7 @@ private struct StringsReader {
     }
   }
 
+  /// Reads one to `count` digits; throws with `rule` when there is none.
   private mutating func digits(
     _ count: Int, radix: Int, _ rule: String
   ) throws(PetrelStringsError) -> UInt16 {

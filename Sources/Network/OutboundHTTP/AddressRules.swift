@@ -1,24 +1,32 @@
-/// Which addresses the server may connect to on behalf of others.
+/// The rules which IP addresses the server may connect to on behalf of others.
 ///
-/// Who registers a URL must not thereby reach what only the server can reach. So addresses that are
-/// not of the public Internet are refused, unless the operator allows their range: the machine
-/// itself, private networks, those of providers and links (among them the metadata services of
-/// clouds), multicast, and what is reserved (IANA's special-purpose registries, RFC 6890). Of IPv6 only
-/// global unicast addresses are left (2000::/3). An address by which one of IPv4 is reached is judged as
-/// that one; one that only has one in it, as that one and by itself.
+/// A user who registers a URL must not reach through it what only the server can reach. So
+/// addresses outside the public Internet are refused, unless the operator allows their range
+/// (IANA's special-purpose registries, RFC 6890):
+///
+/// - the machine itself, private networks, the networks of providers and of links (with the
+///   metadata services of clouds), multicast and reserved addresses;
+/// - of IPv6, all except global unicast (2000::/3).
+///
+/// An IPv6 address that leads to an IPv4 address is judged as that address. One that only contains
+/// an IPv4 address must pass as both.
 public struct AddressRules: Sendable, Hashable {
-  /// Ranges that are allowed although they are not public.
+  /// The ranges that are allowed although they are not public.
   public var allowed: [IPNetwork]
 
+  /// Creates rules that allow public addresses and these ranges.
   public init(allowed: [IPNetwork] = []) {
     self.allowed = allowed
   }
 
-  /// For whom the operator names, who may be on a private network.
+  /// The rules that allow every address, for servers that the operator names, which may be on a
+  /// private network.
   public static let anywhere = AddressRules(
     allowed: ["0.0.0.0/0", "::/0"].compactMap(IPNetwork.init))
 
-  /// Whether the address may be connected to.
+  /// Whether the server may connect to the address.
+  ///
+  /// - Complexity: O(*n*) in the number of ranges.
   public func allow(_ address: IPAddress) -> Bool {
     if allowed.contains(where: { $0.contains(address) }) { return true }
     if let reached = address.reachedIPv4 { return allow(reached) }
@@ -26,7 +34,7 @@ public struct AddressRules: Sendable, Hashable {
     return !Self.refused.contains { $0.contains(address) }
   }
 
-  /// Every text here is a range, as a test checks.
+  /// The ranges that are not public. A test checks that every text here is a valid range.
   static let refused = [
     "0.0.0.0/8",  // this network
     "10.0.0.0/8",  // private

@@ -1,29 +1,39 @@
 import CCurl
 import Foundation
 
-/// One request on its way and what has come of its answer. Lives on the client's thread.
+/// A request under way with its answer so far: one transfer of libcurl. It is used on the client's
+/// thread only.
 final class Exchange {
+  /// libcurl's handle of the transfer, which this object owns.
   let easy: UnsafeMutableRawPointer
+  /// The server of the request (``OutboundURL/origin``).
   let origin: String
   let completion: HTTPClient.Completion
+  /// Makes the client call libcurl again when the present call returns.
   private let callAgain: () -> Void
+  /// The receiver of a successful answer's body; `nil` to collect the body.
   private let receive: HTTPClient.Receiver?
   private let configuration: HTTPClient.Configuration
-  /// What libcurl says in its own words when it fails.
+  /// A buffer for libcurl's description of a failure.
   private let failureText: UnsafeMutablePointer<CChar>
   private var headerList: UnsafeMutablePointer<curl_slist>?
+  /// The header fields so far, with names in lower case.
   private var headers: [String: String] = [:]
   private var headerBytes = 0
   private var body: [UInt8] = []
+  /// Whether the answer passed a limit, so that this object cancelled the transfer.
   private var isTooLarge = false
-  /// The last address that the rules forbid.
+  /// The last address that the rules refused; `nil` if a later one was allowed.
   private var refused: IPAddress?
 
+  /// Prepares the transfer. It starts when the client adds ``easy`` to libcurl.
+  ///
   /// - Parameters:
-  ///   - callAgain: has libcurl called again when this call of it returns. Is called on the client's thread.
-  ///   - receive: takes the body of a good answer instead of the answer itself.
+  ///   - callAgain: makes the client call libcurl again when the present call returns. It runs on
+  ///     the client's thread.
+  ///   - receive: receives the body of an answer with status 2xx in pieces; `nil` to collect it.
   /// - Throws: ``OutboundError/Code/unsendable``; ``OutboundError/Code/libraryFailure``, also for a
-  ///   URL that libcurl does not take.
+  ///   URL that libcurl refuses.
   init(
     _ request: OutboundRequest, configuration: HTTPClient.Configuration, floodGuard: FloodGuard,
     callAgain: @escaping () -> Void, receive: HTTPClient.Receiver? = nil,
@@ -46,7 +56,7 @@ final class Exchange {
     self.callAgain = callAgain
     self.receive = receive
     origin = request.url.origin
-    // A header without a value takes back the one that libcurl would send.
+    // A header without a value removes the one that libcurl would add.
     for line in request.headers.map({ "\($0.name): \($0.value)" }) + ["Expect:", "Accept:"] {
       headerList = curl_slist_append(headerList, line)
     }
@@ -85,21 +95,26 @@ final class Exchange {
     curl_slist_free_all(headerList)
   }
 
-  /// libcurl writes the lines as they are: a line break would begin another field, a NUL would cut
-  /// the value off (RFC 9110, section 5.5).
+  /// Whether a field can be sent. libcurl writes the lines unchanged: a line break would begin
+  /// another field, and a NUL would cut the value off (RFC 9110 section 5.5).
   private static func mayBeSent(_ name: String, _ value: String) -> Bool {
     !name.isEmpty && name.utf8.allSatisfy { (0x21...0x7E).contains($0) && $0 != UInt8(ascii: ":") }
       && value.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F }
   }
 
-  /// For TLS 1.2, as 1.3 has no others: a new key for each connection, and authenticated encryption.
+  /// The cipher suites for TLS 1.2: a new key for each connection, and authenticated encryption.
+  /// TLS 1.3 has no others.
   private static let ciphers = "ECDHE+AESGCM:ECDHE+CHACHA20"
 
+  /// Sets the options that are the same for all requests.
+  ///
+  /// - Returns: the first failure, or `CURLE_OK`.
   private func setOptions(_ configuration: HTTPClient.Configuration) -> CURLcode {
     let protocols = configuration.allowsHTTP ? "http,https" : "https"
     let texts: [(CURLoption, String?)] = [
       (CURLOPT_PROTOCOLS_STR, protocols),
-      // Not one of the environment either: the address would be the proxy's.
+      // An empty name also ignores a proxy of the environment. With a proxy, the checked address
+      // would be the proxy's.
       (CURLOPT_PROXY, ""), (CURLOPT_USERAGENT, configuration.userAgent),
       (CURLOPT_CAINFO, configuration.authorityFile), (CURLOPT_SSL_CIPHER_LIST, Self.ciphers),
       (CURLOPT_UNIX_SOCKET_PATH, configuration.socketPath),
@@ -114,13 +129,13 @@ final class Exchange {
     }
     let numbers: [(CURLoption, Int)] = [
       (CURLOPT_NOSIGNAL, 1), (CURLOPT_FOLLOWLOCATION, 0),
-      // A request whose time is over leaves the thread that still asks for its host's address to itself.
-      // libcurl would otherwise wait for that thread, and no other request would go on meanwhile.
+      // A request that runs out of time leaves its thread for name resolution alone. Otherwise
+      // libcurl waits for that thread, and all other requests of the client stop.
       (CURLOPT_QUICK_EXIT, 1),
       (CURLOPT_SSL_VERIFYPEER, 1), (CURLOPT_SSL_VERIFYHOST, 2),
       (CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2)),
       (CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_2TLS),
-      // Better a stream of a connection that is being opened than another connection.
+      // A stream on a connection that is being opened is better than another connection.
       (CURLOPT_PIPEWAIT, 1), (CURLOPT_PATH_AS_IS, 1),
       (CURLOPT_CONNECTTIMEOUT_MS, Int(configuration.connectTime * 1000)),
       (CURLOPT_TIMEOUT_MS, Int(configuration.time * 1000)),
@@ -132,7 +147,7 @@ final class Exchange {
     return CURLE_OK
   }
 
-  /// What came of it.
+  /// Returns the answer, or the error for libcurl's result code.
   func result(_ code: CURLcode) -> Result<OutboundAnswer, OutboundError> {
     if code == CURLE_OK {
       let status = petrel_curl_status(easy)
@@ -174,11 +189,12 @@ final class Exchange {
     }
   }
 
-  /// What OpenSSL and libcurl say of a peer that answers a handshake with something else, or closes the connection, as a
-  /// plain server does.
+  /// Parts of the messages of OpenSSL and libcurl for a peer without TLS, which answers the
+  /// handshake with other bytes or closes the connection.
   private static let signsOfNoTLS = ["wrong version number", "OpenSSL SSL_connect: "]
 
-  /// What is wrong with the peer's certificate or TLS. It may have names of the peer's choice in it.
+  /// libcurl's description of the problem with the peer's certificate or TLS, in printable ASCII.
+  /// It may contain names that the peer chose.
   private var trustFlaw: String? {
     let text = String(cString: failureText).unicodeScalars.filter {
       (0x20...0x7E).contains($0.value)
@@ -188,11 +204,13 @@ final class Exchange {
 
   // MARK: Callbacks of libcurl
 
+  /// Returns the exchange in the context of a callback.
   private static func exchange(_ context: UnsafeMutableRawPointer?) -> Exchange? {
     context.map { Unmanaged<Exchange>.fromOpaque($0).takeUnretainedValue() }
   }
 
-  /// Another number than the one of the bytes makes libcurl break off.
+  /// Takes a piece of the body. A result other than the number of bytes makes libcurl cancel the
+  /// transfer.
   private static let takeBody: petrel_curl_receiver = { bytes, size, count, context in
     guard let bytes, let exchange = exchange(context) else { return 0 }
     let count = size * count
@@ -209,10 +227,12 @@ final class Exchange {
     return count
   }
 
+  /// Takes a line of the answer's head. A result other than the number of bytes makes libcurl
+  /// cancel the transfer.
   private static let takeHeader: petrel_curl_receiver = { bytes, size, count, context in
     guard let bytes, let exchange = exchange(context) else { return 0 }
-    // Over HTTP/2 libcurl 7.88 may give out the last field of an answer without a body, and not see that the
-    // stream has ended before it is called again.
+    // Over HTTP/2, libcurl 7.88 may deliver the last field of an answer without a body, and notice
+    // the end of the stream only in its next call.
     exchange.callAgain()
     let count = size * count
     exchange.headerBytes += count
@@ -225,18 +245,21 @@ final class Exchange {
     return count
   }
 
+  /// Records a header field; the last one of a name counts.
   private func take(line: String) {
-    // The status line of an answer, perhaps after one that was only interim.
+    // A status line begins the answer, perhaps after an interim one.
     if line.hasPrefix("HTTP/") {
       headers = [:]
       return
     }
-    // A field that is not ASCII says nothing that is read here.
+    // No field that Petrel reads has other bytes than ASCII.
     guard line.utf8.allSatisfy({ $0 < 0x80 }), let colon = line.firstIndex(of: ":") else { return }
     let value = line[line.index(after: colon)...]
     headers[line[..<colon].lowercased()] = value.trimmingCharacters(in: .whitespacesAndNewlines)
   }
 
+  /// Opens the socket for an address, if the rules allow it. The check is here because a name may
+  /// have another address than at its registration.
   private static let openSocket: petrel_curl_opener = { context, purpose, address in
     guard let address, let exchange = exchange(context) else { return petrel_curl_bad_socket }
     if exchange.configuration.socketPath != nil { return petrel_curl_open_socket(address) }
@@ -245,8 +268,8 @@ final class Exchange {
     }
     guard exchange.configuration.rules.allow(target) else {
       exchange.refused = target
-      // libcurl goes on to the next address when it is called again; by itself only after half of the time that
-      // is left to connect.
+      // libcurl tries the next address when it is called again. By itself it does so only after
+      // half of the remaining time to connect.
       exchange.callAgain()
       return petrel_curl_bad_socket
     }

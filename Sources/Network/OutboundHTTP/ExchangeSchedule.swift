@@ -1,26 +1,31 @@
-/// Decides which of the waiting requests goes next.
+/// The queues of waiting requests, and the decision which one goes next. It is a value without I/O.
 ///
-/// Each origin has a queue of its own and may have so many requests under way, so that one that is
-/// slow holds up no other; origins take turns. What finds no room is refused.
+/// Each origin (scheme, host and port) has its own queue and its own limit, so a slow server does
+/// not delay others. Origins take turns. A request over a limit of waiting ones is refused.
 struct ExchangeSchedule<Item> {
-  /// Requests that may be under way, in all and to one origin.
+  /// The number of requests under way, in all.
   let exchangeLimit: Int
+  /// The number of requests under way to one origin.
   let originLimit: Int
-  /// Requests that may wait, in all and for one origin.
+  /// The number of waiting requests, in all.
   let waitingLimit: Int
+  /// The number of waiting requests for one origin.
   let originWaitingLimit: Int
 
+  /// The requests of one origin.
   private struct Origin {
     var waiting: ArraySlice<Item> = []
     var underWay = 0
-    /// Whether it stands in ``turns``.
+    /// Whether the origin is in ``turns``.
     var hasTurn = false
   }
 
   private var origins: [String: Origin] = [:]
-  /// The origins of which a request may begin, each once, in turn.
+  /// The origins whose next request may begin, each once, in the order of their turns.
   private var turns: ArraySlice<String> = []
+  /// The number of waiting requests.
   private(set) var waiting = 0
+  /// The number of requests under way.
   private(set) var underWay = 0
 
   init(exchangeLimit: Int, originLimit: Int, waitingLimit: Int, originWaitingLimit: Int) {
@@ -30,11 +35,15 @@ struct ExchangeSchedule<Item> {
     self.originWaitingLimit = originWaitingLimit
   }
 
-  /// Takes a request; false when too many wait.
+  /// Adds a request to the queue of its origin.
+  ///
+  /// - Returns: `false` when too many wait.
+  /// - Complexity: O(1) on average.
   mutating func add(_ item: Item, to name: String) -> Bool {
     var origin = origins[name] ?? Origin()
     guard waiting < waitingLimit, origin.waiting.count < originWaitingLimit else { return false }
-    // The dictionary must not hold the queue too while it grows, or it would be copied.
+    // The dictionary must not hold a second reference to the queue while it grows, because that
+    // would copy the queue.
     origins[name] = nil
     origin.waiting.append(item)
     waiting += 1
@@ -43,7 +52,7 @@ struct ExchangeSchedule<Item> {
     return true
   }
 
-  /// The request that may begin now; nil when none waits or none may.
+  /// Removes and returns the request that may begin now; `nil` when none waits or none may begin.
   mutating func next() -> Item? {
     guard underWay < exchangeLimit, let name = turns.popFirst(),
       var origin = origins.removeValue(forKey: name), let item = origin.waiting.popFirst()
@@ -57,7 +66,7 @@ struct ExchangeSchedule<Item> {
     return item
   }
 
-  /// Notes that a request of an origin is over.
+  /// Records that a request of an origin has ended.
   mutating func finish(_ name: String) {
     guard var origin = origins.removeValue(forKey: name) else { return }
     underWay -= 1
@@ -66,7 +75,7 @@ struct ExchangeSchedule<Item> {
     if origin.underWay > 0 || !origin.waiting.isEmpty { origins[name] = origin }
   }
 
-  /// Takes out what waits.
+  /// Removes and returns all waiting requests.
   mutating func removeWaiting() -> [Item] {
     let items = origins.values.flatMap(\.waiting)
     for name in origins.keys {
@@ -78,6 +87,7 @@ struct ExchangeSchedule<Item> {
     return items
   }
 
+  /// Adds an origin to the turns, if it has a waiting request and room for it.
   private mutating func giveTurn(_ origin: inout Origin, _ name: String) {
     guard !origin.hasTurn, !origin.waiting.isEmpty, origin.underWay < originLimit else { return }
     origin.hasTurn = true

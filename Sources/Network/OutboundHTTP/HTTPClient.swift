@@ -2,11 +2,11 @@ import CCurl
 import Foundation
 import Synchronization
 
-/// Sends requests to servers of others, over HTTP/2 or HTTP/1.1, with limits on everything.
+/// An HTTP client for servers of other people, over HTTP/2 or HTTP/1.1, with limits on everything.
 ///
-/// Certificates are checked, redirects are not followed, no proxy is used, there are no cookies, and
-/// ``AddressRules`` are applied to the address itself when it is connected to: a name that means
-/// another address by then is judged by that one. All of it happens on one thread of the client.
+/// The client checks certificates, follows no redirects, uses no proxy and keeps no cookies. It
+/// applies ``AddressRules`` to the address at the time of the connection, so a name that later gets
+/// another address is judged by that one. All work happens on one thread of the client.
 ///
 /// ```swift
 /// let client = try HTTPClient()
@@ -14,43 +14,51 @@ import Synchronization
 /// await client.close()
 /// ```
 ///
-/// Unchecked: what is not behind the lock is touched on the client's thread only, but for
-/// `curl_multi_wakeup`, which any thread may call.
+/// Unchecked: a lock protects `shared`; all other state is used on the client's thread only. Any
+/// thread may call `curl_multi_wakeup`.
 public final class HTTPClient: @unchecked Sendable {
+  /// A function that gets the result of a request, once. It must not block.
   public typealias Completion = @Sendable (Result<OutboundAnswer, OutboundError>) -> Void
 
-  /// Takes a piece of an answer's body, on the client's thread. It must not block.
+  /// A function that gets a piece of an answer's body, on the client's thread. It must not block.
   public typealias Receiver = @Sendable ([UInt8]) -> Void
 
+  /// A request in the queue, with its receivers.
   private struct Waiting {
     var request: OutboundRequest
     var receive: Receiver?
     var completion: Completion
   }
 
+  /// The state that any thread uses, behind the lock.
   private struct Shared {
     var schedule: ExchangeSchedule<Waiting>
     var metrics = Metrics()
     var isClosed = false
-    /// Whether the thread is over, and libcurl's handle gone.
+    /// Whether the thread has ended and libcurl's handle is released.
     var isOver = false
+    /// The calls of ``close()`` that wait for the end of the thread.
     var closers: [CheckedContinuation<Void, Never>] = []
   }
 
+  /// The permissions and limits, fixed at creation.
   public let configuration: Configuration
   private let shared: Mutex<Shared>
+  /// libcurl's handle for all transfers.
   private let multi: UnsafeMutableRawPointer
   private let floodGuard = FloodGuard()
+  /// The requests under way, by libcurl's handle.
   private var exchanges: [UnsafeMutableRawPointer: Exchange] = [:]
-  /// Whether libcurl has to be called again before its sockets are waited for.
+  /// Whether libcurl must be called again before the thread waits for its sockets.
   private var mustCallAgain = false
 
+  /// Whether libcurl's global set-up succeeded. It runs once in the process.
   private static let isLibraryReady = petrel_curl_global_init() == CURLE_OK
 
   /// Starts a client with a thread of its own, which lives until ``close()``.
   ///
   /// - Parameter name: the thread's name in debuggers.
-  /// - Throws: ``OutboundError/Code/libraryFailure``.
+  /// - Throws: ``OutboundError/Code/libraryFailure`` if libcurl cannot start.
   public init(
     _ configuration: Configuration = Configuration(), name: String = "petrel-http-out"
   ) throws(OutboundError) {
@@ -77,20 +85,24 @@ public final class HTTPClient: @unchecked Sendable {
     thread.start()
   }
 
-  /// How sending is doing.
+  /// The counters of a client.
   public struct Metrics: Sendable, Hashable {
-    /// Requests that were answered, whatever the status.
+    /// The requests with an answer, of any status.
     public var answered = 0
-    /// Requests without an answer.
+    /// The requests that began and got no answer.
     public var failed = 0
-    /// Requests that were not sent, for too many waited.
+    /// The requests that were not sent, because too many were waiting.
     public var refused = 0
+    /// The requests under way.
     public var underWay = 0
+    /// The requests in the queues.
     public var waiting = 0
 
+    /// Creates counters of zero.
     public init() {}
   }
 
+  /// The present values of the counters.
   public var metrics: Metrics {
     shared.withLock { shared in
       var metrics = shared.metrics
@@ -100,11 +112,11 @@ public final class HTTPClient: @unchecked Sendable {
     }
   }
 
-  /// Sends a request, and calls back once, on the client's thread or the caller's. The callback must
-  /// not block.
+  /// Sends a request, or queues it. The completion runs once, on the client's thread, or on the
+  /// caller's before this returns if the request is refused.
   ///
-  /// - Parameter receive: takes the body as it comes, where the status is 200 to 299; it may then be of
-  ///   any size, and the answer that is told at the end has none.
+  /// - Parameter receive: receives the body in pieces if the status is 200 to 299. The body may
+  ///   then have any size, and the answer for the completion has none.
   public func send(
     _ request: OutboundRequest, receive: Receiver? = nil, completion: @escaping Completion
   ) {
@@ -125,6 +137,8 @@ public final class HTTPClient: @unchecked Sendable {
   }
 
   /// Sends a request and waits for the answer.
+  ///
+  /// - Throws: ``OutboundError`` if there is no answer. Any status is an answer.
   public func send(
     _ request: OutboundRequest, receive: Receiver? = nil
   ) async throws(OutboundError) -> OutboundAnswer {
@@ -133,7 +147,8 @@ public final class HTTPClient: @unchecked Sendable {
     }.get()
   }
 
-  /// Breaks off what is under way, refuses what waits and what comes, and ends the thread.
+  /// Cancels the requests under way, fails waiting and later ones with
+  /// ``OutboundError/Code/closed``, and ends the thread. Returns when it has ended.
   public func close() async {
     await withCheckedContinuation { continuation in
       let isOver = shared.withLock { shared in
@@ -149,8 +164,10 @@ public final class HTTPClient: @unchecked Sendable {
 
   // MARK: The thread
 
+  /// The body of the thread: starts requests, calls libcurl and reports results, until the client
+  /// is closed.
   private func run() {
-    // Writing to a socket whose peer has gone would otherwise end the process.
+    // A write to a socket whose peer is gone raises SIGPIPE, which would end the process.
     var signals = sigset_t()
     sigemptyset(&signals)
     sigaddset(&signals, SIGPIPE)
@@ -166,7 +183,9 @@ public final class HTTPClient: @unchecked Sendable {
     end()
   }
 
-  /// Begins what may begin; false when the client was closed.
+  /// Starts the requests that may begin.
+  ///
+  /// - Returns: `false` when the client was closed.
   private func begin() -> Bool {
     while true {
       let (isClosed, next) = shared.withLock { shared in
@@ -178,6 +197,7 @@ public final class HTTPClient: @unchecked Sendable {
     }
   }
 
+  /// Gives a request to libcurl, or fails it.
   private func begin(_ item: Waiting) {
     let exchange: Exchange
     do {
@@ -196,7 +216,9 @@ public final class HTTPClient: @unchecked Sendable {
     exchanges[exchange.easy] = exchange
   }
 
-  /// Reports what has ended; false when nothing has.
+  /// Reports the results of ended requests.
+  ///
+  /// - Returns: whether a request has ended.
   private func finishEnded() -> Bool {
     var hasEnded = false
     var code = CURLE_OK
@@ -218,6 +240,7 @@ public final class HTTPClient: @unchecked Sendable {
     return hasEnded
   }
 
+  /// Fails all requests and releases libcurl's handle, at the end of the thread.
   private func end() {
     let waiting = shared.withLock { $0.schedule.removeWaiting() }
     for (easy, exchange) in exchanges {

@@ -2,15 +2,16 @@ import Foundation
 
 /// An IPv4 or IPv6 address.
 public struct IPAddress: Sendable, Hashable, CustomStringConvertible {
-  /// 4 or 16 bytes.
+  /// The address in network byte order: 4 or 16 bytes.
   public let bytes: [UInt8]
 
+  /// Creates an address from 4 or 16 bytes.
   init(bytes: [UInt8]) {
     precondition(bytes.count == 4 || bytes.count == 16)
     self.bytes = bytes
   }
 
-  /// Reads the usual textual forms (inet_pton(3)); nil for all others.
+  /// Reads the usual textual forms (inet_pton(3)); `nil` for all others.
   public init?(_ text: String) {
     var four = in_addr()
     var six = in6_addr()
@@ -23,7 +24,7 @@ public struct IPAddress: Sendable, Hashable, CustomStringConvertible {
     }
   }
 
-  /// The address of a socket; nil for other families.
+  /// Reads the address of a socket; `nil` for other families.
   init?(_ address: UnsafePointer<sockaddr>) {
     switch Int32(address.pointee.sa_family) {
     case AF_INET:
@@ -38,9 +39,11 @@ public struct IPAddress: Sendable, Hashable, CustomStringConvertible {
     }
   }
 
-  /// The IPv4 address that a connection to this IPv6 address reaches: one that is mapped, which the system
-  /// itself connects to (`::ffff:0:0/96`), translated by a NAT64 (`64:ff9b::/96`) or tunnelled by 6to4
-  /// (`2002::/16`). Nil for all others.
+  /// The IPv4 address to which a connection to this IPv6 address leads; `nil` for all others.
+  ///
+  /// - A mapped address (`::ffff:0:0/96`), which the system itself connects to over IPv4.
+  /// - An address of NAT64 (`64:ff9b::/96`), which a gateway translates.
+  /// - An address of 6to4 (`2002::/16`), which is tunnelled.
   var reachedIPv4: IPAddress? {
     guard bytes.count == 16 else { return nil }
     if Self.lastFour.contains(where: { bytes.starts(with: $0) }) {
@@ -50,8 +53,8 @@ public struct IPAddress: Sendable, Hashable, CustomStringConvertible {
     return nil
   }
 
-  /// The IPv4 address in an interface identifier of ISATAP (RFC 5214, section 6.1), to which a router of
-  /// the network may send the packets. Nil for all others.
+  /// The IPv4 address in an interface identifier of ISATAP (RFC 5214 section 6.1), to which a
+  /// router of the network may send the packets; `nil` for all others.
   var tunnelledIPv4: IPAddress? {
     guard bytes.count == 16, bytes[8] & 0xFC == 0, bytes[9] == 0,
       bytes[10] == 0x5E, bytes[11] == 0xFE
@@ -59,6 +62,7 @@ public struct IPAddress: Sendable, Hashable, CustomStringConvertible {
     return IPAddress(bytes: Array(bytes.suffix(4)))
   }
 
+  /// The prefixes whose last four bytes are the IPv4 address: mapped and NAT64.
   private static let lastFour: [[UInt8]] = [
     [UInt8](repeating: 0, count: 10) + [0xFF, 0xFF],
     [0x00, 0x64, 0xFF, 0x9B] + [UInt8](repeating: 0, count: 8),

@@ -1,19 +1,19 @@
 import Foundation
 
-/// A range of IP addresses, such as `10.0.0.0/8` or `fc00::/7` (CIDR notation, RFC 4632 and RFC 4291
-/// section 2.3).
+/// A range of IP addresses, such as `10.0.0.0/8` or `fc00::/7` (CIDR notation, RFC 4632 and RFC
+/// 4291 section 2.3).
 ///
 /// ```swift
 /// IPNetwork("10.0.0.0/8")!.contains(IPAddress("10.1.2.3")!)  // true
 /// ```
 public struct IPNetwork: Sendable, Hashable, LosslessStringConvertible {
-  /// The first address.
+  /// The first address of the range.
   public let base: IPAddress
-  /// Leading bits that all addresses of the range have in common.
+  /// The number of leading bits that all addresses of the range share.
   public let prefixLength: Int
 
-  /// Reads a range, or a single address as the range of itself; nil for other texts, and where the
-  /// base has bits behind the prefix.
+  /// Reads a range, or a single address as a range of one; `nil` for other texts, and if the base
+  /// has bits after the prefix.
   public init?(_ text: String) {
     let parts = text.split(separator: "/", omittingEmptySubsequences: false)
     guard (1...2).contains(parts.count), let base = IPAddress(String(parts[0])) else { return nil }
@@ -31,7 +31,7 @@ public struct IPNetwork: Sendable, Hashable, LosslessStringConvertible {
     if hasRest { return nil }
   }
 
-  /// Whether the address is of the same family and begins with the same bits.
+  /// Whether the address has the same family and begins with the same bits.
   public func contains(_ address: IPAddress) -> Bool {
     guard address.bytes.count == base.bytes.count else { return false }
     let whole = prefixLength / 8

@@ -1,10 +1,13 @@
-/// What came back from someone else's server.
+/// The answer of another server.
 public struct OutboundAnswer: Sendable, Hashable {
+  /// The HTTP status, such as 201.
   public var status: Int
-  /// Names in lower case. Of a field that stands several times, the last.
+  /// The header fields, with names in lower case. Of a repeated field, the last value.
   public var headers: [String: String]
+  /// The body; empty if a receiver took it.
   public var body: [UInt8]
 
+  /// Creates an answer.
   public init(status: Int, headers: [String: String] = [:], body: [UInt8] = []) {
     self.status = status
     self.headers = headers
@@ -12,39 +15,42 @@ public struct OutboundAnswer: Sendable, Hashable {
   }
 }
 
-/// Why there is no answer.
+/// The reason why a request has no answer.
 public struct OutboundError: Error, Sendable, Hashable, CustomStringConvertible {
-  /// What went wrong. More may be added.
+  /// The kind of failure. Later versions may add codes.
   public struct Code: Sendable, Hashable, CustomStringConvertible {
     public let description: String
 
-    /// The host has no address, or nobody listens there.
+    /// The host has no address, or no server accepts connections there.
     public static let unreachable = Code(description: "unreachable")
-    /// All of the host's addresses are ones that may not be connected to.
+    /// The rules refuse the address that the client tried last (``AddressRules``).
     public static let addressRefused = Code(description: "addressRefused")
-    /// The host could not show that it is who it should be, or speaks no TLS.
+    /// The server's certificate is not trusted, or the server has no TLS.
     public static let notTrusted = Code(description: "notTrusted")
-    /// It took too long.
+    /// The request took longer than ``HTTPClient/Configuration/time`` or
+    /// ``HTTPClient/Configuration/connectTime``.
     public static let timedOut = Code(description: "timedOut")
-    /// The answer is larger than is read.
+    /// The answer is larger than ``HTTPClient/Configuration/answerBytes`` or
+    /// ``HTTPClient/Configuration/headerBytes``.
     public static let answerTooLarge = Code(description: "answerTooLarge")
-    /// The connection broke, or what came over it was no HTTP.
+    /// The connection broke, or the answer is not HTTP.
     public static let broken = Code(description: "broken")
-    /// A header field of the request has a name or value that would be something else in the
-    /// request; nothing was sent.
+    /// A header field of the request has bytes that a field may not have. Nothing was sent.
     public static let unsendable = Code(description: "unsendable")
-    /// Too many requests wait already; nothing was sent.
+    /// Too many requests are waiting. Nothing was sent.
     public static let overloaded = Code(description: "overloaded")
     /// The client was closed.
     public static let closed = Code(description: "closed")
-    /// libcurl could not be used.
+    /// libcurl refused the request or cannot start.
     public static let libraryFailure = Code(description: "libraryFailure")
   }
 
+  /// The kind of failure.
   public var code: Code
-  /// What happened, for people.
+  /// The description of the failure, with the server's origin, for a person to read.
   public var reason: String
 
+  /// Creates an error.
   public init(_ code: Code, _ reason: String) {
     self.code = code
     self.reason = reason

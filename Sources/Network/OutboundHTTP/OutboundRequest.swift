@@ -1,19 +1,24 @@
-/// A request to a URL that somebody else named.
+/// A request to a URL that a user or the operator named.
 public struct OutboundRequest: Sendable, Hashable {
+  /// The method of a request.
   public enum Method: String, Sendable {
+    /// Reads a resource.
     case get = "GET"
+    /// Sends a body.
     case post = "POST"
   }
 
-  /// An absolute URL; see ``OutboundURL`` for what it may be.
+  /// The absolute URL; ``OutboundURL`` has the rules for it.
   public var url: OutboundURL
-  /// Names and values. One that may not stand in a header (a line break, say) makes the request
-  /// ``OutboundError/Code/unsendable``.
+  /// The header fields. A name or value with bytes that a field may not have (a line break, for
+  /// example) makes the request fail with ``OutboundError/Code/unsendable``.
   public var headers: [(name: String, value: String)]
+  /// The method.
   public var method: Method
-  /// The body of the POST; a GET has none.
+  /// The body of a POST; a GET sends none.
   public var body: [UInt8]
 
+  /// Creates a request.
   public init(
     _ method: Method = .post, url: OutboundURL, headers: [(name: String, value: String)],
     body: [UInt8] = []

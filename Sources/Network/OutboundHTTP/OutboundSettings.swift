@@ -1,24 +1,34 @@
 import Foundation
 import Settings
 
-/// Which servers of others may be posted to. Those that register a URL choose the server.
+/// The settings for requests to servers of other people. A user who registers a URL chooses the
+/// server.
 public struct OutboundSettings: Sendable, Hashable {
+  /// The ranges that are allowed although they are not public (``AddressRules/allowed``).
   public var allowedNetworks: [IPNetwork] = []
+  /// Whether URLs without TLS are allowed.
   public var allowsHTTP = false
+  /// A PEM file with the certificates to trust; `nil` for the system's.
   public var authorityFile: String?
+  /// The number of open connections, 1 to 10,000.
   public var connections = 256
+  /// The seconds to the end of an answer, 1 to 300.
   public var timeout = 30.0
 
+  /// Creates settings with the defaults.
   public init() {}
 
+  /// The rules for addresses that follow from the settings.
   package var rules: AddressRules { AddressRules(allowed: allowedNetworks) }
 }
 
 extension HTTPClient {
+  /// Starts a client with these settings.
+  ///
   /// - Parameters:
-  ///   - waitingPerOrigin: the most requests that wait for one server.
-  ///   - name: of the client's thread.
-  /// - Throws: ``ConfigurationError`` when no requests can be sent.
+  ///   - waitingPerOrigin: the number of requests that may wait for one origin.
+  ///   - name: the name of the client's thread.
+  /// - Throws: ``ConfigurationError`` when libcurl cannot start.
   package convenience init(
     _ settings: OutboundSettings, waitingPerOrigin: Int, name: String
   ) throws(ConfigurationError) {
@@ -39,6 +49,7 @@ extension HTTPClient {
 }
 
 extension OutboundSettings {
+  /// The keys of the object in the configuration.
   package static let settings: [Setting<Self>] = [
     .init(
       "allowedNetworks", \.allowedNetworks, .networks,
@@ -53,6 +64,9 @@ extension OutboundSettings {
       "timeoutSeconds", \.timeout, .whole(1...300, .seconds), "The time to the end of an answer."),
   ]
 
+  /// Checks that the file of authorities is readable.
+  ///
+  /// - Throws: ``ConfigurationError`` about the key if it is not.
   package func check(_ reader: ConfigurationReader) throws(ConfigurationError) {
     guard let authorityFile, !FileManager.default.isReadableFile(atPath: authorityFile) else {
       return
@@ -62,7 +76,9 @@ extension OutboundSettings {
 }
 
 extension OutboundSettings {
-  /// What there is to say of the settings of an object of the configuration.
+  /// Returns the warnings about these settings for `petrel doctor`.
+  ///
+  /// - Parameter key: the name of the object in the configuration.
   package func findings(in key: String) -> [Finding] {
     guard allowsHTTP else { return [] }
     return [
@@ -74,7 +90,7 @@ extension OutboundSettings {
 }
 
 extension SettingKind {
-  /// Ranges of addresses.
+  /// A list of address ranges.
   package static let networks = SettingKind.list(
     SettingElements(
       "list of address ranges", rule: "must have ranges such as 10.0.0.0/8 or fd00::/8"

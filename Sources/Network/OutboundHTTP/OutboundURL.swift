@@ -1,30 +1,31 @@
 import Foundation
 
-/// The URL of someone else's server, checked so far as it can be without asking for its address.
+/// The URL of another server, checked as far as possible without a look-up of its address.
 public struct OutboundURL: Sendable, Hashable, CustomStringConvertible {
-  /// What is wrong with a URL.
+  /// The rule that a URL breaks. The description continues a sentence about the URL, such as "has
+  /// the port 0; …".
   public struct Flaw: Error, Sendable, Hashable, CustomStringConvertible {
     public let description: String
   }
 
-  /// Bytes of a URL at most.
+  /// The greatest length of a URL, in bytes.
   public static let greatestSize = 2048
 
   /// The URL as it was given.
   public let description: String
-  /// Scheme, host and port, in lower case, the port only where it is not the scheme's own
-  /// (RFC 6454, section 6.2).
+  /// Scheme, host and port in lower case. The port is left out if it is the scheme's default (RFC
+  /// 6454 section 6.2).
   public let origin: String
-  /// The host, without brackets.
+  /// The host in lower case, without brackets.
   public let host: String
 
   /// Reads a URL.
   ///
   /// - Parameters:
-  ///   - allowsHTTP: whether it may be without TLS.
-  ///   - rules: which addresses it may name. The address of a named host is looked at when it is
-  ///     connected to.
-  /// - Throws: ``Flaw`` saying which rule the URL breaks.
+  ///   - allowsHTTP: whether the URL may be without TLS.
+  ///   - rules: the addresses that the URL may name. The address of a host name is checked at the
+  ///     time of the connection.
+  /// - Throws: ``Flaw`` with the broken rule.
   public init(
     _ text: String, allowsHTTP: Bool = false, rules: AddressRules = AddressRules()
   ) throws(Flaw) {
@@ -66,8 +67,9 @@ public struct OutboundURL: Sendable, Hashable, CustomStringConvertible {
     origin = "\(scheme)://\(bracketed)" + (isUsualPort ? "" : ":\(parts.port ?? 0)")
   }
 
-  /// Checks a host's name: letters, digits, hyphens and dots. A last part of digits only is refused,
-  /// for resolvers take such names for addresses in one of many forms (`0x7f.1`, `2130706433`).
+  /// Checks a host name: letters, digits, hyphens, underscores and dots. A last label of digits
+  /// only, or with `0x`, is refused, because resolvers read such names as addresses in one of many
+  /// forms (`0x7f.1`, `2130706433`).
   private static func check(name: String) throws(Flaw) {
     let isName =
       name.utf8.count <= 253

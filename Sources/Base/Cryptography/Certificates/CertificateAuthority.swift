@@ -1,7 +1,7 @@
 import Foundation
 
-/// A self-signed certificate authority that issues server certificates, for the local stand-ins
-/// that a client reaches over TLS.
+/// A self-signed certificate authority that issues certificates, for local servers that stand in
+/// for Apple's in tests and demos.
 ///
 /// ```swift
 /// let authority = try CertificateAuthority(commonName: "Petrel local APNs")
@@ -9,17 +9,19 @@ import Foundation
 /// let server = try authority.issueCertificate(forHosts: ["localhost", "127.0.0.1"])
 /// ```
 public struct CertificateAuthority: Sendable {
-  /// The authority's own certificate, PEM: what a client must trust.
+  /// The authority's own certificate in PEM. Clients must trust it.
   public let certificatePEM: String
   let certificate: X509Certificate
   let key: ES256PrivateKey
 
-  /// Makes an authority with a new key.
+  /// Creates an authority with a new key.
   ///
   /// - Parameters:
   ///   - commonName: the name in the certificate, 1 to 64 bytes.
-  ///   - days: how long the certificate is valid, counted from `now`.
-  ///   - now: the certificate is valid from an hour earlier, for clocks differ.
+  ///   - days: the validity of the certificate in days from `now`.
+  ///   - now: the present time. The certificate is valid from an hour earlier, because clocks
+  ///     differ.
+  /// - Throws: ``CryptographyError/Code/invalidCertificate`` for a name that OpenSSL refuses.
   public init(
     commonName: String, days: Int = 3650, now: Date = Date()
   ) throws(CryptographyError) {
@@ -29,9 +31,10 @@ public struct CertificateAuthority: Sendable {
     certificatePEM = try certificate.pem
   }
 
-  /// Takes up an authority that was made earlier, so that clients need not trust a new one.
+  /// Loads an authority that was created earlier, so that clients need not trust a new one.
   ///
-  /// - Throws: ``CryptographyError/Code/invalidCertificate`` if the two do not belong together.
+  /// - Throws: ``CryptographyError/Code/invalidCertificate`` if certificate and key do not belong
+  ///   together, ``CryptographyError/Code/invalidKey`` if the key cannot be read.
   public init(certificatePEM: String, privateKeyPEM: String) throws(CryptographyError) {
     key = try ES256PrivateKey(pem: privateKeyPEM)
     certificate = try X509Certificate(pem: certificatePEM)
@@ -42,16 +45,16 @@ public struct CertificateAuthority: Sendable {
     self.certificatePEM = certificatePEM
   }
 
-  /// The authority's private key, PEM: who has it can issue certificates that clients trust.
+  /// The authority's private key in PEM. Its owner can issue certificates that the clients trust.
   public var privateKeyPEM: String {
     get throws(CryptographyError) { try key.pem }
   }
 
-  /// Issues a certificate with a key of its own for a server.
+  /// Issues a certificate with a new key for a server.
   ///
   /// - Parameters:
-  ///   - hosts: host names (a first label `*` is allowed) and IP addresses, at least one.
-  ///   - days: how long it is valid; 825 is the most that Apple's platforms accept.
+  ///   - hosts: host names (the first label may be `*`) and IP addresses, at least one.
+  ///   - days: the validity in days. Apple's platforms accept at most 825.
   /// - Throws: ``CryptographyError/Code/invalidHostName`` with the name that is not allowed.
   public func issueCertificate(
     forHosts hosts: [String], days: Int = 825, now: Date = Date()
@@ -65,11 +68,11 @@ public struct CertificateAuthority: Sendable {
       certificateChainPEM: try leaf.pem + certificatePEM, privateKeyPEM: try serverKey.pem)
   }
 
-  /// Issues a certificate with a key of its own for a client.
+  /// Issues a certificate with a new key for a client.
   ///
   /// - Parameters:
   ///   - commonName: the name in the certificate, 1 to 64 bytes.
-  ///   - days: how long it is valid.
+  ///   - days: the validity in days.
   public func issueClientCertificate(
     commonName: String, days: Int = 398, now: Date = Date()
   ) throws(CryptographyError) -> ServerCertificate {
@@ -81,12 +84,16 @@ public struct CertificateAuthority: Sendable {
       certificateChainPEM: try leaf.pem + certificatePEM, privateKeyPEM: try clientKey.pem)
   }
 
-  /// Writes ``certificatePEM`` to a file that everybody may read.
+  /// Writes ``certificatePEM`` to a file with the mode 0600.
+  ///
+  /// - Throws: ``CryptographyError/Code/fileNotWritten``.
   public func writeCertificate(toFile path: String) throws(CryptographyError) {
     try PEMFile.write(certificatePEM, to: path)
   }
 
-  /// Writes ``privateKeyPEM`` to a file that only its owner may read.
+  /// Writes ``privateKeyPEM`` to a file with the mode 0600.
+  ///
+  /// - Throws: ``CryptographyError/Code/fileNotWritten``.
   public func writePrivateKey(toFile path: String) throws(CryptographyError) {
     try PEMFile.write(privateKeyPEM, to: path)
   }

@@ -1,14 +1,15 @@
 import Foundation
 
-/// A name that a server certificate is for.
+/// A host name or an IP address that a server certificate is for.
 enum CertificateHost: Hashable {
   case name(String)
   case address(String)
 
-  /// Tells names from IP addresses.
+  /// Distinguishes names from IP addresses.
   ///
-  /// - Throws: unless it is an IPv4 or IPv6 address, or labels of letters, digits and `-` (and `_`,
-  ///   which container names have), the first of which may be `*`.
+  /// - Throws: ``CryptographyError/Code/invalidHostName`` for other texts. A name has labels of
+  ///   letters, digits, `-` and `_` (container names have it), each up to 63 bytes. The first of
+  ///   several labels may be `*`.
   init(parsing text: String) throws(CryptographyError) {
     var buffer = in6_addr()
     if inet_pton(AF_INET, text, &buffer) == 1 || inet_pton(AF_INET6, text, &buffer) == 1 {
@@ -35,6 +36,7 @@ enum CertificateHost: Hashable {
     }
   }
 
+  /// Whether a label may have the byte.
   private static func isAllowed(_ byte: UInt8) -> Bool {
     switch byte {
     case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),

@@ -1,22 +1,25 @@
 import COpenSSL
 import Foundation
 
-/// Whose a certificate is, and when it is valid.
+/// The owner and the validity of a certificate.
 public struct CertificateSummary: Sendable, Hashable {
-  /// The subject's common name; empty where it has none.
+  /// The common name of the subject; empty if it has none.
   public var commonName: String
+  /// The first moment of the validity.
   public var start: Date
+  /// The last moment of the validity.
   public var end: Date
 
+  /// Creates a summary.
   public init(commonName: String, start: Date, end: Date) {
     self.commonName = commonName
     self.start = start
     self.end = end
   }
 
-  /// The certificates of a PEM text, in their order; keys and other blocks are passed over.
+  /// Returns the certificates of a PEM text, in their order. Keys and other blocks are skipped.
   ///
-  /// - Throws: ``CryptographyError/Code/invalidCertificate`` for a text with none.
+  /// - Throws: ``CryptographyError/Code/invalidCertificate`` for a text without a certificate.
   public static func all(inPEM text: String) throws(CryptographyError) -> [CertificateSummary] {
     let stream = try MemoryStream(containing: text)
     var found: [CertificateSummary] = []
@@ -34,6 +37,7 @@ public struct CertificateSummary: Sendable, Hashable {
     return found
   }
 
+  /// Returns the common name as UTF-8; empty if there is none.
   private static func commonName(of certificate: OpaquePointer) -> String {
     let name = X509_get_subject_name(certificate)
     let index = X509_NAME_get_index_by_NID(name, NID_commonName, -1)
@@ -45,6 +49,7 @@ public struct CertificateSummary: Sendable, Hashable {
     return String(decoding: UnsafeBufferPointer(start: bytes, count: Int(count)), as: UTF8.self)
   }
 
+  /// Converts a time of a certificate, which is in UTC.
   private static func date(_ time: UnsafePointer<ASN1_TIME>?) -> Date {
     var parts = tm()
     ASN1_TIME_to_tm(time, &parts)

@@ -1,7 +1,11 @@
 import Foundation
 
+/// The writing of PEM texts to files.
 enum PEMFile {
-  /// Writes `text` to a new or emptied file, which its user alone may read before it has content.
+  /// Writes `text` to a new or emptied file that only its owner can read. The file has the mode
+  /// 0600 before it has content.
+  ///
+  /// - Throws: ``CryptographyError/Code/fileNotWritten`` with the system's reason.
   static func write(
     _ text: String, to path: String
   ) throws(CryptographyError) {

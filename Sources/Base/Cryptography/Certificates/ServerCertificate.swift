@@ -1,16 +1,19 @@
-/// The certificate of a server, or of a client that shows one, with its private key.
+/// The certificate of a server or of a client, with its private key.
 public struct ServerCertificate: Sendable, Hashable {
-  /// The certificate followed by its issuer's, PEM.
+  /// The certificate in PEM, followed by its issuer's.
   public var certificateChainPEM: String
-  /// The key of the first certificate, PEM, not encrypted.
+  /// The private key of the first certificate, in PEM and not encrypted.
   public var privateKeyPEM: String
 
+  /// Creates a value from two PEM texts, without checking them.
   public init(certificateChainPEM: String, privateKeyPEM: String) {
     self.certificateChainPEM = certificateChainPEM
     self.privateKeyPEM = privateKeyPEM
   }
 
-  /// Writes the chain to a file that everybody, and the key to one that only its owner may read.
+  /// Writes the chain and the key to files with the mode 0600.
+  ///
+  /// - Throws: ``CryptographyError/Code/fileNotWritten``.
   public func write(
     certificateFile: String, privateKeyFile: String
   ) throws(CryptographyError) {

@@ -1,13 +1,16 @@
 import COpenSSL
 import Foundation
 
-/// Owns an OpenSSL certificate. Unchecked, for it is not changed once it was signed or parsed.
+/// A certificate of OpenSSL, which this object owns.
+///
+/// Unchecked: nothing changes it after it was signed or parsed.
 final class X509Certificate: @unchecked Sendable {
-  /// When a certificate is valid.
+  /// The time in which a certificate is valid.
   struct Validity {
     var start: Date
     var end: Date
 
+    /// Creates a validity from an hour before `now`, because clocks differ.
     init(from now: Date, days: Int) {
       start = now.addingTimeInterval(-3600)
       end = now.addingTimeInterval(Double(days) * 86400)
@@ -16,6 +19,7 @@ final class X509Certificate: @unchecked Sendable {
 
   private let pointer: OpaquePointer
 
+  /// Creates an empty certificate.
   private init() throws(CryptographyError) {
     guard let pointer = X509_new() else {
       throw .openSSL(.libraryFailure, "no memory for a certificate")
@@ -24,6 +28,8 @@ final class X509Certificate: @unchecked Sendable {
   }
 
   /// Reads the first certificate of a PEM text.
+  ///
+  /// - Throws: ``CryptographyError/Code/invalidCertificate`` if there is none.
   init(pem: String) throws(CryptographyError) {
     let stream = try MemoryStream(containing: pem)
     guard let pointer = PEM_read_bio_X509(stream.pointer, nil, nil, nil) else {
@@ -36,6 +42,7 @@ final class X509Certificate: @unchecked Sendable {
     X509_free(pointer)
   }
 
+  /// The certificate in PEM.
   var pem: String {
     get throws(CryptographyError) {
       let stream = try MemoryStream()
@@ -46,11 +53,13 @@ final class X509Certificate: @unchecked Sendable {
     }
   }
 
+  /// Whether the certificate is for this key.
   func belongs(to key: ES256PrivateKey) -> Bool {
     defer { ERR_clear_error() }
     return X509_check_private_key(pointer, key.handle.pointer) == 1
   }
 
+  /// Creates the certificate of an authority, signed with its own key.
   static func selfSigned(
     commonName: String, key: ES256PrivateKey, validity: Validity
   ) throws(CryptographyError) -> X509Certificate {
@@ -64,6 +73,7 @@ final class X509Certificate: @unchecked Sendable {
     return certificate
   }
 
+  /// Creates a server's certificate. Its common name is the first host, cut to 64 bytes.
   static func issued(
     by issuer: X509Certificate, issuerKey: ES256PrivateKey, to key: ES256PublicKey,
     hosts: [CertificateHost], validity: Validity
@@ -86,6 +96,7 @@ final class X509Certificate: @unchecked Sendable {
     return certificate
   }
 
+  /// Creates a client's certificate.
   static func issued(
     by issuer: X509Certificate, issuerKey: ES256PrivateKey, toClient key: ES256PublicKey,
     commonName: String, validity: Validity
@@ -102,10 +113,11 @@ final class X509Certificate: @unchecked Sendable {
     return certificate
   }
 
+  /// Sets version, a random serial number, validity, public key and subject.
   private func fill(
     key: ES256PublicKey, commonName: String, validity: Validity
   ) throws(CryptographyError) {
-    X509_set_version(pointer, 2)  // Version 3, counted from zero.
+    X509_set_version(pointer, 2)  // Version 3; the numbers begin at zero.
     let serial = SecureRandom.bytes(count: 16)
     let number = BN_bin2bn(serial, 16, nil)
     defer { BN_free(number) }
@@ -121,6 +133,7 @@ final class X509Certificate: @unchecked Sendable {
     }
   }
 
+  /// Adds an extension, in OpenSSL's notation.
   private func add(
     _ kind: Int32, _ value: String, issuer: X509Certificate
   ) throws(CryptographyError) {
@@ -135,6 +148,7 @@ final class X509Certificate: @unchecked Sendable {
     }
   }
 
+  /// Signs the certificate with SHA-256.
   private func sign(with key: ES256PrivateKey) throws(CryptographyError) {
     guard X509_sign(pointer, key.handle.pointer, EVP_sha256()) > 0 else {
       throw .openSSL(.libraryFailure, "the certificate could not be signed")

@@ -1,14 +1,17 @@
 import COpenSSL
 
-/// AES with a 128-bit key over single blocks (FIPS 197): a permutation of 16 bytes that nobody without the
-/// key can tell from one by chance.
+/// AES with a 128-bit key on single blocks (FIPS 197): a permutation of 16 bytes. Without the key,
+/// it cannot be distinguished from a random one.
 ///
-/// It keeps OpenSSL's context from block to block, so that one takes tens of nanoseconds; use it on one
-/// thread at a time.
+/// The object keeps OpenSSL's context between blocks, so a block takes tens of nanoseconds. Use it
+/// on one thread at a time.
 public final class AES128Block {
   private let context: OpaquePointer
 
+  /// Creates a cipher.
+  ///
   /// - Precondition: the key has 16 bytes.
+  /// - Throws: ``CryptographyError/Code/libraryFailure`` without memory.
   public init(key: [UInt8]) throws(CryptographyError) {
     precondition(key.count == 16, "a key of AES-128 has 16 bytes, not \(key.count)")
     guard let context = EVP_CIPHER_CTX_new() else {
@@ -25,10 +28,10 @@ public final class AES128Block {
 
   deinit { EVP_CIPHER_CTX_free(context) }
 
-  /// The block that this one becomes, each as two numbers whose highest byte comes first.
+  /// Encrypts a block. A block is two numbers; the highest byte of each comes first.
   public func encrypt(_ high: UInt64, _ low: UInt64) -> (high: UInt64, low: UInt64) {
     let plain = (high.bigEndian, low.bigEndian)
-    // As long as what is written, for one block after another.
+    // ECB mode without padding writes as many bytes as it reads: one block for one block.
     var sealed: (UInt64, UInt64) = (0, 0)
     var count: Int32 = 0
     let result = withUnsafeBytes(of: plain) { plain in

@@ -1,22 +1,27 @@
 import COpenSSL
 
-/// AES with a 128-bit key in Galois/counter mode, with a tag of 16 bytes (NIST SP 800-38D).
+/// AES with a 128-bit key in Galois/counter mode (NIST SP 800-38D), with a tag of 16 bytes.
 public struct AES128GCM: Sendable {
-  /// Bytes that the tag adds to a text.
+  /// The bytes that the tag adds to a text.
   public static let tagSize = 16
+  /// The bytes of a nonce.
   private static let nonceSize = 12
 
   private let key: [UInt8]
 
+  /// Creates a cipher.
+  ///
   /// - Precondition: the key has 16 bytes.
   public init(key: [UInt8]) {
     precondition(key.count == 16, "a key of AES-128 has 16 bytes, not \(key.count)")
     self.key = key
   }
 
-  /// The encrypted text with the tag behind it.
+  /// Encrypts a text.
   ///
-  /// - Parameter nonce: 12 bytes, never used with the same key before.
+  /// - Parameter nonce: 12 bytes that were never used with this key before.
+  /// - Returns: the encrypted text, followed by the tag.
+  /// - Throws: ``CryptographyError/Code/libraryFailure``.
   public func seal(_ plaintext: [UInt8], nonce: [UInt8]) throws(CryptographyError) -> [UInt8] {
     let context = try self.context(nonce, encrypting: true)
     defer { EVP_CIPHER_CTX_free(context) }
@@ -24,7 +29,7 @@ public struct AES128GCM: Sendable {
     var count: Int32 = 0
     var rest: Int32 = 0
     guard EVP_CipherUpdate(context, &sealed, &count, plaintext, Int32(plaintext.count)) == 1,
-      // Counter mode has no last block: nothing is written here.
+      // Counter mode has no last block, so this call writes nothing.
       EVP_CipherFinal_ex(context, &sealed, &rest) == 1
     else { throw .openSSL(.libraryFailure, "a text could not be encrypted") }
     let isTagged = sealed.withUnsafeMutableBytes { bytes in
@@ -36,10 +41,10 @@ public struct AES128GCM: Sendable {
     return sealed
   }
 
-  /// The text that ``seal(_:nonce:)`` encrypted.
+  /// Decrypts a text that ``seal(_:nonce:)`` encrypted.
   ///
-  /// - Throws: ``CryptographyError/Code/notAuthentic`` when it was changed on the way, or was
-  ///   encrypted with another key or nonce.
+  /// - Throws: ``CryptographyError/Code/notAuthentic`` when the text was changed, or was encrypted
+  ///   with another key or nonce.
   public func open(_ sealed: [UInt8], nonce: [UInt8]) throws(CryptographyError) -> [UInt8] {
     guard sealed.count >= Self.tagSize else {
       throw CryptographyError(.notAuthentic, "the encrypted text is shorter than its tag")
@@ -48,7 +53,7 @@ public struct AES128GCM: Sendable {
     defer { EVP_CIPHER_CTX_free(context) }
     let text = Array(sealed.dropLast(Self.tagSize))
     var tag = Array(sealed.suffix(Self.tagSize))
-    // One byte more, for OpenSSL wants somewhere to write to even when there is nothing.
+    // One byte more, because OpenSSL needs an address to write to even for an empty text.
     var plaintext = [UInt8](repeating: 0, count: text.count + 1)
     var count: Int32 = 0
     var rest: Int32 = 0
@@ -62,6 +67,7 @@ public struct AES128GCM: Sendable {
     return Array(plaintext.prefix(text.count))
   }
 
+  /// Creates OpenSSL's context for one text. The caller frees it.
   private func context(
     _ nonce: [UInt8], encrypting: Bool
   ) throws(CryptographyError) -> OpaquePointer {

@@ -1,15 +1,16 @@
-/// The key derivation function HKDF over SHA-256 (RFC 5869).
+/// The key derivation function HKDF with SHA-256 (RFC 5869).
 public enum HKDFSHA256 {
-  /// The pseudorandom key of 32 bytes that is in `secret` (section 2.2).
+  /// Derives a pseudorandom key of 32 bytes from a secret (RFC 5869 section 2.2).
   public static func extract(
     salt: some Sequence<UInt8>, secret: some Sequence<UInt8>
   ) -> [UInt8] {
     HMACSHA256.code(for: secret, key: salt)
   }
 
-  /// `count` bytes for the purpose that `info` names, from a pseudorandom key (section 2.3).
+  /// Derives `count` bytes from a pseudorandom key, for the purpose that `info` names (RFC 5869
+  /// section 2.3).
   ///
-  /// - Precondition: `count` is 0 to 8160, that is 255 hashes.
+  /// - Precondition: `count` is 0 to 8,160, the size of 255 hashes.
   public static func expand(
     _ key: [UInt8], info: some Sequence<UInt8>, count: Int
   ) -> [UInt8] {

@@ -1,8 +1,8 @@
 import COpenSSL
 
-/// Message authentication with SHA-256 (RFC 2104).
+/// Message authentication with SHA-256 (HMAC, RFC 2104).
 public enum HMACSHA256 {
-  /// The 32-byte code of `message` under `key`.
+  /// Returns the code of `message` with `key`, 32 bytes.
   public static func code(
     for message: some Sequence<UInt8>, key: some Sequence<UInt8>
   ) -> [UInt8] {
@@ -19,8 +19,8 @@ public enum HMACSHA256 {
     }
   }
 
-  /// Whether `code` is the one of `message`; takes as long for any code of the right length, so
-  /// that it can't be guessed piece by piece.
+  /// Whether `code` is the code of `message`. The comparison takes the same time for all codes of
+  /// the right length, so an attacker cannot guess it byte by byte.
   public static func isCode(
     _ code: [UInt8], of message: some Sequence<UInt8>, key: some Sequence<UInt8>
   ) -> Bool {

@@ -1,36 +1,39 @@
 import CSodium
 import Foundation
 
-/// Passwords as a store may keep them: hashed with Argon2id (RFC 9106), which needs much memory, so
-/// that guessing is dear on any hardware.
+/// The hashes of passwords that a store keeps: Argon2id (RFC 9106). It needs much memory, which
+/// makes guessing expensive on any hardware.
 ///
-/// Making and checking take tens of milliseconds and ``Cost/memory`` bytes, and block the thread.
+/// Both functions take tens of milliseconds and ``Cost/memory`` bytes, and block the thread.
 ///
 /// ```swift
 /// let hash = try PasswordHash.make("correct horse battery staple")
 /// PasswordHash.isMatch("correct horse", hash)  // false
 /// ```
 public enum PasswordHash {
-  /// What a hash costs who makes or checks it.
+  /// The time and memory that a hash needs.
   public struct Cost: Sendable, Hashable {
-    /// How often the memory is gone through.
+    /// The number of passes over the memory.
     public var passes: Int
-    /// Bytes.
+    /// The memory in bytes.
     public var memory: Int
 
+    /// Creates a cost.
     public init(passes: Int, memory: Int) {
       self.passes = passes
       self.memory = memory
     }
 
-    /// Two passes over 64 MiB, libsodium's choice for a sign-in that someone waits for.
+    /// Two passes over 64 MiB, libsodium's choice for interactive sign-in.
     public static let interactive = Cost(passes: 2, memory: 64 << 20)
   }
 
+  /// Whether libsodium's set-up succeeded. It runs once in the process.
   private static let isReady = sodium_init() >= 0
 
-  /// The hash of a password with a salt of its own, as text that names the algorithm and the cost.
+  /// Hashes a password with a random salt.
   ///
+  /// - Returns: a text with the algorithm, the cost, the salt and the hash.
   /// - Throws: ``CryptographyError/Code/libraryFailure`` when there is not enough memory.
   public static func make(
     _ password: String, cost: Cost = .interactive
@@ -49,15 +52,16 @@ public enum PasswordHash {
     return String(decoding: text.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
   }
 
-  /// Whether `hash` was made from this password. Costs as much as making the hash did, whatever the
-  /// answer.
+  /// Whether `hash` is the hash of this password. The check costs as much as the creation of the
+  /// hash. `false` also for a text that is not a hash.
   public static func isMatch(_ password: String, _ hash: String) -> Bool {
     precondition(isReady, "libsodium has no random numbers: its installation is broken")
     let characters = normalized(password)
     return crypto_pwhash_str_verify(hash, characters, UInt64(characters.count)) == 0
   }
 
-  /// Keyboards write the same accented letter in different ways.
+  /// Returns the password in Unicode's composed form (NFC), because keyboards write the same
+  /// accented letter in different ways.
   private static func normalized(_ password: String) -> [CChar] {
     password.precomposedStringWithCanonicalMapping.utf8.map { CChar(bitPattern: $0) }
   }

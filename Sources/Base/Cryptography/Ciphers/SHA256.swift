@@ -1,8 +1,8 @@
 import COpenSSL
 
-/// The SHA-256 hash function (FIPS 180-4).
+/// The hash function SHA-256 (FIPS 180-4).
 public enum SHA256 {
-  /// The 32-byte hash of `bytes`.
+  /// Returns the hash of `bytes`, 32 bytes.
   ///
   /// ```swift
   /// SHA256.hash("abc".utf8).first  // 0xBA
@@ -20,7 +20,8 @@ public enum SHA256 {
 }
 
 extension Sequence<UInt8> {
-  /// Calls `body` with the bytes in one piece, copying them only where they are not.
+  /// Calls `body` with the bytes in one contiguous buffer. Copies them only if they are not
+  /// contiguous.
   func withContiguousBytes<Result>(
     _ body: (UnsafeBufferPointer<UInt8>) throws -> Result
   ) rethrows -> Result {

@@ -1,23 +1,26 @@
 import COpenSSL
 
-/// SHA-256 of bytes that come in pieces.
+/// The SHA-256 hash of bytes that come in pieces. Use it on one thread at a time.
 public final class SHA256Hasher {
   private let context: OpaquePointer
 
+  /// Starts a hash of no bytes.
   public init() {
     guard let context = EVP_MD_CTX_new(), EVP_DigestInit_ex(context, EVP_sha256(), nil) == 1
-    // Nothing that is asked of the server can be done without it.
+    // The server can do nothing without SHA-256.
     else { preconditionFailure("OpenSSL has no SHA-256: its installation is broken") }
     self.context = context
   }
 
   deinit { EVP_MD_CTX_free(context) }
 
+  /// Adds bytes.
   public func update(_ bytes: some Sequence<UInt8>) {
     bytes.withContiguousBytes { _ = EVP_DigestUpdate(context, $0.baseAddress, $0.count) }
   }
 
-  /// The hash of all bytes so far; the hasher is used up.
+  /// Returns the hash of all bytes, 32 bytes. The hasher cannot be used afterwards; a second call
+  /// stops the process.
   public func finish() -> [UInt8] {
     [UInt8](unsafeUninitializedCapacity: 32) { output, count in
       let result = EVP_DigestFinal_ex(context, output.baseAddress, nil)

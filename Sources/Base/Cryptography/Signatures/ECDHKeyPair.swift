@@ -1,19 +1,20 @@
 import COpenSSL
 
-/// A key pair on P-256 for agreeing on a secret with the owner of another (SEC 1, section 3.3.1).
+/// A key pair on P-256 for the agreement on a secret with the owner of another pair (ECDH, SEC 1
+/// section 3.3.1).
 public struct ECDHKeyPair: Sendable {
   private let handle: KeyHandle
   /// The public key: 0x04, x and y, 65 bytes.
   public let publicPoint: [UInt8]
 
-  /// Makes a new pair.
+  /// Creates a new pair.
   public init() throws(CryptographyError) {
     let key = try ES256PrivateKey()
     handle = key.handle
     publicPoint = try key.publicKey.uncompressedPoint
   }
 
-  /// A pair from its numbers.
+  /// Creates a pair from its numbers.
   ///
   /// - Parameters:
   ///   - scalar: the private key, 32 bytes, big-endian.
@@ -25,7 +26,7 @@ public struct ECDHKeyPair: Sendable {
       throw CryptographyError(.invalidKey, "a P-256 scalar has 32 bytes, not \(scalar.count)")
     }
     _ = try ES256PublicKey(uncompressedPoint: publicPoint)
-    // ECPrivateKey of RFC 5915, with the name of the curve and the public key.
+    // An `ECPrivateKey` of RFC 5915, with the name of the curve and the public key.
     let der: [UInt8] =
       [0x30, 0x77, 0x02, 0x01, 0x01, 0x04, 0x20] + scalar
       + [0xA0, 0x0A, 0x06, 0x08, 0x2A, 0x86, 0x48, 0xCE, 0x3D, 0x03, 0x01, 0x07]
@@ -39,10 +40,10 @@ public struct ECDHKeyPair: Sendable {
     self.publicPoint = publicPoint
   }
 
-  /// The secret that this pair and the owner of `peer` share: the x coordinate, 32 bytes.
+  /// Returns the secret that this pair shares with the owner of `peer`: the x coordinate, 32 bytes.
   ///
-  /// - Parameter peer: the other's public key, 65 bytes.
-  /// - Throws: ``CryptographyError/Code/invalidKey`` when `peer` is no point on P-256.
+  /// - Parameter peer: the other public key, 65 bytes.
+  /// - Throws: ``CryptographyError/Code/invalidKey`` when `peer` is not a point on P-256.
   public func sharedSecret(with peer: [UInt8]) throws(CryptographyError) -> [UInt8] {
     let other = try ES256PublicKey(uncompressedPoint: peer)
     let context = EVP_PKEY_CTX_new(handle.pointer, nil)

@@ -1,7 +1,7 @@
 import COpenSSL
 
-/// A private key for ECDSA over P-256 with SHA-256: the `ES256` of JSON web tokens (RFC 7518), of
-/// APNs provider tokens and of CloudKit's server-to-server requests.
+/// A private key for ECDSA over P-256 with SHA-256. JSON web tokens (`ES256`, RFC 7518), APNs
+/// provider tokens and CloudKit's server-to-server requests use it.
 ///
 /// ```swift
 /// let key = try ES256PrivateKey(pem: String(contentsOfFile: "AuthKey.p8", encoding: .utf8))
@@ -10,7 +10,7 @@ import COpenSSL
 public struct ES256PrivateKey: Sendable {
   let handle: KeyHandle
 
-  /// Makes a new key.
+  /// Creates a new key.
   public init() throws(CryptographyError) {
     guard let pointer = petrel_generate_p256_key() else {
       throw .openSSL(.libraryFailure, "a P-256 key could not be made")
@@ -18,19 +18,20 @@ public struct ES256PrivateKey: Sendable {
     handle = KeyHandle(owning: pointer)
   }
 
-  /// Reads a key from PEM text, PKCS#8 (`BEGIN PRIVATE KEY`, as in Apple's `.p8` files) or SEC 1
-  /// (`BEGIN EC PRIVATE KEY`).
+  /// Reads a key from PEM: PKCS#8 (`BEGIN PRIVATE KEY`, as in Apple's `.p8` files) or SEC 1 (`BEGIN
+  /// EC PRIVATE KEY`).
   ///
-  /// - Throws: ``CryptographyError/Code/invalidKey`` for other texts, for keys on other curves, and
-  ///   for keys that are encrypted with a password.
+  /// - Throws: ``CryptographyError/Code/invalidKey`` for other texts, for other curves, and for
+  ///   keys that are encrypted with a password.
   public init(pem: String) throws(CryptographyError) {
     handle = try KeyHandle.reading(pem, as: "private key") { stream in
-      // The callback refuses, for without one OpenSSL asks for a password on the terminal.
+      // The callback refuses an encrypted key. Without a callback, OpenSSL asks for a password on
+      // the terminal.
       PEM_read_bio_PrivateKey(stream, nil, { _, _, _, _ in -1 }, nil)
     }
   }
 
-  /// The key as PEM text in PKCS#8 form, not encrypted.
+  /// The key in PEM, PKCS#8 and not encrypted.
   public var pem: String {
     get throws(CryptographyError) {
       let stream = try MemoryStream()
@@ -41,9 +42,12 @@ public struct ES256PrivateKey: Sendable {
     }
   }
 
+  /// The public half of the key.
   public var publicKey: ES256PublicKey { ES256PublicKey(handle: handle) }
 
-  /// Signs the SHA-256 hash of `message`. Each signature differs, for ECDSA is randomised.
+  /// Signs the SHA-256 hash of `message`. Each signature differs, because ECDSA is randomised.
+  ///
+  /// - Throws: ``CryptographyError/Code/libraryFailure``.
   public func signature(for message: some Sequence<UInt8>) throws(CryptographyError)
     -> ES256Signature
   {

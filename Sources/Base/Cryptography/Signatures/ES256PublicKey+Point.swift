@@ -1,8 +1,8 @@
 import COpenSSL
 
 extension ES256PublicKey {
-  /// A key from the coordinates of its point, 32 bytes each, big-endian, as a JSON web key has them
-  /// (RFC 7518, section 6.2.1).
+  /// Creates a key from the coordinates of its point, 32 bytes each, big-endian, as a JSON web key
+  /// has them (RFC 7518 section 6.2.1).
   ///
   /// - Throws: ``CryptographyError/Code/invalidKey`` for other lengths, and for a point that is not
   ///   on P-256.
@@ -19,9 +19,9 @@ extension ES256PublicKey {
 }
 
 extension ES256PublicKey {
-  /// A key from its point in uncompressed form: 0x04, x and y, 65 bytes (SEC 1, section 2.3.3).
+  /// Creates a key from its uncompressed point: 0x04, x and y, 65 bytes (SEC 1 section 2.3.3).
   ///
-  /// - Throws: ``CryptographyError/Code/invalidKey`` for other lengths and forms, and for a point
+  /// - Throws: ``CryptographyError/Code/invalidKey`` for other lengths and formats, and for a point
   ///   that is not on P-256.
   public init(uncompressedPoint point: [UInt8]) throws(CryptographyError) {
     guard point.count == 65, point[0] == 4 else {
@@ -33,7 +33,7 @@ extension ES256PublicKey {
     try self.init(x: Array(point[1...32]), y: Array(point[33...64]))
   }
 
-  /// The key's point: 0x04, x and y, 65 bytes.
+  /// The key's uncompressed point: 0x04, x and y, 65 bytes.
   public var uncompressedPoint: [UInt8] {
     get throws(CryptographyError) {
       var encoded: UnsafeMutablePointer<UInt8>?

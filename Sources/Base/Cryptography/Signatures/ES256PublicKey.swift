@@ -1,6 +1,6 @@
 import COpenSSL
 
-/// The public half of an ``ES256PrivateKey``.
+/// The public half of an ``ES256PrivateKey``, which checks its signatures.
 public struct ES256PublicKey: Sendable {
   let handle: KeyHandle
 
@@ -8,7 +8,7 @@ public struct ES256PublicKey: Sendable {
     self.handle = handle
   }
 
-  /// Reads a key from PEM text (`BEGIN PUBLIC KEY`).
+  /// Reads a key from PEM (`BEGIN PUBLIC KEY`).
   ///
   /// - Throws: ``CryptographyError/Code/invalidKey`` for other texts and for other curves.
   public init(pem: String) throws(CryptographyError) {
@@ -17,7 +17,7 @@ public struct ES256PublicKey: Sendable {
     }
   }
 
-  /// The key as PEM text (`BEGIN PUBLIC KEY`).
+  /// The key in PEM (`BEGIN PUBLIC KEY`).
   public var pem: String {
     get throws(CryptographyError) {
       let stream = try MemoryStream()
@@ -28,7 +28,7 @@ public struct ES256PublicKey: Sendable {
     }
   }
 
-  /// Whether `signature` was made with this key's private half for `message`.
+  /// Whether `signature` was made for `message` with this key's private half.
   public func isValid(signature: ES256Signature, for message: some Sequence<UInt8>) -> Bool {
     let context = EVP_MD_CTX_new()
     defer {

@@ -1,12 +1,12 @@
 import COpenSSL
 
-/// An ECDSA signature over P-256, in the two forms in use: JSON web tokens carry the raw one,
-/// CloudKit's server-to-server requests the DER one.
+/// An ECDSA signature over P-256. It has two encodings: JSON web tokens use the raw one, CloudKit's
+/// server-to-server requests the DER one.
 public struct ES256Signature: Sendable, Hashable {
   /// The numbers r and s, 32 bytes each, big-endian (RFC 7518 section 3.4).
   public let raw: [UInt8]
 
-  /// A signature from its raw form.
+  /// Creates a signature from its raw encoding.
   ///
   /// - Throws: ``CryptographyError/Code/invalidSignature`` unless there are 64 bytes.
   public init(raw: some Sequence<UInt8>) throws(CryptographyError) {
@@ -17,10 +17,10 @@ public struct ES256Signature: Sendable, Hashable {
     }
   }
 
-  /// A signature from its DER form, an `ECDSA-Sig-Value` of RFC 3279 section 2.2.3.
+  /// Creates a signature from its DER encoding, an `ECDSA-Sig-Value` (RFC 3279 section 2.2.3).
   ///
   /// - Throws: ``CryptographyError/Code/invalidSignature`` for other bytes, for trailing bytes, and
-  ///   for numbers of more than 32 bytes.
+  ///   for numbers over 32 bytes.
   public init(der: some Sequence<UInt8>) throws(CryptographyError) {
     let parsed: [UInt8]? = der.withContiguousBytes { bytes in
       var position = bytes.baseAddress
@@ -40,13 +40,14 @@ public struct ES256Signature: Sendable, Hashable {
     raw = parsed
   }
 
-  /// The signature in DER form, 8 to 72 bytes.
+  /// The DER encoding, 8 to 72 bytes.
   public var der: [UInt8] {
     let numbers = Self.integer(raw.prefix(32)) + Self.integer(raw.suffix(32))
     return [0x30, UInt8(numbers.count)] + numbers
   }
 
-  /// The DER INTEGER of a big-endian number: no leading zeros but the one that keeps it positive.
+  /// Returns the DER INTEGER of a big-endian number. Leading zeros are dropped, except one that
+  /// keeps the number positive.
   private static func integer(_ bytes: ArraySlice<UInt8>) -> [UInt8] {
     var digits = Array(bytes.drop { $0 == 0 })
     if digits.first.map({ $0 & 0x80 != 0 }) ?? true { digits.insert(0, at: 0) }

@@ -1,8 +1,8 @@
 import COpenSSL
 
-/// Public keys from their numbers, by way of the `SubjectPublicKeyInfo` of RFC 5280 in DER.
+/// The DER encoding of public keys, the `SubjectPublicKeyInfo` of RFC 5280, from their numbers.
 enum PublicKeyInfo {
-  /// An RSA key (RFC 8017, appendix A.1.1).
+  /// Encodes an RSA key (RFC 8017 appendix A.1.1).
   static func rsa(modulus: [UInt8], exponent: [UInt8]) -> [UInt8] {
     let algorithm: [UInt8] = [
       0x06, 0x09, 0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 0x01, 0x01, 0x01, 0x05, 0x00,
@@ -11,7 +11,7 @@ enum PublicKeyInfo {
     return element(0x30, element(0x30, algorithm) + element(0x03, [0] + numbers))
   }
 
-  /// A point on P-256 (RFC 5480).
+  /// Encodes a point on P-256 (RFC 5480).
   static func p256(x: [UInt8], y: [UInt8]) -> [UInt8] {
     let algorithm: [UInt8] = [
       0x06, 0x07, 0x2A, 0x86, 0x48, 0xCE, 0x3D, 0x02, 0x01,
@@ -20,7 +20,7 @@ enum PublicKeyInfo {
     return element(0x30, element(0x30, algorithm) + element(0x03, [0, 4] + x + y))
   }
 
-  /// Reads the key; nil when it is none, such as a point that is not on its curve.
+  /// Decodes a key; `nil` when the bytes are not one, such as a point that is not on its curve.
   static func key(_ info: [UInt8]) -> KeyHandle? {
     defer { ERR_clear_error() }
     return info.withUnsafeBufferPointer { bytes in
@@ -29,12 +29,14 @@ enum PublicKeyInfo {
     }
   }
 
+  /// Encodes an INTEGER.
   private static func integer(_ bytes: [UInt8]) -> [UInt8] {
     let digits = Array(bytes.drop { $0 == 0 })
     // A first bit of 1 would make the number negative.
     return element(0x02, digits.first.map { $0 >= 0x80 } ?? true ? [0] + digits : digits)
   }
 
+  /// Encodes a tag, the length and the content.
   private static func element(_ tag: UInt8, _ content: [UInt8]) -> [UInt8] {
     guard content.count >= 0x80 else { return [tag, UInt8(content.count)] + content }
     var length: [UInt8] = []

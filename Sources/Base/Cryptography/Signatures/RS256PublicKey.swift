@@ -1,17 +1,18 @@
 import COpenSSL
 
 /// A public RSA key for signatures with PKCS #1 v1.5 padding and SHA-256: the `RS256` of JSON web
-/// tokens (RFC 7518, section 3.3).
+/// tokens (RFC 7518 section 3.3).
 public struct RS256PublicKey: Sendable {
-  /// Fewer are not safe; more would let who publishes a key keep the server busy.
+  /// The allowed sizes of a modulus in bits. Smaller ones are not safe; larger ones would let the
+  /// publisher of a key keep the server busy.
   private static let modulusBits = 2048...8192
 
   private let handle: KeyHandle
 
-  /// A key from its numbers, big-endian, as a JSON web key has them.
+  /// Creates a key from its numbers, big-endian, as a JSON web key has them.
   ///
-  /// - Throws: ``CryptographyError/Code/invalidKey`` for a modulus of fewer than 2048 or more than
-  ///   8192 bits, and an exponent that is even, below 3 or above 32 bits.
+  /// - Throws: ``CryptographyError/Code/invalidKey`` for a modulus under 2,048 or over 8,192 bits,
+  ///   and for an exponent that is even, below 3 or over 32 bits.
   public init(modulus: [UInt8], exponent: [UInt8]) throws(CryptographyError) {
     let digits = modulus.drop { $0 == 0 }
     let bits = digits.count * 8 - (digits.first?.leadingZeroBitCount ?? 0)
@@ -32,7 +33,7 @@ public struct RS256PublicKey: Sendable {
     self.handle = handle
   }
 
-  /// Whether `signature` was made with this key's private half for `message`.
+  /// Whether `signature` was made for `message` with this key's private half.
   public func isValid(
     signature: [UInt8], for message: some Sequence<UInt8>
   ) -> Bool {

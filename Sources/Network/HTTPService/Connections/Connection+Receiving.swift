@@ -105,7 +105,8 @@ extension Connection {
   /// - Returns: the refusal; `nil` when the request has a place.
   private func takePlace(_ isUrgent: Bool) -> HTTPRefusal? {
     let bytes = server.configuration.maximumBufferedBytes
-    // Answers that clients have not read count too, and a request without a body can ask for those.
+    // Answers that clients have not read count too. The requests for them often have no body, so
+    // the check of the body's bytes would not refuse them.
     if !isUrgent, server.counters.bufferedBytes.load(ordering: .relaxed) >= bytes {
       return .tooManyBytes(bytes)
     }
