@@ -17,7 +17,7 @@ extension ContainerSchema {
   ///     );
   /// ```
   ///
-  /// - A record type without `GRANT` has the standard grants (``RecordGrants/standard``).
+  /// - A record type without `GRANT` has the standard grants (`RecordGrants.standard`).
   /// - A system field that the text does not name has no options.
   /// - `NUMBER` means `DOUBLE`, or the type after `PREFERRED AS`.
   ///

@@ -1,10 +1,16 @@
 import CloudKitModel
 import JSONCoding
 
-/// The answer of `server/limits`: each limit by its name.
+/// The answer of `server/limits`, Petrel's addition: each limit of the server by its name.
+///
+/// ```
+/// { "limits": { "recordSize": { "value": 1000000, "unit": "bytes" } } }
+/// ```
 public struct LimitsResponse: Sendable, Hashable {
+  /// The limits, in the order of the answer.
   public var limits: [ServiceLimit]
 
+  /// Creates an answer.
   public init(limits: [ServiceLimit]) {
     self.limits = limits
   }
@@ -13,6 +19,7 @@ public struct LimitsResponse: Sendable, Hashable {
 extension LimitsResponse: Message {
   package var approximateSize: Int { 64 * limits.count }
 
+  /// Reads the limits. The unit of each must be one of `ServiceLimit.Unit`.
   package init(_ reader: MessageReader) throws(ServiceError) {
     limits = []
     let members = try reader.member("limits")
@@ -23,6 +30,7 @@ extension LimitsResponse: Message {
     }
   }
 
+  /// Writes the limits. Whole numbers are written without a fraction.
   package func write(to writer: inout JSONWriter, context: MessageContext) {
     writer.object { writer in
       writer.key("limits")
@@ -42,6 +50,8 @@ extension LimitsResponse: Message {
     }
   }
 
+  /// The schema of the answer. It requires the limits that clients read; other limits may be
+  /// missing.
   package static func schema(in scope: SchemaScope) -> JSONSchema {
     let limit = JSONSchema.object([
       "value": JSONSchema.number.with(["minimum": 0]), "unit": ServiceLimit.Unit.schema(in: scope),

@@ -1,22 +1,29 @@
 import CloudKitModel
 import Foundation
 
-/// The path of a request of CloudKit Web Services:
-/// `/database/1/{container}/{environment}/{database}/{operation}`, or
-/// `/device/1/{container}/{environment}/{operation}` for `tokens/…` and `notifications/…`.
+/// The path of a request to CloudKit Web Services. It has one of two layouts:
 ///
-/// The archived reference puts `tokens/…` under `/database/…`; Apple's service has them under
-/// `/device/…`. Both are read, with or without a database; the second is written.
+/// - `/database/1/{container}/{environment}/{database}/{operation}`
+/// - `/device/1/{container}/{environment}/{operation}` for operations of a whole container, such as
+///   `tokens/…` and `notifications/…`
+///
+/// Apple's archived reference puts `tokens/…` under `/database/…`, but Apple's service has it under
+/// `/device/…`. The parser accepts `tokens/…` under both, with or without a database.
+/// ``description`` writes it under `/device/…`.
 public struct ServicePath: Sendable, Hashable, CustomStringConvertible {
+  /// The version of the protocol in the path.
   public static let version = "1"
 
+  /// The identifier of the container, which begins with `iCloud.`.
   public var container: String
+  /// The environment of the container.
   public var environment: ContainerEnvironment
-  /// Nil for what belongs to the whole container: `tokens/…` and `notifications/…`.
+  /// The scope of the database; nil for operations of the whole container.
   public var scope: DatabaseScope?
-  /// Such as `records/modify`.
+  /// The operation, such as `records/modify`. The parser does not check whether it exists.
   public var operation: String
 
+  /// Creates a path without checks.
   public init(
     container: String, environment: ContainerEnvironment, scope: DatabaseScope?, operation: String
   ) {
@@ -26,10 +33,10 @@ public struct ServicePath: Sendable, Hashable, CustomStringConvertible {
     self.operation = operation
   }
 
-  /// Reads a path.
+  /// Parses a path without its query.
   ///
-  /// - Throws: `BAD_REQUEST` naming the part that is wrong, `NOT_FOUND` when it is no path of the
-  ///   protocol at all.
+  /// - Throws: `NOT_FOUND` when the path has another layout than those of the protocol.
+  ///   `BAD_REQUEST` with the wrong part for other mistakes.
   public init(parsing path: String) throws(ServiceError) {
     guard !path.utf8.contains(0) else {
       throw ServiceError(.badRequest, "the path \(ServiceError.nulRule)")
@@ -54,7 +61,7 @@ public struct ServicePath: Sendable, Hashable, CustomStringConvertible {
     guard container.hasPrefix("iCloud.") else {
       throw ServiceError(.badRequest, "container '\(container)' must begin with 'iCloud.'")
     }
-    // Whoever names it makes it, and it stands in logs.
+    // The first request for a container may create it, and logs show its identifier.
     guard container.utf8.count <= ServiceLimits.containerIdentifierSize,
       container.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F })
     else {
@@ -69,7 +76,7 @@ public struct ServicePath: Sendable, Hashable, CustomStringConvertible {
       }
       self.scope = scope
     } else {
-      // A device path may carry a database: it means nothing there.
+      // A database in a device path has no meaning.
       if let word = parts.first, DatabaseScope(pathComponent: word) != nil { parts.removeFirst() }
       self.scope = nil
     }
@@ -79,6 +86,7 @@ public struct ServicePath: Sendable, Hashable, CustomStringConvertible {
     self.operation = parts.joined(separator: "/")
   }
 
+  /// The path as a client sends it.
   public var description: String {
     let head = scope == nil ? "device" : "database"
     let middle = scope.map { "/\($0.pathComponent)" } ?? ""

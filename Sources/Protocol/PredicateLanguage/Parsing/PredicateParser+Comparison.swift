@@ -1,7 +1,8 @@
 /// The grammar of a comparison:
 ///
 /// ```
-/// comparison = [ "ANY" | "SOME" | "ALL" | "NONE" ] expression operator [ "[" letters "]" ] expression
+/// comparison = [ "ANY" | "SOME" | "ALL" | "NONE" ] expression operator [ "[" letters "]" ]
+///              expression
 /// ```
 extension PredicateParser {
   /// Parses a comparison at the current token.

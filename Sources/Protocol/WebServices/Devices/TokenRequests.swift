@@ -2,19 +2,30 @@ import CloudKitModel
 import JSONCoding
 
 /// The body of `tokens/create` and `tokens/register`.
+///
+/// `tokens/create` makes a token for the web courier. `tokens/register` binds such a token, or a
+/// device's own APNs token, to the caller.
+///
+/// ```
+/// { "apnsEnvironment": "production", "apnsToken": "9f3c…", "clientId": "phone-1" }
+/// ```
 public struct TokenRequest: Sendable, Hashable {
-  /// The environment of the token at APNs.
+  /// The environment of APNs to which a token belongs.
   public enum Environment: String, Sendable, Hashable, CaseIterable {
+    /// The sandbox of APNs, or the service for released apps.
     case development, production
   }
 
-  /// Independent of the container's environment. Nil for `tokens/register` by a client that does not say.
+  /// The environment of the token. It is independent of the container's environment. It may be nil
+  /// for `tokens/register`.
   public var apnsEnvironment: Environment?
   /// The token to register; nil for `tokens/create`.
   public var apnsToken: String?
-  /// Names the client's device, so that its own changes can be recognised.
+  /// The name of the client's device. The server uses it to recognize the device's own changes.
+  /// With nil, the `clientId` of the query counts.
   public var clientID: String?
 
+  /// Creates a request.
   public init(apnsEnvironment: Environment?, apnsToken: String? = nil, clientID: String? = nil) {
     self.apnsEnvironment = apnsEnvironment
     self.apnsToken = apnsToken
@@ -27,6 +38,7 @@ extension TokenRequest.Environment: MessagePart {}
 extension TokenRequest: Message, MessageObject {
   package static let blank = TokenRequest(apnsEnvironment: nil)
 
+  /// Codes the members. All are optional here; the server checks which of them the operation needs.
   package mutating func code<Coder: MessageCoder & ~Copyable>(
     _ coder: inout Coder
   ) throws(Coder.Failure) {
@@ -42,12 +54,19 @@ extension TokenRequest: Message, MessageObject {
 }
 
 /// The answer of `tokens/create` and `tokens/register`.
+///
+/// ```
+/// { "apnsEnvironment": "production", "apnsToken": "9f3c…", "webcourierURL": "https://…" }
+/// ```
 public struct TokenResponse: Sendable, Hashable {
+  /// The environment of the token.
   public var apnsEnvironment: TokenRequest.Environment
+  /// The token. A device's own token is in hexadecimal digits.
   public var apnsToken: String
-  /// Where to poll for notifications; absent for a device's own APNs token.
+  /// The URL at which the client polls for notifications; nil for a device's own APNs token.
   public var webcourierURL: String?
 
+  /// Creates an answer.
   public init(
     apnsEnvironment: TokenRequest.Environment, apnsToken: String, webcourierURL: String?
   ) {

@@ -1,28 +1,40 @@
 import CloudKitModel
 import JSONCoding
 
-/// The body of `webPush/register`.
+/// The body of `webPush/register`, Petrel's addition: it registers a browser as a device of the
+/// caller.
+///
+/// ```
+/// { "clientId": "browser-1",
+///   "subscription": { "endpoint": "https://…", "expirationTime": null,
+///                     "keys": { "p256dh": "BNc…", "auth": "tBH…" } } }
+/// ```
 public struct WebPushRegistration: Sendable, Hashable {
-  /// What a browser's `PushSubscription.toJSON()` gives (W3C Push API).
+  /// A browser's push subscription, as `PushSubscription.toJSON()` returns it (W3C Push API).
   public struct BrowserSubscription: Sendable, Hashable {
-    /// The URL of the browser's push service for this subscription.
+    /// The URL of the browser's push service for this subscription, at most 2,048 characters.
     public var endpoint: String
-    /// When the browser says that the subscription ends; nil when it does not say.
+    /// The time at which the subscription ends; nil when the browser gives none.
     public var expires: Timestamp?
+    /// The keys for the encryption of messages.
     public var keys: Keys
   }
 
+  /// The browser's keys for the encryption of messages (RFC 8291).
   public struct Keys: Sendable, Hashable {
-    /// `p256dh`, base64url.
+    /// The browser's public key, `p256dh`: 65 bytes in base64url.
     public var publicKey: String
-    /// `auth`, base64url.
+    /// The authentication secret, `auth`: 16 bytes in base64url.
     public var authentication: String
   }
 
+  /// The browser's push subscription.
   public var subscription: BrowserSubscription
-  /// Names the client's device, so that its own changes can be recognised.
+  /// The name of the client's device. The server uses it to recognize the device's own changes.
+  /// With nil, the `clientId` of the query counts.
   public var clientID: String?
 
+  /// Creates a registration.
   public init(
     endpoint: String, expires: Timestamp? = nil, publicKey: String, authentication: String,
     clientID: String? = nil
@@ -46,6 +58,8 @@ extension WebPushRegistration: Message, MessageObject {
   }
 }
 
+/// The members have the names of the W3C Push API, so that a page can send the browser's object
+/// unchanged. The server checks the URL and the keys.
 extension WebPushRegistration.BrowserSubscription: MessageObject {
   package static let blank = WebPushRegistration.blank.subscription
 
@@ -69,10 +83,12 @@ extension WebPushRegistration.Keys: MessageObject {
   }
 }
 
-/// The body of `webPush/unregister`, and the answer of it and of `webPush/register`.
+/// The body of `webPush/unregister`, and the answer of `webPush/register` and `webPush/unregister`.
 public struct WebPushEndpointMessage: Sendable, Hashable {
+  /// The URL of the browser's push service, which identifies the subscription.
   public var endpoint: String
 
+  /// Creates a message.
   public init(endpoint: String) {
     self.endpoint = endpoint
   }
@@ -88,11 +104,12 @@ extension WebPushEndpointMessage: Message, MessageObject {
   }
 }
 
-/// The answer of `webPush/key`.
+/// The answer of `webPush/key`: the server's public key for Web Push (VAPID, RFC 8292).
 public struct WebPushKeyResponse: Sendable, Hashable {
-  /// What a page gives to `pushManager.subscribe`: the server's point on P-256 in base64url.
+  /// The key that a page passes to `pushManager.subscribe`: a point on P-256 in base64url.
   public var applicationServerKey: String
 
+  /// Creates an answer.
   public init(applicationServerKey: String) {
     self.applicationServerKey = applicationServerKey
   }

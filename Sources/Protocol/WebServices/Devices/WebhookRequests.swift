@@ -1,10 +1,13 @@
 import CloudKitModel
 import JSONCoding
 
-/// The body of `webhooks/register`.
+/// The body of `webhooks/register`, Petrel's addition for callers with a server-to-server key. The
+/// server posts the key's notifications to the URL.
 public struct WebhookRegistration: Sendable, Hashable {
+  /// The URL that receives the notifications, at most 2,048 characters.
   public var url: String
 
+  /// Creates a registration.
   public init(url: String) {
     self.url = url
   }
@@ -20,10 +23,12 @@ extension WebhookRegistration: Message, MessageObject {
   }
 }
 
-/// The body of `webhooks/delete`, and its answer.
+/// The body and the answer of `webhooks/delete`.
 public struct WebhookDeletion: Sendable, Hashable {
+  /// The identifier of the webhook, from the answer of `webhooks/register`.
   public var webhookID: String
 
+  /// Creates a deletion.
   public init(webhookID: String) {
     self.webhookID = webhookID
   }
@@ -39,15 +44,24 @@ extension WebhookDeletion: Message, MessageObject {
   }
 }
 
-/// A webhook: the answer of `webhooks/register`, and an element of that of `webhooks/list`.
+/// A webhook: the answer of `webhooks/register`, and an element of the answer of `webhooks/list`.
+///
+/// ```
+/// { "webhookId": "…", "url": "https://example.com/hook", "registered": 1700000000000,
+///   "secret": "whsec_…" }
+/// ```
 public struct WebhookDescription: Sendable, Hashable {
+  /// The identifier of the webhook.
   public var webhookID: String
+  /// The URL that receives the notifications.
   public var url: String
+  /// The time of the registration.
   public var registered: Timestamp
-  /// What the receiver checks signatures with: `whsec_` and base64. Only the answer of the registration has
-  /// it.
+  /// The secret with which the receiver checks signatures: `whsec_` and 32 bytes in base64. Only
+  /// the answer of `webhooks/register` has it.
   public var secret: String?
 
+  /// Creates a description.
   public init(webhookID: String, url: String, registered: Timestamp, secret: String? = nil) {
     self.webhookID = webhookID
     self.url = url
@@ -75,10 +89,12 @@ extension WebhookDescription: Message, MessageObject {
   }
 }
 
-/// The answer of `webhooks/list`.
+/// The answer of `webhooks/list`: the webhooks of the caller's key.
 public struct WebhookList: Sendable, Hashable {
+  /// The webhooks, without their secrets.
   public var webhooks: [WebhookDescription]
 
+  /// Creates an answer.
   public init(webhooks: [WebhookDescription]) {
     self.webhooks = webhooks
   }

@@ -1,38 +1,53 @@
 import CloudKitModel
 import JSONCoding
 
-/// An item of a request that failed, in the place where its answer would stand.
+/// The error of one item of a request. In the answer it stands in the place of the item's result.
+///
+/// ```
+/// { "recordName": "n-1", "zoneID": { "zoneName": "Notes" },
+///   "serverErrorCode": "CONFLICT", "reason": "…", "uuid": "…" }
+/// ```
 public struct FailedItem: Error, Sendable, Hashable {
-  /// Which item failed.
+  /// The name of the item that failed.
   public enum Name: Sendable, Hashable {
+    /// A record; the zone is nil when the item does not name one.
     case record(recordName: String, zoneID: ZoneID?)
+    /// A zone.
     case zone(ZoneID)
+    /// A subscription.
     case subscription(subscriptionID: String)
+    /// An entry of the notification log.
     case notification(notificationID: String)
+    /// A share, by the last part of its URL.
     case share(shortGUID: String)
-    /// The item was too broken to have a name.
+    /// An item without a readable name.
     case unknown
 
+    /// Returns the name of the record with this ID.
     public static func record(_ recordID: RecordID) -> Name {
       .record(recordName: recordID.recordName, zoneID: recordID.zoneID)
     }
   }
 
+  /// The name of the item.
   public var name: Name
+  /// The reason of the failure.
   public var error: ServiceError
 
+  /// Creates the error of an item.
   public init(_ name: Name, _ error: ServiceError) {
     self.name = name
     self.error = error
   }
 
-  /// Reads an item of an answer; nil when it is no error.
+  /// Reads an item of an answer; nil when the item has no `serverErrorCode` and so is no error.
   init?(_ reader: MessageReader) {
     guard let error = ServiceError(reader) else { return nil }
     self.init(Self.name(of: reader), error)
   }
 
-  /// The name of an item in an answer.
+  /// Returns the name of an item in an answer. The member that the item has shows the kind of the
+  /// item.
   private static func name(of reader: MessageReader) -> Name {
     if let subscriptionID = reader.node["subscriptionID"]?.string {
       return .subscription(subscriptionID: subscriptionID)
@@ -46,7 +61,7 @@ public struct FailedItem: Error, Sendable, Hashable {
     return recordOrZone(of: reader)
   }
 
-  /// The name that a broken item of a request bears, as far as it can be read.
+  /// Returns the name of a malformed item of a request, as far as the name can be read.
   fileprivate static func name(of reader: MessageReader, as kind: RequestItem) -> Name {
     switch kind {
     case .record, .zone: recordOrZone(of: reader)
@@ -55,8 +70,9 @@ public struct FailedItem: Error, Sendable, Hashable {
     }
   }
 
+  /// Returns the name of a record or a zone.
   private static func recordOrZone(of reader: MessageReader) -> Name {
-    // An ID that cannot be read is no name.
+    // An ID that cannot be read is no name, so its error does not matter.
     let zoneID = (try? reader.optional("zoneID")).flatMap { zone in
       zone.flatMap { try? ZoneID($0) }
     }
@@ -66,7 +82,8 @@ public struct FailedItem: Error, Sendable, Hashable {
     return zoneID.map { .zone($0) } ?? .unknown
   }
 
-  /// The shape of an item that failed. It has one of the names, or none where it could not be read.
+  /// The schema of a failed item. It has one of the names, or none when no name could be read. It
+  /// is the same for answers of all operations.
   static var schema: JSONSchema {
     let names: [String: JSONSchema] = [
       "recordName?": .text, "zoneID?": ZoneID.schema(in: .answers), "subscriptionID?": .text,
@@ -75,6 +92,7 @@ public struct FailedItem: Error, Sendable, Hashable {
     return JSONSchema.object(ServiceError.members.merging(names) { $1 }).named("FailedItem")
   }
 
+  /// Writes the name and the members of the error into one object.
   func write(to writer: inout JSONWriter, context: MessageContext) {
     writer.object { writer in
       switch name {
@@ -102,14 +120,17 @@ public struct FailedItem: Error, Sendable, Hashable {
   }
 }
 
-/// What the operations of a request are on: the member that bears an item's name.
+/// The kind of the items of a request. The raw value is the member of an operation that contains
+/// the item's name.
 package enum RequestItem: String {
   case record, zone, subscription
 }
 
 extension MessageReader {
-  /// Reads the items of a list each by itself: one that is broken becomes a failed item and leaves
-  /// the others alone.
+  /// Reads each item of a list on its own. A malformed item becomes a failed item, and the others
+  /// are read all the same.
+  ///
+  /// - Throws: `BAD_REQUEST` when the value is no list.
   func items<Item>(
     of kind: RequestItem, _ read: (MessageReader) throws(ServiceError) -> Item
   ) throws(ServiceError) -> [Result<Item, FailedItem>] {
@@ -118,7 +139,7 @@ extension MessageReader {
       do {
         items.append(.success(try read(element)))
       } catch {
-        // An item that is not in an object names itself.
+        // An item that is not inside of another object has its own name.
         let named = (try? element.optional(kind.rawValue)) ?? element
         items.append(.failure(FailedItem(FailedItem.name(of: named, as: kind), error)))
       }

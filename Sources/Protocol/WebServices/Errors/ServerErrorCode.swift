@@ -1,74 +1,84 @@
-/// The error codes of CloudKit Web Services ("Error Codes" in Apple's reference).
+/// An error code of CloudKit Web Services ("Error Codes" in Apple's reference).
 ///
-/// A code that this version does not know is kept as it came.
+/// The wire has two members for it. `serverErrorCode` always has a code of Apple's table, because
+/// some clients cannot read an answer with another one. `reasonCode` has Petrel's own code where
+/// Apple's table says too little.
+///
+/// A client keeps a code that this version does not know.
 public struct ServerErrorCode: RawRepresentable, Sendable, Hashable, CustomStringConvertible {
+  /// The code as it is on the wire, such as `BAD_REQUEST`.
   public let rawValue: String
 
+  /// Creates a code, which may be unknown to this version.
   public init(rawValue: String) {
     self.rawValue = rawValue
   }
 
-  /// No permission for the record, zone or database.
+  /// The caller has no permission for the record, zone or database.
   public static let accessDenied = ServerErrorCode(rawValue: "ACCESS_DENIED")
-  /// Another item of the atomic batch failed.
+  /// Another item of the atomic batch failed, so this item was not carried out.
   public static let atomicError = ServerErrorCode(rawValue: "ATOMIC_ERROR")
-  /// A bad token or signature.
+  /// The token or the signature is not valid.
   public static let authenticationFailed = ServerErrorCode(rawValue: "AUTHENTICATION_FAILED")
-  /// The operation needs a user.
+  /// The operation needs a user. ``ServiceError/redirectURL`` says where the user signs in.
   public static let authenticationRequired = ServerErrorCode(rawValue: "AUTHENTICATION_REQUIRED")
-  /// Malformed, of a wrong type, or against a rule.
+  /// The request is malformed, has a value of a wrong type, or breaks a rule.
   public static let badRequest = ServerErrorCode(rawValue: "BAD_REQUEST")
-  /// The change token is older than what is kept: start again without one. Petrel's addition;
-  /// Apple's reference has no code for it.
+  /// The change token is older than the changes that the server still has. The client must fetch
+  /// again without a token. Petrel's addition; Apple's reference has no code for it.
   public static let changeTokenExpired = ServerErrorCode(rawValue: "CHANGE_TOKEN_EXPIRED")
-  /// The change tag is not current.
+  /// The change tag is not current: the record was changed in the meantime.
   public static let conflict = ServerErrorCode(rawValue: "CONFLICT")
-  /// A create of something that exists.
+  /// The item to create exists already.
   public static let exists = ServerErrorCode(rawValue: "EXISTS")
+  /// The server failed. Its log has the cause under ``ServiceError/uuid``.
   public static let internalError = ServerErrorCode(rawValue: "INTERNAL_ERROR")
+  /// The item does not exist.
   public static let notFound = ServerErrorCode(rawValue: "NOT_FOUND")
+  /// The quota of the database or of the caller is exhausted.
   public static let quotaExceeded = ServerErrorCode(rawValue: "QUOTA_EXCEEDED")
-  /// Too many requests of one caller.
+  /// The caller sends too many requests. ``ServiceError/retryAfter`` says how long to wait.
   public static let throttled = ServerErrorCode(rawValue: "THROTTLED")
-  /// The server is busy.
+  /// The server is busy. ``ServiceError/retryAfter`` says how long to wait.
   public static let tryAgainLater = ServerErrorCode(rawValue: "TRY_AGAIN_LATER")
-  /// The target of a validated reference does not exist.
+  /// The target of a reference with the action `VALIDATE` does not exist.
   public static let validatingReferenceError = ServerErrorCode(
     rawValue: "VALIDATING_REFERENCE_ERROR")
+  /// The zone does not exist.
   public static let zoneNotFound = ServerErrorCode(rawValue: "ZONE_NOT_FOUND")
-  /// The value of a unique field is taken.
+  /// The value of a unique field is taken. The code is in the list of CloudKit JS; Petrel has no
+  /// unique fields and never sends it.
   public static let uniqueFieldError = ServerErrorCode(rawValue: "UNIQUE_FIELD_ERROR")
 
-  // Petrel's additions: what Apple's native client is told over its own protocol.
+  // Petrel's additions. Apple's native client receives these facts over another protocol.
 
-  /// The container is not served here, or not for this app.
+  /// This server does not serve the container, or not for this app.
   public static let badContainer = ServerErrorCode(rawValue: "BAD_CONTAINER")
-  /// The request does not belong into this database.
+  /// The request does not belong to this database.
   public static let badDatabase = ServerErrorCode(rawValue: "BAD_DATABASE")
-  /// What is asked for is part of the protocol, and this server does not have it.
+  /// The protocol has the function that the client asks for, but this server does not.
   public static let notSupported = ServerErrorCode(rawValue: "NOT_SUPPORTED")
-  /// It is not known whether the request was carried out.
+  /// The outcome of the request is unknown: the server may or may not have carried it out.
   public static let serverResponseLost = ServerErrorCode(rawValue: "SERVER_RESPONSE_LOST")
-  /// The user deleted the zone that is asked for.
+  /// The zone of the request was deleted by its user.
   public static let userDeletedZone = ServerErrorCode(rawValue: "USER_DELETED_ZONE")
-  /// Another request is at work in the zone.
+  /// Another request is at work in the zone. Only `TestCloud` sends it, when a test asks for it.
   public static let zoneBusy = ServerErrorCode(rawValue: "ZONE_BUSY")
 
-  /// The codes of Apple's table, in order.
+  /// The codes of Apple's table, in alphabetical order.
   static let documented: [ServerErrorCode] = [
     .accessDenied, .atomicError, .authenticationFailed, .authenticationRequired, .badRequest,
     .conflict, .exists, .internalError, .notFound, .quotaExceeded, .throttled, .tryAgainLater,
     .uniqueFieldError, .validatingReferenceError, .zoneNotFound,
   ]
-  /// Petrel's additions, in order.
+  /// Petrel's additions, in alphabetical order.
   static let additions: [ServerErrorCode] = [
     .badContainer, .badDatabase, .changeTokenExpired, .notSupported, .serverResponseLost,
     .userDeletedZone, .zoneBusy,
   ]
 
-  /// The code of Apple's table that stands in `serverErrorCode` for this one: the code itself, or
-  /// for one of Petrel's additions the nearest. Clients know Apple's codes only, and some cannot
-  /// read an answer with another.
+  /// The code of Apple's table that stands in `serverErrorCode` for this one. For one of Petrel's
+  /// additions it is the nearest code of the table; any other code stands for itself.
   public var documented: ServerErrorCode {
     switch self {
     case .badContainer, .badDatabase, .changeTokenExpired, .notSupported: .badRequest
@@ -79,7 +89,9 @@ public struct ServerErrorCode: RawRepresentable, Sendable, Hashable, CustomStrin
     }
   }
 
-  /// The HTTP status of an answer that fails as a whole with this code.
+  /// The HTTP status of an answer that fails as a whole with this code. Unknown codes give 500.
+  ///
+  /// A failed item does not change the status of the answer, which stays 200.
   public var httpStatus: Int {
     switch documented {
     case .accessDenied: 403

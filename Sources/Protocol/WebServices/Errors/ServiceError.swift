@@ -2,9 +2,14 @@ import CloudKitModel
 import Foundation
 import JSONCoding
 
-/// The error object of CloudKit Web Services: a failed request's body, or a failed item's place in
-/// an answer.
+/// The error object of CloudKit Web Services. It is the body of a failed request, or the result of
+/// a failed item.
+///
+/// ```
+/// { "serverErrorCode": "TRY_AGAIN_LATER", "reason": "…", "uuid": "…", "retryAfter": 2 }
+/// ```
 public struct ServiceError: Error, Sendable, Hashable, CustomStringConvertible {
+  /// The properties of an error.
   private struct Content: Sendable, Hashable {
     var code: ServerErrorCode
     var reason: String
@@ -15,8 +20,10 @@ public struct ServiceError: Error, Sendable, Hashable, CustomStringConvertible {
     var limit: Int?
   }
 
-  /// Keeps the error to one word. The frame of an `async` function has a place for each error that may pass through it,
-  /// and as many frames are in memory as requests wait.
+  /// An immutable reference to the content, which keeps the error to one word.
+  ///
+  /// The frame of an `async` function has space for each error that may pass through it. The memory
+  /// has as many frames as requests wait.
   private final class Box: Sendable {
     let content: Content
 
@@ -27,43 +34,48 @@ public struct ServiceError: Error, Sendable, Hashable, CustomStringConvertible {
 
   private var box: Box
 
+  /// The code of the error, which may be one of Petrel's additions.
   public var code: ServerErrorCode {
     get { box.content.code }
     set { change { $0.code = newValue } }
   }
-  /// What was wrong, naming item, field and rule.
+  /// The description of the mistake, with the item, the field and the rule. Texts of more than
+  /// 4,000 bytes are cut by the initializer.
   public var reason: String {
     get { box.content.reason }
     set { change { $0.reason = newValue } }
   }
-  /// Names this error; the server's log has it too.
+  /// The identifier of this error, which also stands in the server's log.
   public var uuid: String {
     get { box.content.uuid }
     set { change { $0.uuid = newValue } }
   }
-  /// Seconds to wait before trying again; nil means: do not.
+  /// The number of seconds after which the client may try again; nil means that the client must
+  /// not.
   public var retryAfter: Double? {
     get { box.content.retryAfter }
     set { change { $0.retryAfter = newValue } }
   }
-  /// Where to sign in, with `AUTHENTICATION_REQUIRED`.
+  /// The URL of the sign-in page, with `AUTHENTICATION_REQUIRED`.
   public var redirectURL: String? {
     get { box.content.redirectURL }
     set { change { $0.redirectURL = newValue } }
   }
-  /// The record as the server has it, with `CONFLICT` and `EXISTS`. Petrel's addition: Apple's
-  /// native client gets it over its own protocol.
+  /// The current record of the server, with `CONFLICT` and `EXISTS`, if the caller may read it.
+  /// Petrel's addition: Apple's native client receives the record over another protocol.
   public var serverRecord: Record? {
     get { box.content.serverRecord }
     set { change { $0.serverRecord = newValue } }
   }
-  /// The limit that was passed, with `BAD_REQUEST`: a number of items or bytes. Petrel's addition:
-  /// the protocol has no code for it, and the native client's `limitExceeded` needs one.
+  /// The limit that the request exceeds, as a number of items or bytes, with `BAD_REQUEST`.
+  /// Petrel's addition: the protocol has no code for it, but the native client's `limitExceeded`
+  /// needs one.
   public var limit: Int? {
     get { box.content.limit }
     set { change { $0.limit = newValue } }
   }
 
+  /// Creates an error. By default it has a random identifier.
   public init(
     _ code: ServerErrorCode, _ reason: String, uuid: String = UUID().uuidString.lowercased(),
     retryAfter: Double? = nil, redirectURL: String? = nil, serverRecord: Record? = nil,
@@ -75,6 +87,8 @@ public struct ServiceError: Error, Sendable, Hashable, CustomStringConvertible {
         redirectURL: redirectURL, serverRecord: serverRecord, limit: limit))
   }
 
+  /// Changes a copy of the content and keeps it in a box of its own. Other copies of the error keep
+  /// the old content.
   private mutating func change(_ body: (inout Content) -> Void) {
     var content = box.content
     body(&content)
@@ -89,14 +103,15 @@ public struct ServiceError: Error, Sendable, Hashable, CustomStringConvertible {
     hasher.combine(box.content)
   }
 
-  /// Reasons quote what was wrong, which may be as long as a request; they stand in answers and logs.
+  /// Returns the first 2,000 bytes and an ellipsis for a reason of more than 4,000 bytes. Reasons
+  /// quote refused values, which may be as long as the request, and they stand in answers and logs.
   private static func cut(_ reason: String) -> String {
     let limit = 4_000
     guard reason.utf8.count > limit else { return reason }
     return String(decoding: reason.utf8.prefix(limit / 2), as: UTF8.self) + "…"
   }
 
-  /// The error as a rule of the data model states it.
+  /// Creates the `BAD_REQUEST` error for a broken rule of the data model.
   public init(_ error: ModelError) {
     self.init(.badRequest, error.reason, limit: error.limit)
   }
@@ -105,20 +120,20 @@ public struct ServiceError: Error, Sendable, Hashable, CustomStringConvertible {
 }
 
 extension ServiceError {
-  /// Reads an error object; nil when the object has no `serverErrorCode` and so is none.
+  /// Reads an error object; nil when the object has no `serverErrorCode` and so is no error.
   init?(_ reader: MessageReader) {
     let node = reader.node
     guard let code = node["serverErrorCode"]?.string else { return nil }
-    // What Petrel tells beyond Apple's codes stands beside them.
+    // Petrel's own code stands beside Apple's.
     self.init(
       ServerErrorCode(rawValue: node["reasonCode"]?.string ?? code),
       node["reason"]?.string ?? "",
       uuid: node["uuid"]?.string ?? "", retryAfter: node["retryAfter"]?.double,
       redirectURL: node["redirectURL"]?.string,
       limit: node["limit"]?.int.map { Int($0) })
-    // An error is good without its record.
+    // An error is useful without its record, so a record that cannot be read is left out.
     if let record = try? reader.member("serverRecord") {
-      // An error is good without its record.
+      // An error is useful without its record, so a record that cannot be read is left out.
       serverRecord = try? Record(record)
     }
   }
@@ -126,19 +141,19 @@ extension ServiceError {
   /// Reads the body of a failed request; nil when it is no error object.
   public init?(body: JSONValue) {
     guard
-      // What is no JSON is no error of the protocol.
+      // A body that cannot be parsed again is no error object.
       let reader = try? MessageReader(
         parsing: Data(body.text.utf8), context: MessageContext(ownerNaming: .explicit))
     else { return nil }
     self.init(reader)
   }
 
-  /// The error as the body of a failed upload. What it says stands in `singleFile` once more, where
-  /// clients look for the file.
+  /// The error as the body of a failed upload. The member `singleFile` repeats the error, in the
+  /// place where clients look for the uploaded file.
   ///
-  /// CloudKit JS looks at nothing else: it takes `singleFile` for the field's value whatever the
-  /// status is, and where there is none saves the record without the file, as if all were well. So
-  /// the record is refused in its turn, with this reason.
+  /// CloudKit JS reads nothing else. It takes `singleFile` as the field's value, whatever the
+  /// status is. Without that member it would save the record without the file, as if the upload had
+  /// succeeded. With it, the server refuses the record and repeats this reason.
   public var uploadBody: Data {
     let context = MessageContext(ownerNaming: .explicit)
     var writer = JSONWriter()
@@ -157,7 +172,8 @@ extension ServiceError {
     return writer.data
   }
 
-  /// The members of an error in an answer.
+  /// The schemas of the members of an error in an answer. A `?` after a name marks a member that
+  /// may be missing.
   static var members: [String: JSONSchema] {
     [
       "uuid": JSONSchema.text.described("The name of the error in the server's log."),
@@ -179,7 +195,7 @@ extension ServiceError {
     ]
   }
 
-  /// The shape of the error as the body of a failed request.
+  /// The schema of the error as the body of a failed request.
   package static var schema: JSONSchema {
     var members = members
     members["singleFile?"] = JSONSchema(["type": "object"]).described(
@@ -187,13 +203,14 @@ extension ServiceError {
     return JSONSchema.object(members).named("Error")
   }
 
+  /// Writes the members of the error into an object that is being written.
   func writeMembers(to writer: inout JSONWriter, context: MessageContext) {
     writer.member("uuid", uuid)
     writer.member("serverErrorCode", code.documented.rawValue)
     if code != code.documented { writer.member("reasonCode", code.rawValue) }
     writer.member("reason", reason)
     if let retryAfter {
-      // Without a fraction where it has none: some clients read an integer.
+      // Some clients read an integer, so a whole number is written without a fraction.
       if let seconds = Int64(exactly: retryAfter) {
         writer.member("retryAfter", seconds)
       } else {
@@ -210,10 +227,11 @@ extension ServiceError {
 }
 
 extension ServiceError {
-  /// The rule that names and other texts break which have the character U+0000: Apple's are of
-  /// printable ASCII, and not every store can keep it.
+  /// The rule for names and similar texts about the character U+0000. Apple's names are printable
+  /// ASCII, and not every store can keep the character.
   public static let nulRule = "must not have the character U+0000"
 
-  /// The rule that texts break which are not in Unicode's Stream-Safe Text Format.
+  /// The rule for texts about combining marks (Stream-Safe Text Format,
+  /// `String.isStreamSafe`).
   public static let markRule = "must not have more than 30 combining marks in a row"
 }

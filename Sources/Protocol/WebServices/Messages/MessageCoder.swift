@@ -1,66 +1,88 @@
 import CloudKitModel
 import JSONCoding
 
-/// Reads, writes or describes the members of a ``MessageObject``, which names them one by one.
+/// An operation on all members of a ``MessageObject``: reading, writing, or describing them.
+///
+/// The object's ``MessageObject/code(_:)`` names each member to the coder. There are three coders:
+/// ``MessageDecoder``, ``MessageEncoder`` and ``MessageDescriber``.
 package protocol MessageCoder: ~Copyable {
+  /// The error of the coder: ``ServiceError`` for reading; the other two never fail.
   associatedtype Failure: Error
 
-  /// Whether the members are read.
+  /// Whether the coder sets members from a message.
   static var reads: Bool { get }
 
-  /// A member. Where a message that is read has it not, `part` stays as it is.
+  /// Codes one member. A coder that reads leaves `part` unchanged when the message does not have
+  /// the member.
   ///
   /// - Parameters:
-  ///   - others: further names under which the member is read.
-  ///   - note: what the description says of the member.
+  ///   - name: The name of the member.
+  ///   - others: Further names under which the member is read, in order of preference.
+  ///   - part: The value; nil is not written.
+  ///   - note: The description and the limits of the member. Only the describer evaluates it.
   mutating func member<Part: MessagePart>(
     _ name: String, or others: [String], _ part: inout Part?, _ presence: MemberPresence,
     _ note: @autoclosure () -> MemberNote
   ) throws(Failure)
 
-  /// A list of a request that may have so many elements.
+  /// Codes a list of a request.
+  ///
+  /// - Parameters:
+  ///   - count: The allowed numbers of elements. Another number is `BAD_REQUEST`.
+  ///   - isRequired: Whether the list may be missing.
   mutating func list<Part: MessagePart>(
     _ name: String, _ parts: inout [Part]?, count: ClosedRange<Int>, isRequired: Bool,
     _ note: @autoclosure () -> MemberNote
   ) throws(Failure)
 
-  /// The operations of a request. One that cannot be read becomes a failed item and leaves the others alone;
-  /// failed items are not written.
+  /// Codes the operations of a request, at most `ServiceLimits.operationsPerRequest`.
+  ///
+  /// An operation that cannot be read becomes a failed item, and the others are read all the same.
+  /// Failed items are not written.
   mutating func operations<Part: MessagePart>(
     _ name: String, _ parts: inout [Result<Part, FailedItem>], of kind: RequestItem
   ) throws(Failure)
 
-  /// A rule that a value which is read must keep.
+  /// Checks a rule for a value that was read. Coders that do not read ignore it.
   ///
-  /// - Parameter name: the member that the rule is about; nil for the object.
+  /// - Parameter name: The member that the rule is about, for the error; nil for the whole object.
   func check(_ name: String?, _ rule: () throws(ModelError) -> Void) throws(Failure)
 }
 
-/// Whether a member is there.
+/// The rule whether a message has a member.
 package enum MemberPresence {
+  /// Each message has the member.
   case required
+  /// The member may be missing.
   case optional
-  /// Always written, and may be missing where it is read.
+  /// The member is always written, and may be missing when a message is read.
   case written
 }
 
-/// What the description says of a member: a sentence, and keywords of JSON Schema.
+/// The description of a member, and keywords of JSON Schema such as `maxLength`.
+///
+/// A string literal is a note without keywords.
 package struct MemberNote: ExpressibleByStringLiteral, ExpressibleByStringInterpolation {
+  /// The description; nil for none.
   var text: String?
+  /// The keywords with their values.
   var keywords: [String: JSONValue]
 
+  /// Creates a note.
   package init(_ text: String? = nil, _ keywords: [String: JSONValue] = [:]) {
     self.text = text
     self.keywords = keywords
   }
 
+  /// Creates a note with a description alone.
   package init(stringLiteral text: String) {
     self.init(text)
   }
 
+  /// The empty note.
   package static var none: MemberNote { MemberNote() }
 
-  /// The name of a record type or of a field.
+  /// The note for the name of a record type or a field: its pattern and its length.
   package static var name: MemberNote {
     MemberNote(
       nil,
@@ -69,21 +91,21 @@ package struct MemberNote: ExpressibleByStringLiteral, ExpressibleByStringInterp
       ])
   }
 
-  /// A number within a range.
+  /// Returns the note for a number within a range.
   package static func range(_ range: ClosedRange<Int>, _ text: String? = nil) -> MemberNote {
     MemberNote(
       text,
       ["minimum": .int(Int64(range.lowerBound)), "maximum": .int(Int64(range.upperBound))])
   }
 
-  /// A text of so many characters at most.
+  /// Returns the note for a text of at most `limit` characters.
   package static func length(_ limit: Int, _ text: String? = nil) -> MemberNote {
     MemberNote(text, ["maxLength": .int(Int64(limit))])
   }
 }
 
 extension MessageCoder where Self: ~Copyable {
-  /// A member that each message has.
+  /// Codes a member that each message has. Without it, reading fails with `BAD_REQUEST`.
   package mutating func required<Part: MessagePart>(
     _ name: String, _ part: inout Part, _ note: @autoclosure () -> MemberNote = .none
   ) throws(Failure) {
@@ -92,14 +114,14 @@ extension MessageCoder where Self: ~Copyable {
     if let value { part = value }
   }
 
-  /// A member that may be missing.
+  /// Codes a member that may be missing. A nil value is not written.
   package mutating func optional<Part: MessagePart>(
     _ name: String, _ part: inout Part?, _ note: @autoclosure () -> MemberNote = .none
   ) throws(Failure) {
     try member(name, or: [], &part, .optional, note())
   }
 
-  /// A member that is not written where it is the default.
+  /// Codes a member that may be missing. The default value is not written.
   package mutating func optional<Part: MessagePart & Equatable>(
     _ name: String, _ part: inout Part, default standard: Part,
     _ note: @autoclosure () -> MemberNote = .none
@@ -109,7 +131,7 @@ extension MessageCoder where Self: ~Copyable {
     if let value { part = value }
   }
 
-  /// A member that is always written, and may be missing where it is read.
+  /// Codes a member that is always written, and may be missing when a message is read.
   package mutating func written<Part: MessagePart>(
     _ name: String, _ part: inout Part,
     _ note: @autoclosure () -> MemberNote = .none
@@ -119,7 +141,7 @@ extension MessageCoder where Self: ~Copyable {
     if let value { part = value }
   }
 
-  /// A list that each request has.
+  /// Codes a list that each request has.
   package mutating func list<Part: MessagePart>(
     _ name: String, _ parts: inout [Part], count: ClosedRange<Int>,
     _ note: @autoclosure () -> MemberNote = .none
@@ -129,7 +151,8 @@ extension MessageCoder where Self: ~Copyable {
     parts = list ?? []
   }
 
-  /// A text that may have any character.
+  /// Codes a text for people, which may contain any character. Names and IDs use `optional`
+  /// instead.
   mutating func freeText(
     _ name: String, _ text: inout String?, _ note: @autoclosure () -> MemberNote = .none
   ) throws(Failure) {
@@ -138,6 +161,7 @@ extension MessageCoder where Self: ~Copyable {
     text = part?.text
   }
 
+  /// Codes a list of texts that may contain any character.
   mutating func freeTexts(
     _ name: String, _ texts: inout [String]?, _ note: @autoclosure () -> MemberNote = .none
   ) throws(Failure) {
@@ -150,14 +174,15 @@ extension MessageCoder where Self: ~Copyable {
 // MARK: Members that several messages have
 
 extension MessageCoder where Self: ~Copyable {
-  /// The token of an earlier answer.
+  /// Codes the change token of an earlier answer.
   ///
-  /// - Parameter name: another name of the member.
+  /// - Parameter name: The name of the member, where it is not `syncToken`.
   mutating func syncToken(_ token: inout String?, as name: String = "syncToken") throws(Failure) {
     try optional(name, &token, "The token of an earlier answer; absent at the beginning.")
   }
 
-  /// Items in the answer at most.
+  /// Codes the largest number of items in the answer. 0 leaves the number to the server; a negative
+  /// number is refused.
   mutating func resultsLimit(_ limit: inout Int) throws(Failure) {
     try optional(
       "resultsLimit", &limit, default: 0,
@@ -170,14 +195,14 @@ extension MessageCoder where Self: ~Copyable {
     }
   }
 
-  /// The fields that an answer has.
+  /// Codes the names of the fields that the answer has. Absent and null mean all fields.
   mutating func desiredKeys(
     _ keys: inout Set<String>?, as name: String = "desiredKeys"
   ) throws(Failure) {
     try optional(name, &keys, "The fields that the answer has. Absent and null mean all of them.")
   }
 
-  /// Whether integers and doubles of the answer are strings.
+  /// Codes whether the answer has integers and doubles as strings.
   mutating func numbersAsStrings(_ isWanted: inout Bool) throws(Failure) {
     try optional("numbersAsStrings", &isWanted, default: false)
   }

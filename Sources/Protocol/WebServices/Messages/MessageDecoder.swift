@@ -1,7 +1,7 @@
 import CloudKitModel
 import JSONCoding
 
-/// Reads the members.
+/// A coder that reads the members of an object from a message.
 struct MessageDecoder: MessageCoder {
   static let reads = true
 
@@ -11,6 +11,9 @@ struct MessageDecoder: MessageCoder {
     self.reader = reader
   }
 
+  /// Reads the member under the first of its names that the message has. `null` counts as absent.
+  ///
+  /// - Throws: `BAD_REQUEST` when a required member is missing, and when the value cannot be read.
   mutating func member<Part: MessagePart>(
     _ name: String, or others: [String], _ part: inout Part?, _ presence: MemberPresence,
     _ note: @autoclosure () -> MemberNote
@@ -24,6 +27,7 @@ struct MessageDecoder: MessageCoder {
     }
   }
 
+  /// Reads the list, after a check of the number of its elements.
   mutating func list<Part: MessagePart>(
     _ name: String, _ parts: inout [Part]?, count: ClosedRange<Int>, isRequired: Bool,
     _ note: @autoclosure () -> MemberNote
@@ -32,6 +36,9 @@ struct MessageDecoder: MessageCoder {
     parts = try [Part](try reader.list(name, count: count))
   }
 
+  /// Reads each operation on its own.
+  ///
+  /// - Throws: `BAD_REQUEST` only when the list is missing, is no list, or has too many elements.
   mutating func operations<Part: MessagePart>(
     _ name: String, _ parts: inout [Result<Part, FailedItem>], of kind: RequestItem
   ) throws(ServiceError) {
@@ -39,6 +46,7 @@ struct MessageDecoder: MessageCoder {
       .items(of: kind) { (element) throws(ServiceError) in try Part(element) }
   }
 
+  /// Runs the check. A rule about a member that the message does not have is not checked.
   func check(_ name: String?, _ rule: () throws(ModelError) -> Void) throws(ServiceError) {
     guard let name else { return try reader.checked(rule) }
     try reader.optional(name)?.checked(rule)

@@ -1,18 +1,21 @@
 import CloudKitModel
 import JSONCoding
 
-/// Describes the members.
+/// A coder that collects the schemas of an object's members.
 struct MessageDescriber: MessageCoder {
   static let reads = false
 
+  /// The description for which the schemas are.
   private let scope: SchemaScope
+  /// The schemas by name, with `?` after the names of members that may be missing.
   private var members: [String: JSONSchema] = [:]
 
   init(_ scope: SchemaScope) {
     self.scope = scope
   }
 
-  /// The shapes of an object's members by name, with a `?` behind the names of those that may be missing.
+  /// Returns the schemas of an object's members by name. A `?` after a name marks a member that may
+  /// be missing.
   static func members<Object: MessageObject>(
     of type: Object.Type, in scope: SchemaScope
   ) -> [String: JSONSchema] {
@@ -22,7 +25,7 @@ struct MessageDescriber: MessageCoder {
     return describer.members
   }
 
-  /// The shape of the object.
+  /// The schema of the object. Requests may have further members, answers may not.
   var schema: JSONSchema {
     switch scope.direction {
     case .requests: .object(members, isOpen: true)
@@ -30,6 +33,7 @@ struct MessageDescriber: MessageCoder {
     }
   }
 
+  /// Adds a member with the description and the keywords of its note.
   private mutating func add(
     _ name: String, _ schema: JSONSchema, _ note: MemberNote, isRequired: Bool
   ) {
@@ -38,6 +42,8 @@ struct MessageDescriber: MessageCoder {
     members[isRequired ? name : name + "?"] = keywords.isEmpty ? schema : schema.with(keywords)
   }
 
+  /// Adds the schema of a member. A member that is always written is required in answers and
+  /// optional in requests.
   mutating func member<Part: MessagePart>(
     _ name: String, or others: [String], _ part: inout Part?, _ presence: MemberPresence,
     _ note: @autoclosure () -> MemberNote
@@ -51,6 +57,7 @@ struct MessageDescriber: MessageCoder {
     add(name, Part.schema(in: scope), note(), isRequired: isRequired)
   }
 
+  /// Adds the schema of a list with its numbers of elements.
   mutating func list<Part: MessagePart>(
     _ name: String, _ parts: inout [Part]?, count: ClosedRange<Int>, isRequired: Bool,
     _ note: @autoclosure () -> MemberNote
@@ -58,6 +65,7 @@ struct MessageDescriber: MessageCoder {
     add(name, .list(Part.schema(in: scope), count: count), note(), isRequired: isRequired)
   }
 
+  /// Adds the schema of a list of operations.
   mutating func operations<Part: MessagePart>(
     _ name: String, _ parts: inout [Result<Part, FailedItem>], of kind: RequestItem
   ) {

@@ -1,13 +1,16 @@
 import CloudKitModel
 import JSONCoding
 
-/// Writes the members.
+/// A coder that writes the members of an object into a message.
 struct MessageEncoder: MessageCoder, ~Copyable {
   static let reads = false
 
+  /// The writer, inside of the object. The encoder owns it while the members are written.
   var writer: JSONWriter
+  /// The settings for the message.
   let context: MessageContext
 
+  /// Writes the member under its first name; nil is left out.
   mutating func member<Part: MessagePart>(
     _ name: String, or others: [String], _ part: inout Part?, _ presence: MemberPresence,
     _ note: @autoclosure () -> MemberNote
@@ -17,6 +20,7 @@ struct MessageEncoder: MessageCoder, ~Copyable {
     part.write(to: &writer, context: context)
   }
 
+  /// Writes the list; nil is left out.
   mutating func list<Part: MessagePart>(
     _ name: String, _ parts: inout [Part]?, count: ClosedRange<Int>, isRequired: Bool,
     _ note: @autoclosure () -> MemberNote
@@ -26,6 +30,7 @@ struct MessageEncoder: MessageCoder, ~Copyable {
     parts.write(to: &writer, context: context)
   }
 
+  /// Writes the operations that could be read.
   mutating func operations<Part: MessagePart>(
     _ name: String, _ parts: inout [Result<Part, FailedItem>], of kind: RequestItem
   ) {

@@ -2,31 +2,43 @@ import CloudKitModel
 import Foundation
 import JSONCoding
 
-/// A value that messages have as a member or in a list: how it is read and written, and its shape.
+/// A value that may be a member of a message or an element of a list. It can be read, written and
+/// described.
 package protocol MessagePart {
-  /// - Throws: `BAD_REQUEST` naming the place in the message and the rule.
+  /// Reads the value.
+  ///
+  /// - Throws: `BAD_REQUEST` with the place in the message and the rule.
   init(_ reader: MessageReader) throws(ServiceError)
+  /// Writes the value as JSON.
   func write(to writer: inout JSONWriter, context: MessageContext)
+  /// Returns the JSON Schema of the value in this scope.
   static func schema(in scope: SchemaScope) -> JSONSchema
 }
 
-/// Which description a shape is for.
+/// The description for which a schema is made: of requests or of answers.
 package struct SchemaScope: Sendable {
+  /// The direction of a message, which decides how strict its schema is.
   package enum Direction: Sendable {
-    /// Requests take members that are not described, and several writings of some values.
+    /// Requests may have members that the schema does not name, and several spellings of some
+    /// values.
     case requests
-    /// Answers have the described members and no others.
+    /// Answers have the members of the schema and no others.
     case answers
   }
 
+  /// The direction of the messages.
   package let direction: Direction
-  /// The named shapes that the shape is in: one that is in itself is referred to.
+  /// The names of the schemas around the current place. A schema inside of itself becomes a
+  /// reference to its name.
   fileprivate(set) var enclosing: [String] = []
 
+  /// The scope of requests, outside of any named schema.
   package static let requests = SchemaScope(direction: .requests)
+  /// The scope of answers, outside of any named schema.
   package static let answers = SchemaScope(direction: .answers)
 
-  /// The name of a shape in this direction.
+  /// Returns the name of a schema in this direction. A name in requests begins with `Asked`,
+  /// because the two schemas differ.
   package func name(_ name: String) -> String {
     switch direction {
     case .requests: "Asked\(name)"
@@ -34,7 +46,9 @@ package struct SchemaScope: Sendable {
     }
   }
 
-  /// A shape under a name, and a reference to it where it is in itself.
+  /// Returns a schema under a name, or a reference to the name when the schema is inside of itself.
+  ///
+  /// - Parameter schema: Makes the schema, in a scope that contains the name.
   package func named(_ name: String, _ schema: (SchemaScope) -> JSONSchema) -> JSONSchema {
     let name = self.name(name)
     guard !enclosing.contains(name) else { return .reference(to: name) }
@@ -76,6 +90,7 @@ extension Double: MessagePart {
   package static func schema(in scope: SchemaScope) -> JSONSchema { .number }
 }
 
+/// A time as the number of milliseconds since 1970-01-01 00:00 UTC.
 extension Timestamp: MessagePart {
   package init(_ reader: MessageReader) throws(ServiceError) {
     self.init(milliseconds: try reader.milliseconds())
@@ -86,7 +101,7 @@ extension Timestamp: MessagePart {
   package static func schema(in scope: SchemaScope) -> JSONSchema { .time }
 }
 
-/// A text that may have any character, unlike names and IDs.
+/// A text that may contain any character, unlike names and IDs.
 struct FreeText: MessagePart, Hashable {
   var text: String
 
@@ -96,7 +111,8 @@ struct FreeText: MessagePart, Hashable {
   static func schema(in scope: SchemaScope) -> JSONSchema { .text }
 }
 
-/// One of a type's words.
+/// An enumeration with string values. On the wire a value is one of its words; any other word is
+/// `BAD_REQUEST`.
 extension MessagePart where Self: RawRepresentable<String> & CaseIterable {
   package init(_ reader: MessageReader) throws(ServiceError) {
     let word = try reader.string()
@@ -118,6 +134,7 @@ extension MessagePart where Self: RawRepresentable<String> & CaseIterable {
 
 // MARK: Lists
 
+/// A list. One element that cannot be read fails the whole list.
 extension Array: MessagePart where Element: MessagePart {
   package init(_ reader: MessageReader) throws(ServiceError) {
     self = []
@@ -135,7 +152,8 @@ extension Array: MessagePart where Element: MessagePart {
   }
 }
 
-/// A list in which the order means nothing.
+/// A list whose order has no meaning. It is written in ascending order, and repeated elements count
+/// once.
 extension Set: MessagePart where Element: MessagePart & Comparable {
   package init(_ reader: MessageReader) throws(ServiceError) {
     self = Set(try [Element](reader))
@@ -150,7 +168,7 @@ extension Set: MessagePart where Element: MessagePart & Comparable {
   }
 }
 
-/// An item of an answer: what was asked for, or why it failed.
+/// An item of an answer: its result, or the error of the item.
 extension Result: MessagePart where Success: MessagePart, Failure == FailedItem {
   package init(_ reader: MessageReader) throws(ServiceError) {
     if let failed = FailedItem(reader) {

@@ -2,40 +2,47 @@ import CloudKitModel
 import Foundation
 import JSONCoding
 
-/// A part of a message that is being read, with its place in the message, so that an error can say
-/// where it is.
+/// A value of a message that is being read, with its place in the message. Errors name the place.
 package struct MessageReader {
+  /// The value in the parsed document.
   private(set) var node: JSONNode
+  /// The settings for the message.
   let context: MessageContext
-  /// Where the document stands that the part is from; empty for a message's own.
+  /// The place in the message of the document that contains the value. It is empty for the
+  /// message's own document.
   private var place = ""
 
-  /// Such as `operations[2].record`.
+  /// The place of the value, such as `operations[2].record`; empty for the message itself.
   var path: String {
     let path = node.path
     return place.isEmpty || path.isEmpty ? place + path : "\(place).\(path)"
   }
-  /// The part with all that it holds. What reads single members and values does without.
+  /// The value with everything in it, decoded. Code that reads single members and values avoids
+  /// this copy.
   var json: JSONValue { node.value }
 
+  /// Creates a reader of a value in the message's own document.
   init(_ node: JSONNode, context: MessageContext) {
     self.node = node
     self.context = context
   }
 
-  /// A reader of an object that stands for what the message has at the other's place; nil when the
-  /// value cannot be written as JSON.
+  /// Creates a reader of an object that replaces the value of `other`. Errors name the place of
+  /// `other`.
+  ///
+  /// - Returns: nil when the object cannot be written and read as JSON.
   init?(_ members: [String: JSONValue], insteadOf other: MessageReader) {
     let text = JSONValue.object(members).text
-    // What was written as JSON can be read, unless it is nested too deeply.
+    // Written JSON can be parsed, unless it is nested too deeply.
     guard let document = try? JSONDocument(parsing: Data(text.utf8)) else { return nil }
     self.init(document.root, context: other.context)
     place = other.path
   }
 
-  /// Parses a request's or an answer's body, which must be an object.
+  /// Parses the body of a request or an answer, which must be an object. An empty body counts as an
+  /// object without members.
   ///
-  /// A request without a body is one without arguments.
+  /// - Throws: `BAD_REQUEST` for a text that is no JSON, and for a value that is no object.
   package init(parsing body: Data, context: MessageContext) throws(ServiceError) {
     let root: JSONNode
     do {
@@ -49,13 +56,13 @@ package struct MessageReader {
     self.init(root, context: context)
   }
 
-  /// A mistake at this place of the message.
+  /// Returns the `BAD_REQUEST` error for a mistake in this value.
   func mistake(_ text: String) -> ServiceError {
     let path = path
     return ServiceError(.badRequest, path.isEmpty ? text : "\(path): \(text)")
   }
 
-  /// The word for the kind of value, and for a number why it is no integer.
+  /// The kind of the value for errors. For a number it says why the number is no 64-bit integer.
   var preciseKind: String {
     guard let double = node.double, node.int == nil else { return node.kind }
     return double == double.rounded() ? "a number beyond 64 bits" : "a number with a fraction"
@@ -63,25 +70,33 @@ package struct MessageReader {
 
   // MARK: Members
 
-  /// A reader of a value within this one.
+  /// Returns a reader of a value inside of this one.
   func part(_ node: JSONNode) -> MessageReader {
     var part = self
     part.node = node
     return part
   }
 
-  /// The member of this name; nil when it is absent or null.
+  /// Returns the member of this name; nil when it is absent or null.
+  ///
+  /// - Throws: `BAD_REQUEST` when this value is no object.
   func optional(_ key: String) throws(ServiceError) -> MessageReader? {
     guard node.isObject else { throw mistake("must be an object, not \(node.kind)") }
     guard let member = node[key] else { return nil }
     return part(member)
   }
 
+  /// Returns the member of this name.
+  ///
+  /// - Throws: `BAD_REQUEST` when the member is absent or null.
   package func member(_ key: String) throws(ServiceError) -> MessageReader {
     guard let member = try optional(key) else { throw mistake("'\(key)' is missing") }
     return member
   }
 
+  /// Returns the elements of the array.
+  ///
+  /// - Throws: `BAD_REQUEST` when this value is no array.
   func elements() throws(ServiceError) -> [MessageReader] {
     guard let elements = node.elements else {
       throw mistake("must be an array, not \(node.kind)")
@@ -89,9 +104,11 @@ package struct MessageReader {
     return elements.map(part)
   }
 
-  /// The list of this name.
+  /// Returns the list of this name.
   ///
-  /// - Parameter count: how many elements it may have.
+  /// - Parameter count: The allowed numbers of elements.
+  /// - Throws: `BAD_REQUEST` when the list is missing or has another number of elements.
+  ///   ``ServiceError/limit`` then has the largest number.
   func list(_ key: String, count: ClosedRange<Int>) throws(ServiceError) -> MessageReader {
     let list = try member(key)
     guard list.node.isArray else { return list }
@@ -106,40 +123,47 @@ package struct MessageReader {
     return list
   }
 
-  /// The elements of the list of this name, as many as operations a request may have.
+  /// Returns the list of this name, with at most `ServiceLimits.operationsPerRequest` elements.
   func operations(_ key: String) throws(ServiceError) -> MessageReader {
     try list(key, count: 0...ServiceLimits.operationsPerRequest)
   }
 
   // MARK: Values
 
-  /// A name, an ID, a token or a word: any text but a record's own values and what is shown to users.
+  /// Returns a name, an ID, a token or a word. Only values of records and texts for people are read
+  /// by other methods.
+  ///
+  /// - Throws: `BAD_REQUEST` also for a text with U+0000.
   func string() throws(ServiceError) -> String {
     let string = try freeText()
     guard !string.utf8.contains(0) else { throw mistake(ServiceError.nulRule) }
     return string
   }
 
-  /// A text that may have any character. It is hashed and compared as Swift does it, so it must be
-  /// stream-safe; a record's own values need not.
+  /// Returns a text that may contain any character.
+  ///
+  /// The text must be stream-safe, because Swift hashes and compares it. Values of records need not
+  /// be: they are compared by their bytes.
   func freeText() throws(ServiceError) -> String {
     guard let string = node.string else { throw mistake("must be a string, not \(node.kind)") }
     guard string.isStreamSafe else { throw mistake(ServiceError.markRule) }
     return string
   }
 
+  /// Returns a boolean. The numbers 0 and 1 count, because some clients send them.
   func bool() throws(ServiceError) -> Bool {
     guard let bool = node.bool else { throw mistake("must be true or false, not \(node.kind)") }
     return bool
   }
 
-  /// An integer, also one that is written as a string.
+  /// Returns an integer. A string with an integer is accepted too.
   func int() throws(ServiceError) -> Int64 {
     if let int = node.int ?? node.string.flatMap({ Int64($0) }) { return int }
     throw mistake("must be a whole number, not \(preciseKind)")
   }
 
-  /// A time in milliseconds. A fraction is dropped: clients that compute with seconds send one.
+  /// Returns a time in milliseconds. A fraction is dropped, because clients that compute with
+  /// seconds send one.
   func milliseconds() throws(ServiceError) -> Int64 {
     if !node.isWhole, let double = node.double, let whole = Int64(exactly: double.rounded(.down)) {
       return whole
@@ -147,13 +171,13 @@ package struct MessageReader {
     return try int()
   }
 
-  /// A number, also one that is written as a string.
+  /// Returns a number. A string with a number is accepted too.
   func double() throws(ServiceError) -> Double {
     if let double = node.double ?? node.string.flatMap({ Double($0) }) { return double }
     throw mistake("must be a number, not \(node.kind)")
   }
 
-  /// The string under the first of these names that is there.
+  /// Returns the string under the first of these names that the object has; nil when it has none.
   func optionalString(_ keys: String...) throws(ServiceError) -> String? {
     for key in keys {
       if let member = try optional(key) { return try member.string() }
@@ -161,15 +185,18 @@ package struct MessageReader {
     return nil
   }
 
+  /// Returns the boolean of this name; nil when it is absent or null.
   func optionalBool(_ key: String) throws(ServiceError) -> Bool? {
     try optional(key)?.bool()
   }
 
+  /// Returns the number of this name; nil when it is absent or null.
   func optionalDouble(_ key: String) throws(ServiceError) -> Double? {
     try optional(key)?.double()
   }
 
-  /// The list of strings under the first of these names that is there.
+  /// Returns the list of strings under the first of these names that the object has; nil when it
+  /// has none.
   func optionalStrings(_ keys: String...) throws(ServiceError) -> [String]? {
     for key in keys {
       guard let member = try optional(key) else { continue }
@@ -180,7 +207,7 @@ package struct MessageReader {
     return nil
   }
 
-  /// Runs a check of the data model; its error is reported for this place.
+  /// Runs a check of the data model, and reports its error for this place of the message.
   func checked(_ check: () throws(ModelError) -> Void) throws(ServiceError) {
     do {
       try check()

@@ -1,13 +1,19 @@
 import CloudKitModel
 
-/// The body of `notifications/changes`: what changed in the caller's notification log. Petrel's own;
-/// Apple's native client asks over its own protocol.
+/// The body of `notifications/changes`: it asks for entries of the caller's notification log. The
+/// operation is Petrel's addition; Apple's native client uses another protocol.
+///
+/// ```
+/// { "syncToken": "…", "resultsLimit": 50 }
+/// ```
 public struct NotificationChangesRequest: Sendable, Hashable {
-  /// The token of an earlier answer; nil for the beginning.
+  /// The token of an earlier answer; nil starts at the beginning of the log.
   public var syncToken: String?
-  /// Entries in the answer at most; 0 leaves it to the server.
+  /// The largest number of entries in the answer. 0 leaves the number to the server, which takes
+  /// `ServiceLimits.recordsPerPage`.
   public var resultsLimit: Int
 
+  /// Creates a request.
   public init(syncToken: String? = nil, resultsLimit: Int = 0) {
     self.syncToken = syncToken
     self.resultsLimit = resultsLimit
@@ -27,12 +33,15 @@ extension NotificationChangesRequest: Message, MessageObject {
 
 /// The answer of `notifications/changes`.
 public struct NotificationChangesResponse: Sendable, Hashable {
+  /// The entries, the oldest first. They have at most about `ServiceLimits.notificationsPageSize`
+  /// bytes.
   public var notifications: [NotificationLogItem]
-  /// Where the next request goes on.
+  /// The token with which the next request continues after these entries.
   public var syncToken: String
-  /// Whether there is more already.
+  /// Whether the log already has more entries.
   public var moreComing: Bool
 
+  /// Creates an answer.
   public init(notifications: [NotificationLogItem], syncToken: String, moreComing: Bool) {
     self.notifications = notifications
     self.syncToken = syncToken

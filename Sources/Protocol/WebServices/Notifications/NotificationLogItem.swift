@@ -1,24 +1,34 @@
 import CloudKitModel
 import JSONCoding
 
-/// An entry of the notification log: the object that the web courier brings, `{"aps": {…},
-/// "ck": {…}}`, with the values of desired keys as `fields` beside it, typed as those of records, instead of as `af` within
-/// it. One that was marked as read has nothing but the common part of `ck`, and `"read": true` beside it.
+/// An entry of the notification log. It is the object that the web courier delivers, with small
+/// differences:
+///
+/// - The values of desired keys are in `fields`, beside `ck`, and have types as in records. The
+///   courier has them as `af`, inside of `ck`.
+/// - An entry that is marked as read has only the common part of `ck`, and `"read": true` beside
+///   it.
+///
+/// ```
+/// { "aps": { … }, "ck": { "ce": 2, "cid": "iCloud.com.example.app", "nid": "…", … },
+///   "fields": { "title": { "value": "Milk", "type": "STRING" } } }
+/// ```
 public struct NotificationLogItem: Sendable, Hashable {
-  /// The members of the payload, such as `aps` and `ck`.
+  /// The members of the payload, such as `aps` and `ck`, without `fields` and `read`.
   public var payload: [String: JSONValue]
   /// The values of the subscription's desired keys.
   public var fields: RecordFields<RecordValue> = [:]
+  /// Whether the caller has marked the entry as read.
   public var isRead: Bool
 
-  /// An entry that is not read.
+  /// Creates an entry that is not read.
   public init(payload: [String: JSONValue], fields: RecordFields<RecordValue> = [:]) {
     self.payload = payload
     self.fields = fields
     isRead = false
   }
 
-  /// An entry that was marked as read.
+  /// Creates an entry that is marked as read. It has no content but the identifiers.
   public init(
     readNotificationID notificationID: String, container: String,
     environment: ContainerEnvironment
@@ -35,6 +45,13 @@ public struct NotificationLogItem: Sendable, Hashable {
 }
 
 extension NotificationLogItem: MessagePart {
+  /// Reads an entry.
+  ///
+  /// The payload shows the scope of the database (`dbs`). In shared databases the owners of zones
+  /// keep their names; in the other databases each owner becomes the current one.
+  ///
+  /// - Throws: `BAD_REQUEST` when the entry or its `ck` is no object, and for values that cannot be
+  ///   read.
   package init(_ reader: MessageReader) throws(ServiceError) {
     guard case .object(var members) = reader.json else {
       throw reader.mistake("must be an object, not \(reader.json.kind)")
@@ -50,6 +67,8 @@ extension NotificationLogItem: MessagePart {
       .compactMapValues { $0 }
   }
 
+  /// Writes the members of the payload in alphabetical order, then `fields` and `read` where the
+  /// entry has them.
   package func write(to writer: inout JSONWriter, context: MessageContext) {
     writer.object { writer in
       for (name, member) in payload.sorted(by: { $0.key < $1.key }) {
@@ -68,6 +87,7 @@ extension NotificationLogItem: MessagePart {
     }
   }
 
+  /// The schema of an entry. It describes `aps` and `ck` only by their common members.
   package static func schema(in scope: SchemaScope) -> JSONSchema {
     JSONSchema(
       [

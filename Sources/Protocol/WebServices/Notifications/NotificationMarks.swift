@@ -1,12 +1,17 @@
 import CloudKitModel
 import JSONCoding
 
-/// The body of `notifications/markRead`: notifications to mark as read in the caller's log. Petrel's
-/// own.
+/// The body of `notifications/markRead`, Petrel's addition: it marks entries of the caller's
+/// notification log as read.
+///
+/// ```
+/// { "notifications": [ { "notificationID": "…" } ] }
+/// ```
 public struct MarkNotificationsReadRequest: Sendable, Hashable {
-  /// The `nid`s of payloads.
+  /// The identifiers of the notifications, the `nid` of their payloads.
   public var notificationIDs: [String]
 
+  /// Creates a request.
   public init(notificationIDs: [String]) {
     self.notificationIDs = notificationIDs
   }
@@ -15,6 +20,7 @@ public struct MarkNotificationsReadRequest: Sendable, Hashable {
 extension MarkNotificationsReadRequest: Message, MessageObject {
   package static let blank = MarkNotificationsReadRequest(notificationIDs: [])
 
+  /// Codes the list, at most `ServiceLimits.operationsPerRequest` identifiers.
   package mutating func code<Coder: MessageCoder & ~Copyable>(
     _ coder: inout Coder
   ) throws(Coder.Failure) {
@@ -24,7 +30,7 @@ extension MarkNotificationsReadRequest: Message, MessageObject {
   }
 }
 
-/// A notification of a request, by its ID.
+/// A notification in a request, by its identifier.
 private struct NotificationName: MessageObject {
   var notificationID: String
 
@@ -37,20 +43,28 @@ private struct NotificationName: MessageObject {
   }
 }
 
-/// The answer of `notifications/markRead`: for each ID that was asked for, in the same order, that it
-/// is read, or why not.
+/// The answer of `notifications/markRead`: one item for each identifier, in the order of the
+/// request.
+///
+/// ```
+/// { "notifications": [ { "notificationID": "…", "read": true } ] }
+/// ```
 public struct MarkNotificationsReadResponse: Sendable, Hashable {
   /// A notification that is marked as read.
   public struct Item: Sendable, Hashable {
+    /// The identifier of the notification.
     public var notificationID: String
 
+    /// Creates an item.
     public init(notificationID: String) {
       self.notificationID = notificationID
     }
   }
 
+  /// The marked notifications, and the errors of the others.
   public var notifications: [Result<Item, FailedItem>]
 
+  /// Creates an answer.
   public init(notifications: [Result<Item, FailedItem>]) {
     self.notifications = notifications
   }

@@ -1,14 +1,21 @@
 import CloudKitModel
 
-/// The body of `assets/upload`: asks for URLs to upload files to.
+/// The body of `assets/upload`: it asks for URLs to which the client uploads files.
+///
+/// ```
+/// { "tokens": [ { "recordName": "n-1", "recordType": "Note", "fieldName": "photo" } ] }
+/// ```
 public struct UploadAssetsRequest: Sendable, Hashable {
   /// A field that will hold a file.
   public struct Token: Sendable, Hashable {
-    /// Nil lets the server choose one.
+    /// The name of the record. With nil the server makes a name for a new record.
     public var recordName: String?
+    /// The type of the record.
     public var recordType: String
+    /// The name of the field.
     public var fieldName: String
 
+    /// Creates the description of a field.
     public init(recordName: String?, recordType: String, fieldName: String) {
       self.recordName = recordName
       self.recordType = recordType
@@ -16,9 +23,12 @@ public struct UploadAssetsRequest: Sendable, Hashable {
     }
   }
 
+  /// The zone of the records.
   public var zoneID: ZoneID
+  /// The fields, 1 to `ServiceLimits.assetsPerRequest`.
   public var tokens: [Token]
 
+  /// Creates a request.
   public init(zoneID: ZoneID, tokens: [Token]) {
     self.zoneID = zoneID
     self.tokens = tokens
@@ -30,6 +40,7 @@ extension UploadAssetsRequest: Message, MessageObject {
 
   package var approximateSize: Int { 128 * (tokens.count + 1) }
 
+  /// Codes the members. A request without a zone means the default zone.
   package mutating func code<Coder: MessageCoder & ~Copyable>(
     _ coder: inout Coder
   ) throws(Coder.Failure) {
@@ -42,6 +53,7 @@ extension UploadAssetsRequest.Token: MessageObject {
   package static let blank = UploadAssetsRequest.Token(
     recordName: nil, recordType: "", fieldName: "")
 
+  /// Codes the members, and checks the names of the record type and the field.
   package mutating func code<Coder: MessageCoder & ~Copyable>(
     _ coder: inout Coder
   ) throws(Coder.Failure) {
@@ -56,14 +68,23 @@ extension UploadAssetsRequest.Token: MessageObject {
   }
 }
 
-/// The answer of `assets/upload`, in the order of the request.
+/// The answer of `assets/upload`.
+///
+/// ```
+/// { "tokens": [ { "recordName": "n-1", "fieldName": "photo", "url": "https://…" } ] }
+/// ```
 public struct UploadAssetsResponse: Sendable, Hashable {
+  /// The URL for the file of one field.
   public struct Token: Sendable, Hashable {
+    /// The name of the record, which the server made if the request had none.
     public var recordName: String
+    /// The name of the field.
     public var fieldName: String
-    /// Where to POST the file's bytes.
+    /// The URL to which the client posts the bytes of the file. The upload must begin within
+    /// `ServiceLimits.uploadURLLifetime` seconds.
     public var url: String
 
+    /// Creates an element of the answer.
     public init(recordName: String, fieldName: String, url: String) {
       self.recordName = recordName
       self.fieldName = fieldName
@@ -71,8 +92,10 @@ public struct UploadAssetsResponse: Sendable, Hashable {
     }
   }
 
+  /// The URLs, in the order of the request.
   public var tokens: [Token]
 
+  /// Creates an answer.
   public init(tokens: [Token]) {
     self.tokens = tokens
   }
@@ -102,10 +125,16 @@ extension UploadAssetsResponse.Token: MessageObject {
   }
 }
 
-/// The answer of an upload URL: what the field's value shall be.
+/// The answer of an upload URL: the asset that the client saves as the field's value.
+///
+/// ```
+/// { "singleFile": { "fileChecksum": "…", "size": 1024, "receipt": "…" } }
+/// ```
 public struct UploadedAssetResponse: Sendable, Hashable {
+  /// The asset with its receipt.
   public var asset: Asset
 
+  /// Creates an answer.
   public init(asset: Asset) {
     self.asset = asset
   }
@@ -121,23 +150,34 @@ extension UploadedAssetResponse: Message, MessageObject {
   }
 }
 
-/// The body of `assets/rereference`: asks for receipts for files that records hold, so that other
-/// records may hold them too.
+/// The body of `assets/rereference`: it asks for receipts of files that records already hold. With
+/// the receipts, other records may hold the same files.
+///
+/// ```
+/// { "assets": [ { "recordName": "n-1", "fieldName": "photo" } ] }
+/// ```
 public struct RereferenceAssetsRequest: Sendable, Hashable {
   /// A field that holds a file.
   public struct Place: Sendable, Hashable {
+    /// The name of the record.
     public var recordName: String
+    /// The name of the field.
     public var fieldName: String
 
+    /// Creates the description of a field.
     public init(recordName: String, fieldName: String) {
       self.recordName = recordName
       self.fieldName = fieldName
     }
   }
 
+  /// The zone of the records.
   public var zoneID: ZoneID
+  /// The fields, 1 to `ServiceLimits.assetsPerRequest`. When one of them fails, the whole request
+  /// fails.
   public var assets: [Place]
 
+  /// Creates a request.
   public init(zoneID: ZoneID, assets: [Place]) {
     self.zoneID = zoneID
     self.assets = assets
@@ -168,8 +208,10 @@ extension RereferenceAssetsRequest.Place: MessageObject {
 
 /// The answer of `assets/rereference`.
 public struct RereferenceAssetsResponse: Sendable, Hashable {
+  /// The assets with their receipts, in the order of the request.
   public var assets: [Asset]
 
+  /// Creates an answer.
   public init(assets: [Asset]) {
     self.assets = assets
   }

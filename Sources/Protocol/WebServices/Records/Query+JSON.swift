@@ -1,7 +1,16 @@
 import CloudKitModel
 import JSONCoding
 
+/// The query dictionary of Apple's reference.
+///
+/// ```
+/// { "recordType": "Note",
+///   "filterBy": [ { "fieldName": "rank", "comparator": "GREATER_THAN",
+///                   "fieldValue": { "value": 3 } } ],
+///   "sortBy": [ { "fieldName": "title", "ascending": true } ] }
+/// ```
 extension Query: MessagePart {
+  /// Reads and validates a query. Some clients send a single filter or sort without its list.
   package init(_ reader: MessageReader) throws(ServiceError) {
     self.init(recordType: try reader.member("recordType").string())
     if let list = try reader.optional("filterBy") {
@@ -30,6 +39,7 @@ extension Query: MessagePart {
     }
   }
 
+  /// The schema of a query. Requests may leave out `filterBy`; answers always have it.
   package static func schema(in scope: SchemaScope) -> JSONSchema {
     scope.named("Query") { scope in
       let filters = Filter.schema(in: scope)
@@ -51,8 +61,10 @@ extension Query: MessagePart {
 }
 
 extension Filter {
-  /// Reads a filter. Petrel's additions: `caseInsensitive`, `diacriticInsensitive`, and token
-  /// comparators without a field name, which search all string fields.
+  /// Reads a filter.
+  ///
+  /// Petrel adds `caseInsensitive`, `diacriticInsensitive`, and searches for words without a field
+  /// name, which look at all string fields.
   init(_ reader: MessageReader) throws(ServiceError) {
     let name = try reader.member("comparator").string()
     guard let comparator = Comparator(wireName: name) else {
@@ -72,6 +84,7 @@ extension Filter {
     }
   }
 
+  /// Writes the filter. A filter without a value has `{ "value": null }`.
   func write(to writer: inout JSONWriter, context: MessageContext) {
     writer.object { writer in
       writer.member("comparator", comparator.rawValue)
@@ -88,6 +101,7 @@ extension Filter {
     }
   }
 
+  /// The schema of a filter.
   fileprivate static func schema(in scope: SchemaScope) -> JSONSchema {
     let members: [String: JSONSchema] = [
       "comparator": JSONSchema.word(Comparator.allCases.map(\.rawValue)).described(
@@ -106,7 +120,8 @@ extension Filter {
 }
 
 extension Comparator {
-  /// Some clients say `LIST_NOT_CONTAINS` for `NOT_LIST_CONTAINS`; nothing else can be meant.
+  /// Creates the comparator of this name. Some clients write `LIST_NOT_CONTAINS` for
+  /// `NOT_LIST_CONTAINS`, so the two beginnings mean the same.
   fileprivate init?(wireName: String) {
     let misplaced = "LIST_NOT_"
     guard wireName.hasPrefix(misplaced) else {
@@ -118,13 +133,18 @@ extension Comparator {
 }
 
 extension MessageReader {
-  /// The elements of a list. Some clients send a lone filter or sort without the list around it.
+  /// Returns the elements of a list. An object that stands in the place of the list counts as its
+  /// only element.
   fileprivate func elementsOrOne() throws(ServiceError) -> [MessageReader] {
     node.isObject ? [self] : try elements()
   }
 
-  /// A filter's value without the object that cloudkit_flutter puts around values for system
-  /// fields: `{ "value": { "createdTimestamp": 1 }, "type": "TIMESTAMP" }`.
+  /// Returns a filter's value without the object that cloudkit_flutter puts around the value of a
+  /// system field:
+  ///
+  ///     { "value": { "createdTimestamp": 1 }, "type": "TIMESTAMP" }
+  ///
+  /// Any other value stays as it is.
   fileprivate func unwrapped(for key: FieldKey) -> MessageReader {
     guard case .system = key, case .object(var members) = json,
       let inner = members["value"]?.object, inner.count == 1, let (name, value) = inner.first,
@@ -137,17 +157,19 @@ extension MessageReader {
 }
 
 extension SortKey {
+  /// Reads a sort key, which is ascending by default.
   init(_ reader: MessageReader) throws(ServiceError) {
     self.init(
       try FieldKey(reader, orAllText: false),
       ascending: try reader.optionalBool("ascending") ?? true)
     if let location = try reader.optional("relativeLocation") {
-      // CloudKit JS and OpenCloudKit send a field's value with its type.
+      // CloudKit JS and OpenCloudKit send the location as a field's value with its type.
       let value = try location.optional("value")
       relativeLocation = try Location(value ?? location)
     }
   }
 
+  /// Writes the sort key.
   func write(to writer: inout JSONWriter, context: MessageContext) {
     writer.object { writer in
       key.write(to: &writer)
@@ -159,6 +181,7 @@ extension SortKey {
     }
   }
 
+  /// The schema of a sort key.
   fileprivate static func schema(in scope: SchemaScope) -> JSONSchema {
     let location = Location.schema(in: scope)
     let members: [String: JSONSchema] =
@@ -177,8 +200,12 @@ extension SortKey {
 }
 
 extension FieldKey {
-  /// Reads `fieldName` or `systemFieldName`. System fields are also understood as field names, in
-  /// the schema's style (`___recordID`) and in that of web services, as some clients send them.
+  /// Reads `fieldName` or `systemFieldName`.
+  ///
+  /// Some clients send system fields as `fieldName`. Names of the schema language, such as
+  /// `___recordID`, and those of web services are accepted there.
+  ///
+  /// - Parameter orAllText: Whether an object without a name means all string fields.
   init(_ reader: MessageReader, orAllText: Bool) throws(ServiceError) {
     if let name = try reader.optionalString("systemFieldName") {
       guard let field = SystemField(anyName: name) else {
@@ -200,12 +227,13 @@ extension FieldKey {
     }
   }
 
+  /// The web-services names that mean system fields also in `fieldName`.
   private static let systemNames: Set<String> = [
     "recordName", "createdTimestamp", "createdUserRecordName", "modifiedTimestamp",
     "modifiedUserRecordName",
   ]
 
-  /// The members by which a filter or a sort names its field.
+  /// The schemas of the members that name the field of a filter or a sort.
   fileprivate static var members: [String: JSONSchema] {
     [
       "fieldName?": JSONSchema.text.described(
@@ -223,6 +251,7 @@ extension FieldKey {
     ]
   }
 
+  /// Writes the name of the field as a member of the current object. A search in all text has none.
   func write(to writer: inout JSONWriter) {
     switch self {
     case .field(let name): writer.member("fieldName", name)

@@ -1,10 +1,20 @@
 import CloudKitModel
 import JSONCoding
 
+/// The record dictionary of an answer.
+///
+/// ```
+/// { "recordName": "n-1", "recordType": "Note", "recordChangeTag": "e",
+///   "zoneID": { "zoneName": "_defaultZone", "ownerRecordName": "_ab12…" },
+///   "fields": { "title": { "value": "Milk", "type": "STRING" } },
+///   "created": { "timestamp": 1700000000000, "userRecordName": "_ab12…", "deviceID": "2" },
+///   "modified": { … }, "deleted": false }
+/// ```
 extension Record: MessagePart {
+  /// A record without a name, for messages to fill.
   static let blank = Record(recordID: RecordID(recordName: ""), recordType: "")
 
-  /// Reads a record of an answer.
+  /// Reads a record of an answer. A record without a zone is in the default zone.
   package init(_ reader: MessageReader) throws(ServiceError) {
     var zoneID = ZoneID.default
     if let zone = try reader.optional("zoneID") { zoneID = try ZoneID(zone) }
@@ -22,11 +32,13 @@ extension Record: MessagePart {
     if recordType == ShareContent.recordType { shareContent = try ShareContent(reader) }
   }
 
+  /// Writes the record with all its fields.
   package func write(to writer: inout JSONWriter, context: MessageContext) {
     write(to: &writer, context: context, desiredKeys: nil)
   }
 
-  /// The shape of a record in an answer. Requests have records in operations alone, and in trials.
+  /// The schema of a record in an answer. Requests have records only inside of operations, which
+  /// have a schema of their own, and in dry runs.
   package static func schema(in scope: SchemaScope) -> JSONSchema {
     scope.named("Record") { scope in
       let reference = Reference.schema(in: scope)
@@ -39,7 +51,7 @@ extension Record: MessagePart {
         "parent?": reference, "share?": reference, "created?": stamp, "modified?": stamp,
         "deleted": .constant(false),
       ]
-      // A share's own members are those of a record with the type of shares.
+      // Only records of the type of shares have these members, so none is required.
       for (name, schema) in MessageDescriber.members(of: ShareContent.self, in: scope) {
         members[name.hasSuffix("?") ? name : name + "?"] = schema
       }
@@ -47,9 +59,9 @@ extension Record: MessagePart {
     }
   }
 
-  /// Writes the record as an answer holds it.
+  /// Writes the record as an answer has it.
   ///
-  /// - Parameter desiredKeys: the fields to write; nil means all.
+  /// - Parameter desiredKeys: The fields to write; nil means all.
   func write(
     to writer: inout JSONWriter, context: MessageContext, desiredKeys: Set<String>?
   ) {
@@ -79,6 +91,7 @@ extension Record: MessagePart {
     }
   }
 
+  /// Writes a reference as a member; nil writes nothing.
   private func write(
     _ reference: Reference?, as name: String, to writer: inout JSONWriter, context: MessageContext
   ) {
@@ -87,6 +100,7 @@ extension Record: MessagePart {
     reference.write(to: &writer, context: context)
   }
 
+  /// Writes a stamp as a member; nil writes nothing.
   private func write(
     _ stamp: Stamp?, as name: String, to writer: inout JSONWriter, context: MessageContext
   ) {
@@ -103,9 +117,10 @@ extension Record: MessagePart {
 }
 
 extension Record.Stamp {
-  /// What stands for the device of a client that gave it no name.
+  /// The device name that is written for a client that gave none.
   static let namelessDevice = "2"
 
+  /// Reads a stamp. The device may be missing.
   init(_ reader: MessageReader) throws(ServiceError) {
     self.init(
       timestamp: Timestamp(milliseconds: try reader.member("timestamp").int()),
@@ -114,10 +129,13 @@ extension Record.Stamp {
   }
 }
 
-/// Reads the `fields` of a record.
+/// The reader of the `fields` of a record.
 enum FieldReading {
-  /// The values by name, nil for a field whose value is null, and the names of the fields that are
-  /// marked as encrypted.
+  /// Returns the values by name, and the names of the fields that are marked as encrypted. A null
+  /// value becomes nil, which removes the field in an operation.
+  ///
+  /// - Throws: `BAD_REQUEST` for a value that cannot be read, and for a name with too many
+  ///   combining marks.
   static func fields(
     of record: MessageReader
   ) throws(ServiceError) -> (values: RecordFields<RecordValue?>, encrypted: Set<String>) {
@@ -137,7 +155,7 @@ enum FieldReading {
       let value = try RecordValue.read(field)
       members.append((name, (value, try field.optionalBool("isEncrypted") ?? false)))
     }
-    // Of fields with the same name the first counts, as with all members.
+    // Of members with the same name the first counts, as everywhere in messages.
     let read = RecordFields(firstOf: members)
     let encrypted = read.lazy.filter { $0.value.isEncrypted }.map { $0.key }
     return (read.mapValues { $0.0 }, Set(encrypted))

@@ -2,22 +2,29 @@ import CloudKitModel
 import Foundation
 import JSONCoding
 
-/// What is asked of one zone's change feed: the body of `records/changes`, or an item of
+/// A request for one zone's change feed: the body of `records/changes`, or an item of
 /// `changes/zone`.
+///
+/// ```
+/// { "zoneID": { "zoneName": "Notes" }, "syncToken": "…", "resultsLimit": 100 }
+/// ```
 public struct RecordChangesRequest: Sendable, Hashable {
+  /// The zone whose changes are fetched.
   public var zoneID: ZoneID
-  /// Where to go on; nil begins with everything.
+  /// The token of an earlier answer; nil starts at the beginning of the feed.
   public var syncToken: String?
-  /// Changes in the answer at most; 0 leaves it to the server.
+  /// The largest number of changes in the answer. 0 leaves the number to the server.
   public var resultsLimit = 0
   /// Whether the newest change comes first.
   public var isReversed = false
-  /// The fields that the answer shall hold; nil means all.
+  /// The fields of the records in the answer; nil means all.
   public var desiredKeys: Set<String>?
-  /// The types of the records that the answer shall hold; nil means all.
+  /// The types of the records in the answer; nil means all.
   public var desiredRecordTypes: Set<String>?
+  /// Whether the answer has integers and doubles as strings.
   public var numbersAsStrings = false
 
+  /// Creates a request for the default page size, all fields and all types.
   public init(zoneID: ZoneID, syncToken: String? = nil) {
     self.zoneID = zoneID
     self.syncToken = syncToken
@@ -28,6 +35,7 @@ extension RecordChangesRequest: Message, MessageObject {
   package static let schemaName: String? = "ZoneFeedRequest"
   package static let blank = RecordChangesRequest(zoneID: .default)
 
+  /// Codes the members. A request without a zone means the default zone.
   package mutating func code<Coder: MessageCoder & ~Copyable>(
     _ coder: inout Coder
   ) throws(Coder.Failure) {
@@ -38,7 +46,7 @@ extension RecordChangesRequest: Message, MessageObject {
     try coder.desiredKeys(&desiredKeys)
     try coder.optional("desiredRecordTypes", &desiredRecordTypes)
     var isWanted: Bool? = numbersAsStrings ? true : nil
-    // Apple's reference has it in the singular here.
+    // Apple's reference has the singular `numberAsStrings` for this operation.
     try coder.member(
       "numbersAsStrings", or: ["numberAsStrings"], &isWanted, .optional,
       "`numberAsStrings` is understood too.")
@@ -46,18 +54,26 @@ extension RecordChangesRequest: Message, MessageObject {
   }
 }
 
-/// The body of `changes/zone`.
+/// The body of `changes/zone`: it asks for the change feeds of several zones.
+///
+/// ```
+/// { "resultsLimit": 50,
+///   "zones": [ { "zoneID": { "zoneName": "Notes" }, "syncToken": "…" },
+///              { "zoneID": { "zoneName": "Photos" }, "resultsLimit": 10 } ] }
+/// ```
 public struct ZoneChangesRequest: Sendable {
-  /// In order; zones that could not be read stand as failed items.
+  /// The zones, in the order of the request. A zone that could not be read is a failed item.
   public var zones: [Result<RecordChangesRequest, FailedItem>]
 
+  /// Creates a request.
   public init(zones: [RecordChangesRequest]) {
     self.zones = zones.map { .success($0) }
   }
 }
 
 extension ZoneChangesRequest: Message {
-  /// Reads the zones; keys beside the list count for those that lack them.
+  /// Reads the zones. Members beside the list are the defaults of zones without them. Each zone
+  /// must have a `zoneID` of its own.
   package init(_ reader: MessageReader) throws(ServiceError) {
     let defaults = try RecordChangesRequest(reader)
     zones = try reader.operations("zones").items(of: .zone) { (element) throws(ServiceError) in
@@ -78,6 +94,7 @@ extension ZoneChangesRequest: Message {
     }
   }
 
+  /// The schema of the request: the members of a zone's request beside `zones`, and the list.
   package static func schema(in scope: SchemaScope) -> JSONSchema {
     let zone = RecordChangesRequest.schema(in: scope)
     let named = JSONSchema.all(of: [
@@ -92,7 +109,10 @@ extension ZoneChangesRequest: Message {
 }
 
 extension MessageReader {
-  /// The member `clientChangeTokenData`, where there is one: bytes in base64.
+  /// Returns the bytes of the member `clientChangeTokenData`; nil when there is none.
+  ///
+  /// - Throws: `BAD_REQUEST` for a text that is not base64, and for more than
+  ///   `ServiceLimits.clientChangeTokenSize` bytes.
   func clientChangeTokenData() throws(ServiceError) -> Data? {
     guard let member = try optional("clientChangeTokenData") else { return nil }
     guard let data = Data(base64Encoded: try member.string()) else {

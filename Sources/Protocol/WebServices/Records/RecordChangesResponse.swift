@@ -2,20 +2,29 @@ import CloudKitModel
 import Foundation
 import JSONCoding
 
-/// A part of one zone's change feed: the answer of `records/changes`, or an item of that of
+/// A page of one zone's change feed: the answer of `records/changes`, or an item of the answer of
 /// `changes/zone`.
+///
+/// ```
+/// { "zoneID": { "zoneName": "Notes", "zoneType": "REGULAR_CUSTOM_ZONE" },
+///   "records": [ … ], "syncToken": "…", "moreComing": false }
+/// ```
 public struct RecordChangesResponse: Sendable, Hashable {
+  /// The zone of the page.
   public var zoneID: ZoneID
+  /// The changes. Each record appears once, with its latest state.
   public var changes: [RecordChange]
-  /// Stands for what was read up to here.
+  /// The token with which the next request continues after this page.
   public var syncToken: String
-  /// Whether there is more to read now.
+  /// Whether the feed already has more changes.
   public var moreComing: Bool
-  /// What the asking device left with its last changes of the zone. Petrel's addition: Apple's
-  /// native client gets it over its own protocol.
+  /// The data that the same device sent with its last changes of the zone. Petrel's addition:
+  /// Apple's native client receives the data over another protocol.
   public var clientChangeTokenData: Data?
+  /// The settings for writing the records. They are not part of the message.
   public var detail = RecordDetail()
 
+  /// Creates a page.
   public init(
     zoneID: ZoneID, changes: [RecordChange], syncToken: String, moreComing: Bool,
     clientChangeTokenData: Data? = nil
@@ -31,6 +40,7 @@ public struct RecordChangesResponse: Sendable, Hashable {
 extension RecordChangesResponse: Message {
   package var approximateSize: Int { 512 * (changes.count + 1) }
 
+  /// Reads a page. Data that is not base64 is left out of ``clientChangeTokenData``.
   package init(_ reader: MessageReader) throws(ServiceError) {
     let zoneID = try reader.zoneID() ?? .default
     self.init(
@@ -44,6 +54,7 @@ extension RecordChangesResponse: Message {
     }
   }
 
+  /// Writes a page. The settings of ``detail`` apply to the records, not to the page itself.
   package func write(to writer: inout JSONWriter, context: MessageContext) {
     var recordContext = context
     recordContext.numbersAsStrings = detail.numbersAsStrings
@@ -63,6 +74,7 @@ extension RecordChangesResponse: Message {
     }
   }
 
+  /// The schema of a page. A record in it is either complete or deleted.
   package static func schema(in scope: SchemaScope) -> JSONSchema {
     let deleted = JSONSchema.object([
       "recordName": .text, "recordType": .text, "zoneID": ZoneID.schema(in: scope),
@@ -80,7 +92,9 @@ extension RecordChangesResponse: Message {
 }
 
 extension RecordChange {
-  /// - Parameter zoneID: the zone of a record that does not name it.
+  /// Reads a change.
+  ///
+  /// - Parameter zoneID: The zone of a record that does not name its own.
   fileprivate init(_ reader: MessageReader, zoneID: ZoneID) throws(ServiceError) {
     let named = try reader.zoneID()
     guard try reader.optionalBool("deleted") == true else {
@@ -95,6 +109,7 @@ extension RecordChange {
       recordType: try reader.optionalString("recordType") ?? "")
   }
 
+  /// Writes the record, or the identifiers of a deleted one with `"deleted": true`.
   fileprivate func write(
     to writer: inout JSONWriter, context: MessageContext, desiredKeys: Set<String>?
   ) {
@@ -113,10 +128,12 @@ extension RecordChange {
   }
 }
 
-/// The answer of `changes/zone`.
+/// The answer of `changes/zone`: one page for each zone, in the order of the request.
 public struct ZoneChangesResponse: Sendable {
+  /// The pages, and the errors of zones that failed.
   public var zones: [Result<RecordChangesResponse, FailedItem>]
 
+  /// Creates an answer.
   public init(zones: [Result<RecordChangesResponse, FailedItem>]) {
     self.zones = zones
   }

@@ -2,10 +2,19 @@ import CloudKitModel
 import Foundation
 import JSONCoding
 
+/// The operation dictionary of `records/modify`.
+///
+/// ```
+/// { "operationType": "update",
+///   "record": { "recordName": "n-1", "recordChangeTag": "e",
+///               "fields": { "title": { "value": "Milk" } } } }
+/// ```
 extension RecordOperation {
-  /// Reads an operation of `records/modify`.
+  /// Reads an operation. A `create` without a record name gets a random UUID as its name.
   ///
-  /// - Parameter zoneID: the request's zone, for records that name none.
+  /// - Parameter zoneID: The zone of the request, for records that name none.
+  /// - Throws: `BAD_REQUEST` for an unknown operation, a missing name, and values that cannot be
+  ///   read.
   init(_ reader: MessageReader, zoneID: ZoneID) throws(ServiceError) {
     let name = try reader.member("operationType").string()
     guard let kind = Kind(rawValue: name) else {
@@ -23,7 +32,8 @@ extension RecordOperation {
     }
     let recordID = RecordID(recordName: recordName ?? "", zoneID: recordZone)
     let recordType = try record.optionalString("recordType")
-    // Names with '_' are a system's. There may be such a record, and users make their own.
+    // Names that begin with `_` belong to the system. Such records can be changed, and users may
+    // create their own records of type `Users`.
     if !recordID.recordName.hasPrefix("_") || (kind.mayCreate && recordType != "Users") {
       try record.checked { () throws(ModelError) in try recordID.validate() }
     }
@@ -38,6 +48,7 @@ extension RecordOperation {
     if recordType == ShareContent.recordType { shareContent = try ShareContent(record) }
   }
 
+  /// Writes the operation.
   func write(to writer: inout JSONWriter, context: MessageContext) {
     writer.object { writer in
       writer.member("operationType", kind.rawValue)
@@ -62,6 +73,7 @@ extension RecordOperation {
     }
   }
 
+  /// The schema of an operation.
   static func schema(in scope: SchemaScope) -> JSONSchema {
     let record = JSONSchema.object(
       [
@@ -92,6 +104,7 @@ extension RecordOperation {
       ], isOpen: true)
   }
 
+  /// Writes the fields. `{ "value": null }` removes a field.
   private func writeFields(to writer: inout JSONWriter, context: MessageContext) {
     writer.key("fields")
     writer.object { writer in
@@ -109,7 +122,7 @@ extension RecordOperation {
 }
 
 extension RecordOperation.Kind {
-  /// Whether the operation makes a record where there is none.
+  /// Whether the operation creates the record when there is none.
   fileprivate var mayCreate: Bool {
     switch self {
     case .create, .forceUpdate, .forceReplace: true

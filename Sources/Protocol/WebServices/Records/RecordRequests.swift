@@ -2,26 +2,44 @@ import CloudKitModel
 import Foundation
 import JSONCoding
 
-/// The body of `records/modify`.
+/// The body of `records/modify`: up to `ServiceLimits.operationsPerRequest` operations on
+/// records.
+///
+/// ```
+/// { "atomic": true,
+///   "operations": [ { "operationType": "forceUpdate",
+///                     "record": { "recordName": "n-1", "recordType": "Note",
+///                                 "fields": { "title": { "value": "Milk" } } } } ] }
+/// ```
 public struct ModifyRecordsRequest: Sendable {
-  /// In order; operations that could not be read stand as failed items.
+  /// The operations, in the order of the request. An operation that could not be read is a failed
+  /// item.
   public var operations: [Result<RecordOperation, FailedItem>]
+  /// Whether a failed operation undoes the other operations in its zone. True by default on the
+  /// wire; it has no effect in the default zone.
   public var isAtomic: Bool
-  /// The fields that the answer shall hold; nil means all.
+  /// The fields of the records in the answer; nil means all.
   public var desiredKeys: Set<String>?
-  /// The fields of single operations' answers, by their place in the request.
+  /// The fields in the answers of single operations, by their index in the request. Other
+  /// operations have those of ``desiredKeys``.
   public var itemDesiredKeys: [Int: Set<String>] = [:]
+  /// Whether the answer has integers and doubles as strings.
   public var numbersAsStrings: Bool
-  /// What the device wants to be told by its later fetches from the zones changed here. Petrel's
-  /// addition: Apple's native client sends it over its own protocol.
+  /// The data that the same device receives with its later fetches from the changed zones, at most
+  /// `ServiceLimits.clientChangeTokenSize` bytes. Petrel's addition: Apple's native client sends
+  /// the data over another protocol.
   public var clientChangeTokenData: Data?
-  /// Names the request, so that a server that gets it again carries out only what it has not yet.
-  /// Petrel's addition: after a lost answer a client may send the same request again.
+  /// The identifier of the request, of 1 to `ServiceLimits.nameLength` bytes. Petrel's addition.
+  ///
+  /// A client that lost an answer may send the same request again with the same identifier. The
+  /// server then carries out only the operations that it has not carried out yet.
   public var requestID: String?
 
-  /// Whether each operation names its record, so that the server chooses no name.
+  /// Whether each operation names its record. Otherwise the server chooses names, and two equal
+  /// requests may create different records.
   public private(set) var namesAllRecords = true
 
+  /// Creates a request.
   public init(
     operations: [RecordOperation], isAtomic: Bool, desiredKeys: Set<String>? = nil,
     requestID: String? = nil
@@ -38,6 +56,9 @@ public struct ModifyRecordsRequest: Sendable {
 extension ModifyRecordsRequest: Message {
   package var approximateSize: Int { 256 * (operations.count + 1) }
 
+  /// Reads the request. Each operation that cannot be read becomes a failed item.
+  ///
+  /// - Throws: `BAD_REQUEST` for too many operations, and for mistakes outside of the operations.
   package init(_ reader: MessageReader) throws(ServiceError) {
     let zoneID = try reader.zoneID() ?? .default
     let list = try reader.operations("operations")
@@ -111,26 +132,37 @@ extension ModifyRecordsRequest: Message {
   }
 }
 
+/// Schemas of members that several requests have.
 extension JSONSchema {
+  /// The schema of `desiredKeys`.
   static let desiredKeys = JSONSchema([
     "type": ["array", "null"], "items": ["type": "string"],
     "description": "The fields that the answer has. Absent and null mean all of them.",
   ])
+  /// The schema of `numbersAsStrings`.
   static let numbersAsStrings = JSONSchema([
     "type": "boolean", "default": false,
     "description": "Whether integers and doubles of the answer are strings.",
   ])
 }
 
-/// The body of `records/lookup`.
+/// The body of `records/lookup`: it asks for records by their names.
+///
+/// ```
+/// { "records": [ { "recordName": "n-1" }, { "recordName": "n-2", "desiredKeys": [ "title" ] } ] }
+/// ```
 public struct LookupRecordsRequest: Sendable {
+  /// The records, in the order of the answer.
   public var recordIDs: [RecordID]
-  /// The fields that the answer shall hold; nil means all.
+  /// The fields of the records in the answer; nil means all.
   public var desiredKeys: Set<String>?
-  /// The fields of single records, by their place in the request.
+  /// The fields of single records, by their index in the request. Other records have those of
+  /// ``desiredKeys``.
   public var itemDesiredKeys: [Int: Set<String>] = [:]
+  /// Whether the answer has integers and doubles as strings.
   public var numbersAsStrings: Bool
 
+  /// Creates a request.
   public init(recordIDs: [RecordID], desiredKeys: Set<String>? = nil) {
     self.recordIDs = recordIDs
     self.desiredKeys = desiredKeys
@@ -142,6 +174,7 @@ public struct LookupRecordsRequest: Sendable {
 extension LookupRecordsRequest: Message {
   package var approximateSize: Int { 128 * (recordIDs.count + 1) }
 
+  /// Reads the request. Some clients send a bare record name in the place of an object.
   package init(_ reader: MessageReader) throws(ServiceError) {
     let zoneID = try reader.zoneID() ?? .default
     recordIDs = []
@@ -189,7 +222,7 @@ extension LookupRecordsRequest: Message {
 }
 
 extension LookupRecordsRequest {
-  /// A record by its name, or by an object with its name.
+  /// The schema of an element: a record name, or an object with one.
   package static func elementSchema(in scope: SchemaScope) -> JSONSchema {
     .any(of: [
       .text,
@@ -201,17 +234,27 @@ extension LookupRecordsRequest {
   }
 }
 
-/// The body of `records/query`.
+/// The body of `records/query`: it asks for the records that pass a query.
+///
+/// ```
+/// { "query": { "recordType": "Note" }, "zoneID": { "zoneName": "Notes" }, "resultsLimit": 50 }
+/// ```
 public struct QueryRecordsRequest: Sendable {
+  /// The query.
   public var query: Query
-  /// The zone to search; nil means every zone of the database.
+  /// The zone to search; nil means every zone of the database. On the wire, `zoneWide` says so;
+  /// without both members the default zone is searched.
   public var zoneID: ZoneID?
-  /// Records in the answer at most; 0 leaves it to the server.
+  /// The largest number of records in the answer. 0 leaves the number to the server.
   public var resultsLimit: Int
+  /// The marker of the previous answer to the same query; nil asks for the first page.
   public var continuationMarker: String?
+  /// The fields of the records in the answer; nil means all.
   public var desiredKeys: Set<String>?
+  /// Whether the answer has integers and doubles as strings.
   public var numbersAsStrings: Bool
 
+  /// Creates a request.
   public init(
     query: Query, zoneID: ZoneID?, resultsLimit: Int = 0, continuationMarker: String? = nil,
     desiredKeys: Set<String>? = nil
@@ -228,6 +271,10 @@ public struct QueryRecordsRequest: Sendable {
 extension QueryRecordsRequest: Message, MessageObject {
   package static let blank = QueryRecordsRequest(query: Query(recordType: ""), zoneID: nil)
 
+  /// Codes the members.
+  ///
+  /// The wire has two members for the zone. `zoneID` names one; `"zoneWide": true` means all.
+  /// Without either, the default zone is searched.
   package mutating func code<Coder: MessageCoder & ~Copyable>(
     _ coder: inout Coder
   ) throws(Coder.Failure) {
@@ -246,13 +293,14 @@ extension QueryRecordsRequest: Message, MessageObject {
   }
 }
 
-/// How the records of an answer are written.
+/// The settings for writing the records of an answer.
 public struct RecordDetail: Sendable, Hashable {
   /// The fields to write; nil means all.
   public var desiredKeys: Set<String>?
-  /// Whether integers and doubles are strings, for readers with 53-bit numbers.
+  /// Whether integers and doubles are written as strings. JavaScript's numbers have 53 bits.
   public var numbersAsStrings: Bool
 
+  /// Creates settings.
   public init(desiredKeys: Set<String>? = nil, numbersAsStrings: Bool = false) {
     self.desiredKeys = desiredKeys
     self.numbersAsStrings = numbersAsStrings
@@ -260,20 +308,32 @@ public struct RecordDetail: Sendable, Hashable {
 }
 
 /// The answer of `records/modify`, `records/lookup` and `records/query`.
+///
+/// ```
+/// { "records": [ { "recordName": "n-1", "recordType": "Note", "fields": { … }, … },
+///                { "recordName": "n-2", "zoneID": { … }, "deleted": true } ] }
+/// ```
 public struct RecordsResponse: Sendable {
-  /// One record of an answer.
+  /// A successful item of the answer.
   public enum Item: Sendable, Hashable {
+    /// A record.
     case record(Record)
+    /// A record that the request deleted.
     case deleted(RecordID)
   }
 
+  /// The results, and the errors of items that failed. For `records/modify` and `records/lookup`
+  /// they are in the order of the request.
   public var records: [Result<Item, FailedItem>]
+  /// The marker for the next page of `records/query`; nil when there are no more records.
   public var continuationMarker: String?
 
+  /// The settings for writing the records. They are not part of the message.
   public var detail = RecordDetail()
-  /// The fields of single items, by their place; the others have those of ``detail``.
+  /// The fields of single items, by their index. Other items have those of ``detail``.
   public var itemDesiredKeys: [Int: Set<String>] = [:]
 
+  /// Creates an answer.
   public init(records: [Result<Item, FailedItem>], continuationMarker: String? = nil) {
     self.records = records
     self.continuationMarker = continuationMarker
@@ -283,11 +343,14 @@ public struct RecordsResponse: Sendable {
 extension RecordsResponse: Message {
   package var approximateSize: Int { 512 * (records.count + 1) }
 
+  /// Reads an answer. Its ``detail`` stays at the default, because the message does not have it.
   package init(_ reader: MessageReader) throws(ServiceError) {
     records = try [Result<Item, FailedItem>](reader.member("records"))
     continuationMarker = try reader.optionalString("continuationMarker")
   }
 
+  /// Writes the answer. Each record has its own fields of ``itemDesiredKeys``, or those of
+  /// ``detail``.
   package func write(to writer: inout JSONWriter, context: MessageContext) {
     var context = context
     context.numbersAsStrings = context.numbersAsStrings || detail.numbersAsStrings
@@ -318,6 +381,7 @@ extension RecordsResponse: Message {
 }
 
 extension RecordsResponse.Item: MessagePart {
+  /// Reads an item. `"deleted": true` marks a deleted record.
   package init(_ reader: MessageReader) throws(ServiceError) {
     guard try reader.optionalBool("deleted") == true else {
       self = .record(try Record(reader))
@@ -353,13 +417,13 @@ extension RecordsResponse.Item: MessagePart {
 }
 
 extension MessageReader {
-  /// The member `zoneID`, where there is one.
+  /// Returns the zone of the member `zoneID`; nil when there is none.
   func zoneID() throws(ServiceError) -> ZoneID? {
     guard let zone = try optional("zoneID") else { return nil }
     return try ZoneID(zone)
   }
 
-  /// The `desiredKeys` of a list's items, by their places.
+  /// Returns the `desiredKeys` of a list's elements, by their indexes.
   fileprivate func itemDesiredKeys() throws(ServiceError) -> [Int: Set<String>] {
     var keys: [Int: Set<String>] = [:]
     for (index, element) in try elements().enumerated() where element.node.isObject {

@@ -2,14 +2,16 @@ import CloudKitModel
 import Foundation
 import JSONCoding
 
+/// The field value of Apple's reference: `{ "value": "Milk", "type": "STRING" }`.
 extension RecordValue {
+  /// The description of field values in requests.
   private static let description = """
     Without `type` the value's own JSON decides: STRING, INT64 for a whole number or a boolean, DOUBLE, and \
     LOCATION, REFERENCE or ASSETID by the members of an object. In a record an empty object counts as null; in a \
     filter it is a mistake. UNKNOWN_LIST is for an empty list alone.
     """
 
-  /// The shape of `{ "value": …, "type": … }`.
+  /// The schema of `{ "value": …, "type": … }`.
   static func schema(in scope: SchemaScope) -> JSONSchema {
     scope.named("FieldValue") { scope in
       let structured = [
@@ -48,7 +50,7 @@ extension RecordValue {
     }
   }
 
-  /// The shape of a filter's value, which may be null.
+  /// The schema of a filter's value, which may be null.
   static func filterSchema(in scope: SchemaScope) -> JSONSchema {
     switch scope.direction {
     case .requests:
@@ -61,7 +63,7 @@ extension RecordValue {
     }
   }
 
-  /// The shape of one value in an answer. Numbers may be asked for as strings.
+  /// The schema of one value in an answer. Numbers are strings when the request asks for it.
   private static func schema(of element: ValueType, in scope: SchemaScope) -> JSONSchema {
     switch element {
     case .string: .text
@@ -75,14 +77,16 @@ extension RecordValue {
     }
   }
 
-  /// Reads `{ "value": …, "type": … }`; nil when the value is null.
+  /// Reads `{ "value": …, "type": … }`.
   ///
-  /// Without a type it is taken from the JSON: strings, whole numbers (INT64), other numbers
-  /// (DOUBLE), and objects by their keys. A list with a DOUBLE among its numbers is a DOUBLE_LIST.
+  /// Without a type the JSON decides: strings, whole numbers and booleans (INT64), other numbers
+  /// (DOUBLE), and objects by their members. A list with a DOUBLE among its numbers is a
+  /// DOUBLE_LIST.
   ///
-  /// An empty object counts as null: OpenCloudKit removes fields with it.
-  ///
-  /// - Throws: also when there are members, but no `value`: a misspelt one must not remove a field.
+  /// - Returns: nil when the value is null, and for an empty object, with which OpenCloudKit
+  ///   removes fields.
+  /// - Throws: `BAD_REQUEST` for a value that does not fit its type. It also refuses an object with
+  ///   other members but without `value`: a misspelt member must not remove a field.
   static func read(_ reader: MessageReader) throws(ServiceError) -> RecordValue? {
     guard let valueReader = try reader.optional("value") else {
       let node = reader.node
@@ -106,7 +110,7 @@ extension RecordValue {
     return try typed(valueReader, type)
   }
 
-  /// Writes `{ "value": …, "type": … }`, with `"isEncrypted": true` where it is.
+  /// Writes `{ "value": …, "type": … }`, and `"isEncrypted": true` for an encrypted field.
   func write(
     to writer: inout JSONWriter, context: MessageContext, isEncrypted: Bool = false
   ) {
@@ -128,9 +132,10 @@ extension RecordValue {
 
   // MARK: Reading
 
-  /// The type that clients have seen empty lists of Apple's service with.
+  /// The type with which Apple's service was seen to return empty lists.
   private static let unknownList = "UNKNOWN_LIST"
 
+  /// Returns the value with the type that its JSON suggests.
   private static func inferred(_ reader: MessageReader) throws(ServiceError) -> RecordValue {
     let node = reader.node
     if let string = node.string { return .string(string) }
@@ -139,7 +144,7 @@ extension RecordValue {
     if let bool = node.bool { return .int64(bool ? 1 : 0) }
     if node.isArray {
       let elements = try reader.elements()
-      // The store gives it the type of its field, where that is known.
+      // The store replaces the type by that of the field, where the field is known.
       guard let first = elements.first else { return .list(of: .string, []) }
       guard !first.node.isArray else { throw first.mistake("lists cannot hold lists") }
       var element = try inferred(first).type.element
@@ -158,6 +163,7 @@ extension RecordValue {
     throw reader.mistake("is neither a location, a reference nor an asset")
   }
 
+  /// Returns the value of a given type.
   private static func typed(
     _ reader: MessageReader, _ type: FieldType
   ) throws(ServiceError) -> RecordValue {
@@ -168,6 +174,8 @@ extension RecordValue {
     return .list(of: type.element, values)
   }
 
+  /// Returns a single value of a given type. Numbers in strings, booleans for integers, and
+  /// floating-point numbers for doubles are accepted.
   private static func single(
     _ reader: MessageReader, _ element: ValueType
   ) throws(ServiceError) -> RecordValue {
@@ -207,12 +215,14 @@ extension RecordValue {
     }
   }
 
-  /// - Throws: where the answer of an upload that failed stands in an asset's place.
+  /// Throws an error when the value is the answer of a failed upload in the place of an asset.
   private static func checkUpload(_ reader: MessageReader) throws(ServiceError) {
     guard let error = ServiceError(reader) else { return }
     throw reader.mistake("the file was not uploaded (\(error))")
   }
 
+  /// Returns the error for a value that does not have the expected type. Its first words are those
+  /// of Apple's service.
   private static func mismatch(
     _ reader: MessageReader, _ type: FieldType, found: String? = nil
   ) -> ServiceError {
@@ -221,13 +231,14 @@ extension RecordValue {
 
   // MARK: Writing
 
+  /// Writes the value without its type.
   private func writeBare(to writer: inout JSONWriter, context: MessageContext) {
     switch self {
     case .string(let string): writer.value(string)
     case .int64(let int):
       context.numbersAsStrings ? writer.value(String(int)) : writer.value(int)
     case .double(let double):
-      // JSON has no NaN and no infinities; as strings they survive.
+      // JSON has no NaN and no infinities; strings can represent them.
       context.numbersAsStrings || !double.isFinite
         ? writer.value(double.description) : writer.value(double)
     case .timestamp(let timestamp): writer.value(timestamp.milliseconds)

@@ -4,7 +4,7 @@ extension SharePermission: MessagePart {}
 extension ShareAcceptance: MessagePart {}
 extension ShareRole: MessagePart {}
 
-/// What a record of type `cloudkit.share` has beyond its fields.
+/// The members of a record of type `cloudkit.share` beside its fields.
 extension ShareContent: MessageObject {
   package static let blank = ShareContent()
 
@@ -21,6 +21,7 @@ extension ShareContent: MessageObject {
   }
 }
 
+/// The object `forRecord` of a request that creates a share.
 extension ShareContent.Root: MessageObject {
   package static let blank = ShareContent.Root(recordName: "")
 
@@ -32,6 +33,7 @@ extension ShareContent.Root: MessageObject {
   }
 }
 
+/// The participant dictionary of Apple's reference. `participantId` and `oneTimeURL` are optional.
 extension ShareParticipant: MessageObject {
   package static let schemaName: String? = "ShareParticipant"
   package static let blank = ShareParticipant(

@@ -1,15 +1,21 @@
 import CloudKitModel
 
-/// The body of `records/resolve` and `records/accept`.
+/// The body of `records/resolve` and `records/accept`: shares to look at, or to accept.
+///
+/// ```
+/// { "shortGUIDs": [ { "value": "0a1B2c…", "shouldFetchRootRecord": true } ] }
+/// ```
 public struct ResolveSharesRequest: Sendable, Hashable {
-  /// One share to look at or to accept.
+  /// A share of the request.
   public struct Item: Sendable, Hashable {
-    /// The last part of the share's URL.
+    /// The identifier of the share, the last part of its URL.
     public var shortGUID: String
+    /// Whether the answer contains the root record.
     public var fetchesRootRecord: Bool
-    /// The fields of the root record; nil means all.
+    /// The fields of the root record in the answer; nil means all.
     public var rootRecordDesiredKeys: [String]?
 
+    /// Creates an item.
     public init(
       shortGUID: String, fetchesRootRecord: Bool = false, rootRecordDesiredKeys: [String]? = nil
     ) {
@@ -19,9 +25,10 @@ public struct ResolveSharesRequest: Sendable, Hashable {
     }
   }
 
-  /// In order.
+  /// The shares, at most `ServiceLimits.operationsPerRequest`.
   public var items: [Item]
 
+  /// Creates a request.
   public init(items: [Item]) {
     self.items = items
   }
@@ -55,20 +62,28 @@ extension ResolveSharesRequest.Item: MessageObject {
 public struct SharesResponse: Sendable, Hashable {
   /// A share as the caller sees it.
   public struct Share: Sendable, Hashable {
+    /// The identifier of the share, the last part of its URL.
     public var shortGUID: String
+    /// The container of the share.
     public var containerIdentifier: String
+    /// The zone of the shared records, with its owner's record name.
     public var zoneID: ZoneID
-    /// Nil for the share of a whole zone.
+    /// The name of the root record; nil for the share of a whole zone.
     public var rootRecordName: String?
-    /// Only where it was asked for.
+    /// The root record, if the request asked for it.
     public var rootRecord: Record?
-    /// The share's own record.
+    /// The share itself, a record of type `cloudkit.share`.
     public var share: Record
+    /// The owner of the shared records.
     public var ownerIdentity: UserIdentity
+    /// The caller's permission for the shared records.
     public var permission: SharePermission
+    /// The caller's answer to the invitation.
     public var acceptance: ShareAcceptance
+    /// The caller's role in the share.
     public var role: ShareRole
 
+    /// Creates a share.
     public init(
       shortGUID: String, containerIdentifier: String, zoneID: ZoneID, rootRecordName: String?,
       rootRecord: Record? = nil, share: Record, ownerIdentity: UserIdentity,
@@ -87,16 +102,17 @@ public struct SharesResponse: Sendable, Hashable {
     }
   }
 
-  /// In the order of the request.
+  /// The shares, and the errors of items that failed, in the order of the request.
   public var results: [Result<Share, FailedItem>]
 
+  /// Creates an answer.
   public init(results: [Result<Share, FailedItem>]) {
     self.results = results
   }
 }
 
-// The zones are other users', so owners' names stand for themselves: the context is that of messages that
-// name no zones.
+// The zones belong to other users, so the messages must name the owners. The context of messages
+// without zones does that.
 extension SharesResponse: Message, MessageObject {
   package static let blank = SharesResponse(results: [])
 
@@ -132,6 +148,7 @@ extension SharesResponse.Share: MessageObject {
     try coder.required("participantType", &role)
   }
 
+  /// The object that contains a short GUID on the wire.
   private struct ShortGUID: MessageObject {
     var value: String
 

@@ -1,10 +1,13 @@
 import CloudKitModel
 import JSONCoding
 
+/// The location dictionary of Apple's reference, such as `{ "latitude": 47.4, "longitude": 8.5 }`.
+/// The two coordinates are required.
 extension Location: MessageObject {
   package static let schemaName: String? = "Location"
   package static let blank = Location(latitude: 0, longitude: 0)
 
+  /// Codes the members, and checks that the coordinates are in range.
   package mutating func code<Coder: MessageCoder & ~Copyable>(
     _ coder: inout Coder
   ) throws(Coder.Failure) {
@@ -21,7 +24,11 @@ extension Location: MessageObject {
   }
 }
 
+/// The reference dictionary of Apple's reference.
+///
+///     { "recordName": "n-1", "zoneID": { "zoneName": "Notes" }, "action": "DELETE_SELF" }
 extension Reference: MessagePart {
+  /// Reads a reference. Without an action it has no effect on its record.
   package init(_ reader: MessageReader) throws(ServiceError) {
     var action = Action.none
     if let member = try reader.optional("action") { action = try Action(member) }
@@ -31,6 +38,7 @@ extension Reference: MessagePart {
       recordName: try reader.member("recordName").string(), zoneID: zoneID, action: action)
   }
 
+  /// Writes the reference. A missing zone is written where the context asks for it.
   package func write(to writer: inout JSONWriter, context: MessageContext) {
     writer.object { writer in
       writer.member("recordName", recordName)
@@ -42,6 +50,7 @@ extension Reference: MessagePart {
     }
   }
 
+  /// The schema of a reference. Requests may have the number of an action in the place of its name.
   package static func schema(in scope: SchemaScope) -> JSONSchema {
     scope.named("Reference") { scope in
       let zoneID = ZoneID.schema(in: scope)
@@ -62,7 +71,8 @@ extension Reference: MessagePart {
 }
 
 extension Reference.Action {
-  /// Reads an action's name. AgileCloudSDK sends the numbers of its constants.
+  /// Reads the name of an action. AgileCloudSDK sends the numbers of its constants: 0 for `NONE`, 1
+  /// for `DELETE_SELF`.
   fileprivate init(_ reader: MessageReader) throws(ServiceError) {
     switch reader.node.int {
     case 0: self = .none
@@ -77,6 +87,7 @@ extension Reference.Action {
   }
 }
 
+/// The asset dictionary of Apple's reference.
 extension Asset: MessageObject {
   package static let schemaName: String? = "Asset"
   package static let blank = Asset(fileChecksum: "", size: 0)

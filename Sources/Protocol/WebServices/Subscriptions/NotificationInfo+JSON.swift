@@ -1,7 +1,9 @@
 import CloudKitModel
 
-/// A `notificationInfo` dictionary. The keys that Apple's reference lacks (title, subtitle, mutable content,
-/// collapse ID) are named as the native properties.
+/// The `notificationInfo` dictionary of Apple's reference.
+///
+/// The reference has no members for title, subtitle, mutable content and collapse ID. Petrel names
+/// these members like the native properties. `additionalFields` is the wire name of `desiredKeys`.
 extension NotificationInfo: MessageObject {
   package static let schemaName: String? = "NotificationInfo"
   package static let blank = NotificationInfo()

@@ -2,12 +2,20 @@ import CloudKitModel
 import Foundation
 import JSONCoding
 
+/// The subscription dictionary of Apple's reference.
+///
+/// ```
+/// { "subscriptionID": "new-art", "subscriptionType": "query", "zoneWide": true,
+///   "query": { "recordType": "Artwork", "filterBy": [] }, "firesOn": [ "create" ],
+///   "notificationInfo": { "alertBody": "New artwork" } }
+/// ```
 extension Subscription: MessagePart {
-  /// Reads a subscription dictionary.
+  /// Reads a subscription. Without an ID the subscription gets a random UUID.
   ///
-  /// Type `zone` with a zone is a record-zone subscription whatever `zoneWide` says; without one it
-  /// is a database subscription, as is type `database`. A query subscription without a zone and
-  /// without `zoneWide` watches the default zone, as CloudKit JS has it.
+  /// - Type `zone` with a zone is a record-zone subscription, whatever `zoneWide` says.
+  /// - Type `zone` without a zone is a database subscription, and so is type `database`.
+  /// - A query subscription without a zone watches all zones with `zoneWide`, otherwise the default
+  ///   zone. CloudKit JS has the same rule.
   package init(_ reader: MessageReader) throws(ServiceError) {
     let type = try reader.member("subscriptionType").string()
     let subscriptionID = try reader.optionalString("subscriptionID") ?? UUID().uuidString
@@ -34,11 +42,15 @@ extension Subscription: MessagePart {
     }
   }
 
+  /// Writes the subscription.
   package func write(to writer: inout JSONWriter, context: MessageContext) {
     write(to: &writer, context: context, replaced: nil)
   }
 
-  /// - Parameter replaced: the kind of the subscription that this one replaced, where it is another.
+  /// Writes the subscription.
+  ///
+  /// - Parameter replaced: The kind of the subscription that this one replaced, if the kind is
+  ///   another; otherwise nil.
   package func write(
     to writer: inout JSONWriter, context: MessageContext, replaced: KindName?
   ) {
@@ -74,6 +86,8 @@ extension Subscription: MessagePart {
     }
   }
 
+  /// The schema of a subscription. In requests nearly all members are optional, because a deletion
+  /// has the ID alone.
   package static func schema(in scope: SchemaScope) -> JSONSchema {
     scope.named("Subscription") { scope in
       var members: [String: JSONSchema] = [
@@ -96,7 +110,7 @@ extension Subscription: MessagePart {
       let kinds = KindName.allCases.map(\.rawValue)
       switch scope.direction {
       case .requests:
-        // A deletion has the ID alone.
+        // The subscription of a deletion has nothing but its ID.
         members["subscriptionID?"] = identifier.described("Absent, the server makes it.")
         members["subscriptionType?"] = JSONSchema.word(kinds).described(
           "zone without a zoneID is a database subscription.")
@@ -116,11 +130,14 @@ extension Subscription: MessagePart {
 }
 
 extension Subscription.Options {
+  /// The events with their names in `firesOn`.
   fileprivate static let wireNames: [(Subscription.Options, String)] = [
     (.firesOnRecordCreation, "create"), (.firesOnRecordUpdate, "update"),
     (.firesOnRecordDeletion, "delete"),
   ]
 
+  /// Reads `firesOn` and `firesOnce`. A missing `firesOn` gives no event, which the validation of
+  /// the subscription refuses.
   init(_ reader: MessageReader) throws(ServiceError) {
     self = []
     for name in try reader.optionalStrings("firesOn") ?? [] {
@@ -132,6 +149,7 @@ extension Subscription.Options {
     if try reader.optionalBool("firesOnce") == true { insert(.firesOnce) }
   }
 
+  /// Writes `firesOn` and `firesOnce` as members of the current object.
   func write(to writer: inout JSONWriter) {
     writer.member(
       "firesOn", ifPresent: Self.wireNames.filter { contains($0.0) }.map { $0.1 })

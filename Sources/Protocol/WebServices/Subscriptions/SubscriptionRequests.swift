@@ -1,10 +1,19 @@
 import CloudKitModel
 import JSONCoding
 
-/// The body of `subscriptions/modify`.
+/// The body of `subscriptions/modify`. Each operation stands alone: a failure does not undo the
+/// others.
+///
+/// ```
+/// { "operations": [ { "operationType": "delete",
+///                     "subscription": { "subscriptionID": "new-art" } } ] }
+/// ```
 public struct ModifySubscriptionsRequest: Sendable {
+  /// The operations, in the order of the request. An operation that could not be read is a failed
+  /// item.
   public var operations: [Result<SubscriptionOperation, FailedItem>]
 
+  /// Creates a request.
   public init(operations: [SubscriptionOperation]) {
     self.operations = operations.map { .success($0) }
   }
@@ -21,11 +30,13 @@ extension ModifySubscriptionsRequest: Message, MessageObject {
 }
 
 extension SubscriptionOperation: MessagePart {
+  /// The names of the operations on the wire.
   private enum Name: String, CaseIterable, MessagePart {
     case create, update, delete
   }
 
-  /// `create` and `update` both save: CloudKit replaces a subscription that is saved again under its ID.
+  /// Reads an operation. `create` and `update` both save, because CloudKit replaces a subscription
+  /// that is saved again with the same ID.
   package init(_ reader: MessageReader) throws(ServiceError) {
     let subscription = try reader.member("subscription")
     switch try Name(reader.member("operationType")) {
@@ -60,10 +71,16 @@ extension SubscriptionOperation: MessagePart {
   }
 }
 
-/// The body of `subscriptions/lookup`.
+/// The body of `subscriptions/lookup`: it asks for subscriptions by their IDs.
+///
+/// ```
+/// { "subscriptions": [ { "subscriptionID": "new-art" } ] }
+/// ```
 public struct LookupSubscriptionsRequest: Sendable {
+  /// The IDs, in the order of the answer.
   public var subscriptionIDs: [String]
 
+  /// Creates a request.
   public init(subscriptionIDs: [String]) {
     self.subscriptionIDs = subscriptionIDs
   }
@@ -81,7 +98,7 @@ extension LookupSubscriptionsRequest: Message, MessageObject {
     subscriptionIDs = subscriptions.map(\.subscriptionID)
   }
 
-  /// A subscription by an object with its ID, or by a bare one, as OpenCloudKit sends it.
+  /// A subscription in a request: an object with its ID, or the bare ID that OpenCloudKit sends.
   private struct SoughtSubscription: MessagePart {
     var subscriptionID: String
 
@@ -104,16 +121,21 @@ extension LookupSubscriptionsRequest: Message, MessageObject {
 
 /// The answer of `subscriptions/list`, `subscriptions/lookup` and `subscriptions/modify`.
 public struct SubscriptionsResponse: Sendable {
-  /// One subscription of an answer.
+  /// A successful item of the answer.
   public enum Item: Sendable, Hashable {
-    /// - Parameter replaced: the kind of the subscription that had the ID before, where a save replaced
-    ///   one of another kind. Petrel's own.
+    /// A subscription.
+    ///
+    /// - Parameter replaced: The kind of the subscription that had the ID before, when a save
+    ///   replaced one of another kind. Petrel's addition.
     case subscription(Subscription, replaced: Subscription.KindName? = nil)
+    /// A subscription that the request deleted.
     case deleted(subscriptionID: String)
   }
 
+  /// The results, and the errors of items that failed.
   public var subscriptions: [Result<Item, FailedItem>]
 
+  /// Creates an answer.
   public init(subscriptions: [Result<Item, FailedItem>]) {
     self.subscriptions = subscriptions
   }
@@ -138,7 +160,8 @@ extension SubscriptionsResponse.Item: MessagePart {
       self = .deleted(subscriptionID: try reader.member("subscriptionID").string())
       return
     }
-    // A kind that a later server knows is no reason to refuse its answer.
+    // A later server may send a kind that this client does not know. The client then ignores it,
+    // because the rest of the answer is valid.
     let replaced = try reader.optionalString("replacedSubscriptionType")
     self = .subscription(
       try Subscription(reader), replaced: replaced.flatMap(Subscription.KindName.init))

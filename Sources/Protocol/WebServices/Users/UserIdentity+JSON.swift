@@ -2,6 +2,12 @@ import CloudKitModel
 import Foundation
 import JSONCoding
 
+/// The user dictionary of Apple's reference.
+///
+/// ```
+/// { "userRecordName": "_ab12…", "nameComponents": { "givenName": "Mei", "familyName": "Chen" },
+///   "lookupInfo": { "emailAddress": "mei@example.com" } }
+/// ```
 extension UserIdentity: MessageObject {
   package static let schemaName: String? = "UserIdentity"
   package static let blank = UserIdentity()
@@ -15,6 +21,7 @@ extension UserIdentity: MessageObject {
   }
 }
 
+/// The `lookupInfo` dictionary of Apple's reference.
 extension UserLookup: MessageObject {
   package static let schemaName: String? = "UserLookup"
   package static let blank = UserLookup()
@@ -28,6 +35,8 @@ extension UserLookup: MessageObject {
   }
 }
 
+/// The `nameComponents` dictionary of Apple's reference. Names are texts for people, so they may
+/// contain any character.
 extension PersonNameComponents: MessageObject {
   package static var schemaName: String? { "NameComponents" }
   package static var blank: PersonNameComponents { PersonNameComponents() }

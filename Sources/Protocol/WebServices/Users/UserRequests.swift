@@ -4,13 +4,17 @@ import JSONCoding
 
 /// The answer of `users/caller`.
 ///
-/// Apple's reference has it as a list of one user, `users`; CloudKit JS and MistKit read the members
-/// of the user in its place. It has both.
+/// Apple's reference gives it as `users`, a list with one user. CloudKit JS and MistKit read the
+/// members of the user in its place. The answer has both.
 public struct UserResponse: Sendable, Hashable {
+  /// The record name of the caller.
   public var userRecordName: String
+  /// The name of the caller; nil when it is unknown.
   public var nameComponents: PersonNameComponents?
+  /// The addresses of the caller; nil when none is known.
   public var lookup: UserLookup?
 
+  /// Creates an answer.
   public init(
     userRecordName: String, nameComponents: PersonNameComponents? = nil, lookup: UserLookup? = nil
   ) {
@@ -23,6 +27,8 @@ public struct UserResponse: Sendable, Hashable {
 extension UserResponse: Message, MessageObject {
   package static let blank = UserResponse(userRecordName: "")
 
+  /// Codes the caller's members, and the list `users` with the same user. A reader ignores the
+  /// list.
   package mutating func code<Coder: MessageCoder & ~Copyable>(
     _ coder: inout Coder
   ) throws(Coder.Failure) {
@@ -38,13 +44,18 @@ extension UserResponse: Message, MessageObject {
   }
 }
 
-/// The answer of `users/current`, which `users/caller` has replaced.
+/// The answer of `users/current`, an older operation that `users/caller` has replaced.
 public struct CurrentUserResponse: Sendable, Hashable {
+  /// The record name of the caller.
   public var userRecordName: String
+  /// The given name of the caller; nil when it is unknown.
   public var firstName: String?
+  /// The family name of the caller; nil when it is unknown.
   public var lastName: String?
+  /// The e-mail address of the caller; nil when it is unknown.
   public var emailAddress: String?
 
+  /// Creates an answer.
   public init(
     userRecordName: String, firstName: String?, lastName: String?, emailAddress: String?
   ) {
@@ -71,21 +82,23 @@ extension CurrentUserResponse: Message, MessageObject {
 
 // MARK: Finding others
 
-/// How an operation that finds users has them named.
+/// An operation that finds users, with the names that it has on the wire.
 package protocol UserSearchKind: Sendable {
   /// The name of the list of users.
   static var listName: String { get }
-  /// Whether the list may be absent, which asks for everyone.
+  /// Whether the list may be absent, which asks for all users.
   static var mayAskForAll: Bool { get }
-  /// Of these members each entry must have one.
+  /// The members of which each entry must have at least one.
   static var members: [UserLookup.Member] { get }
 }
 
 extension UserLookup {
+  /// The members of a lookup. The raw values are the names on the wire.
   package enum Member: String {
     case emailAddress, phoneNumber, userRecordName
   }
 
+  /// Returns whether the lookup has this member.
   fileprivate func has(_ member: Member) -> Bool {
     switch member {
     case .emailAddress: emailAddress != nil
@@ -95,7 +108,7 @@ extension UserLookup {
   }
 }
 
-/// `users/discover`.
+/// The operation `users/discover` with a body.
 package enum UserDiscovery: UserSearchKind {
   package static let listName = "lookupInfos"
   package static let mayAskForAll = false
@@ -104,21 +117,21 @@ package enum UserDiscovery: UserSearchKind {
   ]
 }
 
-/// `users/lookup/email`.
+/// The operation `users/lookup/email`.
 package enum UserSearchByEmail: UserSearchKind {
   package static let listName = "users"
   package static let mayAskForAll = false
   package static let members: [UserLookup.Member] = [.emailAddress]
 }
 
-/// `users/lookup/id`.
+/// The operation `users/lookup/id`.
 package enum UserSearchByID: UserSearchKind {
   package static let listName = "users"
   package static let mayAskForAll = false
   package static let members: [UserLookup.Member] = [.userRecordName]
 }
 
-/// `users/lookup/contacts`.
+/// The operation `users/lookup/contacts`. Without contacts it lists all users who permit it.
 package enum UserSearchByContact: UserSearchKind {
   package static let listName = "contacts"
   package static let mayAskForAll = true
@@ -126,10 +139,17 @@ package enum UserSearchByContact: UserSearchKind {
 }
 
 /// The body of an operation that finds users.
+///
+/// For `users/discover`:
+///
+/// ```
+/// { "lookupInfos": [ { "emailAddress": "mei@example.com" }, { "userRecordName": "_ab12…" } ] }
+/// ```
 package struct FindUsersRequest<Kind: UserSearchKind>: Sendable, Hashable {
-  /// In order; nil asks for everyone.
+  /// The users to find, in the order of the request; nil asks for all users.
   package var lookups: [UserLookup]?
 
+  /// Creates a request.
   package init(lookups: [UserLookup]?) {
     self.lookups = lookups
   }
@@ -138,6 +158,8 @@ package struct FindUsersRequest<Kind: UserSearchKind>: Sendable, Hashable {
 extension FindUsersRequest: Message, MessageObject {
   package static var blank: FindUsersRequest { FindUsersRequest(lookups: nil) }
 
+  /// Codes the list under the name that the operation has for it, at most
+  /// `ServiceLimits.operationsPerRequest` entries.
   package mutating func code<Coder: MessageCoder & ~Copyable>(
     _ coder: inout Coder
   ) throws(Coder.Failure) {
@@ -149,11 +171,13 @@ extension FindUsersRequest: Message, MessageObject {
     lookups = entries?.map(\.lookup)
   }
 
+  /// An entry of the list, which must have one of the operation's members.
   private struct Entry: MessageObject {
     var lookup: UserLookup
 
     static var blank: Entry { Entry(lookup: UserLookup()) }
 
+    /// Codes the lookup. An entry without any of the operation's members is `BAD_REQUEST`.
     mutating func code<Coder: MessageCoder & ~Copyable>(
       _ coder: inout Coder
     ) throws(Coder.Failure) {
@@ -169,10 +193,12 @@ extension FindUsersRequest: Message, MessageObject {
   }
 }
 
-/// The answer of `users/discover`: those who were found. Each bears the lookup that found it.
+/// The answer of `users/discover`. Each user has the lookup that found the user.
 public struct UsersResponse: Sendable, Hashable {
+  /// The users that were found. Users who do not permit discovery are missing.
   public var users: [UserIdentity]
 
+  /// Creates an answer.
   public init(users: [UserIdentity]) {
     self.users = users
   }
@@ -188,14 +214,16 @@ extension UsersResponse: Message, MessageObject {
   }
 }
 
-/// The answer of `users/lookup/…`: those who were found.
+/// The answer of `users/lookup/…`.
 ///
-/// Apple's reference has them as it has the answer of `users/current`, with the e-mail address only
-/// where it was looked up, and CloudKit JS before 2.0 reads nothing else. The members of
-/// `users/discover` stand beside them.
+/// Apple's reference gives each user the members of `users/current`. The e-mail address is there
+/// only when it was looked up. CloudKit JS before 2.0 reads nothing else. The answer also has the
+/// members of `users/discover`.
 public struct LookedUpUsersResponse: Sendable, Hashable {
+  /// The users that were found. Users who do not permit discovery are missing.
   public var users: [UserIdentity]
 
+  /// Creates an answer.
   public init(users: [UserIdentity]) {
     self.users = users
   }
@@ -212,12 +240,15 @@ extension LookedUpUsersResponse: Message, MessageObject {
     users = found.map(\.identity)
   }
 
+  /// A user with the members of both operations.
   private struct FoundUser: MessageObject {
     var identity: UserIdentity
 
     static let schemaName: String? = "LookedUpUser"
     static let blank = FoundUser(identity: .blank)
 
+    /// Codes the members of `users/discover`, then those of `users/current`. A reader ignores the
+    /// latter.
     mutating func code<Coder: MessageCoder & ~Copyable>(
       _ coder: inout Coder
     ) throws(Coder.Failure) {
@@ -237,11 +268,18 @@ extension LookedUpUsersResponse: Message, MessageObject {
 extension ApplicationPermission: MessagePart {}
 extension ApplicationPermission.Status: MessagePart {}
 
-/// The answer of `users/permissions`, and the body that sets some: Petrel's own call, for what a
-/// system's dialog and settings are on Apple's platforms.
+/// The answer of `users/permissions`, and the body that sets permissions. The operation is Petrel's
+/// addition: on Apple's platforms, a dialog and the settings of the system have its place.
+///
+/// ```
+/// { "permissions": [ { "permission": "USER_DISCOVERABILITY", "status": "GRANTED" } ] }
+/// ```
 public struct PermissionsMessage: Sendable, Hashable {
+  /// The decision of the caller about each permission. If a message names a permission twice, the
+  /// last entry counts.
   public var statuses: [ApplicationPermission: ApplicationPermission.Status]
 
+  /// Creates a message.
   public init(statuses: [ApplicationPermission: ApplicationPermission.Status]) {
     self.statuses = statuses
   }
@@ -251,6 +289,7 @@ extension PermissionsMessage: Message, MessageObject {
   package static let schemaName: String? = "Permissions"
   package static let blank = PermissionsMessage(statuses: [:])
 
+  /// Codes the permissions in the order of their names.
   package mutating func code<Coder: MessageCoder & ~Copyable>(
     _ coder: inout Coder
   ) throws(Coder.Failure) {
@@ -260,6 +299,7 @@ extension PermissionsMessage: Message, MessageObject {
     statuses = Dictionary(items.map { ($0.permission, $0.status) }) { $1 }
   }
 
+  /// An entry of the list on the wire.
   private struct Item: MessageObject {
     var permission: ApplicationPermission
     var status: ApplicationPermission.Status
@@ -276,6 +316,6 @@ extension PermissionsMessage: Message, MessageObject {
 }
 
 extension MessageContext {
-  /// For messages in which no zone is named.
+  /// The context of messages that name no zones.
   package static let withoutZones = MessageContext(ownerNaming: .explicit)
 }

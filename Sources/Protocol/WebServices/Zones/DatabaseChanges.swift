@@ -1,21 +1,22 @@
 import CloudKitModel
 import JSONCoding
 
-/// How an operation says which zones of a database changed.
+/// An operation that returns the changed zones of a database, with the names that it has on the
+/// wire.
 package protocol DatabaseChangesNaming: Sendable {
-  /// The name of the change token.
+  /// The name of the member with the change token.
   static var tokenName: String { get }
-  /// Whether the answer has whole zones.
+  /// Whether the answer has the other members of a zone beside its ID.
   static var hasWholeZones: Bool { get }
 }
 
-/// `changes/database`.
+/// The operation `changes/database`.
 package enum CurrentDatabaseChanges: DatabaseChangesNaming {
   package static let tokenName = "syncToken"
   package static let hasWholeZones = false
 }
 
-/// `zones/changes`, which `changes/database` superseded.
+/// The operation `zones/changes`, an older one that `changes/database` has replaced.
 package enum SupersededDatabaseChanges: DatabaseChangesNaming {
   package static let tokenName = "metaSyncToken"
   package static let hasWholeZones = true
@@ -23,11 +24,12 @@ package enum SupersededDatabaseChanges: DatabaseChangesNaming {
 
 /// The body of `changes/database` or `zones/changes`.
 package struct DatabaseChangesRequest<Naming: DatabaseChangesNaming>: Sendable, Hashable {
-  /// Where to go on; nil begins with everything.
+  /// The token of an earlier answer; nil starts at the beginning.
   package var syncToken: String?
-  /// Zones in the answer at most; 0 leaves it to the server.
+  /// The largest number of zones in the answer. 0 leaves the number to the server.
   package var resultsLimit: Int
 
+  /// Creates a request.
   package init(syncToken: String? = nil, resultsLimit: Int = 0) {
     self.syncToken = syncToken
     self.resultsLimit = resultsLimit
@@ -37,6 +39,7 @@ package struct DatabaseChangesRequest<Naming: DatabaseChangesNaming>: Sendable, 
 extension DatabaseChangesRequest: Message, MessageObject {
   package static var blank: Self { Self() }
 
+  /// Codes the change token under the name that the operation has for it.
   package mutating func code<Coder: MessageCoder & ~Copyable>(
     _ coder: inout Coder
   ) throws(Coder.Failure) {
@@ -46,13 +49,20 @@ extension DatabaseChangesRequest: Message, MessageObject {
 }
 
 /// The answer of `changes/database` or `zones/changes`.
+///
+/// ```
+/// { "zones": [ { "zoneID": { "zoneName": "Notes", "zoneType": "REGULAR_CUSTOM_ZONE" } } ],
+///   "syncToken": "…", "moreComing": false }
+/// ```
 package struct DatabaseChangesResponse<Naming: DatabaseChangesNaming>: Sendable {
+  /// The changed and deleted zones, in the order of their last changes.
   package var zones: [Result<ZoneChange, FailedItem>]
-  /// Stands for what was read up to here.
+  /// The token with which the next request continues after these zones.
   package var syncToken: String
-  /// Whether there is more to read now.
+  /// Whether there are more changed zones already.
   package var moreComing: Bool
 
+  /// Creates an answer.
   package init(zones: [Result<ZoneChange, FailedItem>], syncToken: String, moreComing: Bool) {
     self.zones = zones
     self.syncToken = syncToken
@@ -73,11 +83,13 @@ extension DatabaseChangesResponse: Message, MessageObject {
     try coder.written("moreComing", &moreComing)
   }
 
+  /// An entry of the list on the wire. A deleted zone has `"deleted": true`.
   private struct Item: MessageObject {
     var change: ZoneChange
 
     static var blank: Item { Item(change: .changed(.default)) }
 
+    /// Codes the zone. In `zones/changes`, a zone that is not deleted also has `"atomic": true`.
     mutating func code<Coder: MessageCoder & ~Copyable>(
       _ coder: inout Coder
     ) throws(Coder.Failure) {

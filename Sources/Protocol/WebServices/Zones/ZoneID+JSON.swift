@@ -1,8 +1,12 @@
 import CloudKitModel
 import JSONCoding
 
+/// The zone ID of Apple's reference: `{ "zoneName": "Notes", "ownerRecordName": "_ab12…" }`.
 extension ZoneID: MessagePart {
-  /// Reads a zone ID. A string is a zone's name: so some clients send it.
+  /// Reads a zone ID. Some clients send a string, the zone's name.
+  ///
+  /// `zoneName` is the default zone by default, and the owner the current owner. `ownerName` is
+  /// accepted for `ownerRecordName`.
   package init(_ reader: MessageReader) throws(ServiceError) {
     if reader.node.string != nil {
       self.init(zoneName: try reader.string())
@@ -14,15 +18,18 @@ extension ZoneID: MessagePart {
       ownerName: Self.modelOwner(owner, context: reader.context))
   }
 
+  /// Writes the zone ID.
   package func write(to writer: inout JSONWriter, context: MessageContext) {
     writer.object { writeMembers(to: &$0, context: context) }
   }
 
+  /// Writes the members into an object that is being written.
   fileprivate func writeMembers(to writer: inout JSONWriter, context: MessageContext) {
     writer.member("zoneName", zoneName)
     writer.member("ownerRecordName", ifPresent: wireOwner(context))
   }
 
+  /// The schema of a zone ID. In requests it may be a string, and no member is required.
   package static func schema(in scope: SchemaScope) -> JSONSchema {
     scope.named("ZoneID") { scope in
       switch scope.direction {
@@ -47,6 +54,7 @@ extension ZoneID: MessagePart {
     }
   }
 
+  /// Returns the model's name for an owner on the wire; nil on the wire means the current owner.
   private static func modelOwner(_ owner: String?, context: MessageContext) -> String {
     guard let owner else { return currentOwnerName }
     switch context.ownerNaming {
@@ -56,6 +64,7 @@ extension ZoneID: MessagePart {
     }
   }
 
+  /// Returns the name of the owner on the wire; nil when the message leaves the owner out.
   private func wireOwner(_ context: MessageContext) -> String? {
     guard ownerName == Self.currentOwnerName else { return ownerName }
     if case .relative(let own) = context.ownerNaming { return own }
@@ -63,10 +72,12 @@ extension ZoneID: MessagePart {
   }
 }
 
-/// The ID of a zone in an answer about zones, which has the zone's type as well.
+/// The ID of a zone in an answer about zones. It has the type of the zone in addition.
 struct AnsweredZone: MessagePart {
+  /// The types of zones on the wire: the default zone, and all others.
   static let types = ["DEFAULT_ZONE", "REGULAR_CUSTOM_ZONE"]
 
+  /// The ID of the zone.
   var zoneID: ZoneID
 
   init(_ zoneID: ZoneID) { self.zoneID = zoneID }

@@ -1,10 +1,18 @@
 import CloudKitModel
 import JSONCoding
 
-/// The body of `zones/modify`.
+/// The body of `zones/modify`. Each operation stands alone: a failure does not undo the others.
+///
+/// ```
+/// { "operations": [ { "operationType": "create",
+///                     "zone": { "zoneID": { "zoneName": "Notes" } } } ] }
+/// ```
 public struct ModifyZonesRequest: Sendable {
+  /// The operations, in the order of the request. An operation that could not be read is a failed
+  /// item.
   public var operations: [Result<ZoneOperation, FailedItem>]
 
+  /// Creates a request.
   public init(operations: [ZoneOperation]) {
     self.operations = operations.map { .success($0) }
   }
@@ -21,12 +29,14 @@ extension ModifyZonesRequest: Message, MessageObject {
 }
 
 extension ZoneOperation: MessageObject {
+  /// The names of the operations on the wire.
   private enum Name: String, CaseIterable, MessagePart {
     case create, delete
   }
 
   package static let blank = ZoneOperation.create(.default)
 
+  /// Codes the operation, and checks the name of a zone to create.
   package mutating func code<Coder: MessageCoder & ~Copyable>(
     _ coder: inout Coder
   ) throws(Coder.Failure) {
@@ -48,7 +58,7 @@ extension ZoneOperation: MessageObject {
   }
 }
 
-/// A zone that is named by an object with its ID.
+/// An object that names a zone by its ID.
 private struct NamedZone: MessageObject {
   var zoneID: ZoneID
 
@@ -61,10 +71,12 @@ private struct NamedZone: MessageObject {
   }
 }
 
-/// The body of `zones/lookup`.
+/// The body of `zones/lookup`: it asks for zones by their IDs.
 public struct LookupZonesRequest: Sendable {
+  /// The IDs, in the order of the answer.
   public var zoneIDs: [ZoneID]
 
+  /// Creates a request.
   public init(zoneIDs: [ZoneID]) {
     self.zoneIDs = zoneIDs
   }
@@ -81,12 +93,13 @@ extension LookupZonesRequest: Message, MessageObject {
     zoneIDs = zones.map(\.zoneID)
   }
 
-  /// A zone by its ID, by an object with its ID, or by its name.
+  /// A zone in a request: its ID, an object with its ID, or its name.
   private struct SoughtZone: MessagePart {
     var zoneID: ZoneID
 
     init(zoneID: ZoneID) { self.zoneID = zoneID }
 
+    /// Reads the zone in one of its three forms.
     init(_ reader: MessageReader) throws(ServiceError) {
       if reader.node.string == nil, let zoneID = try reader.zoneID() {
         self.zoneID = zoneID
@@ -106,16 +119,29 @@ extension LookupZonesRequest: Message, MessageObject {
 }
 
 /// The answer of `zones/list`, `zones/lookup` and `zones/modify`.
+///
+/// ```
+/// { "zones": [ { "zoneID": { "zoneName": "Notes", "zoneType": "REGULAR_CUSTOM_ZONE" },
+///                "syncToken": "…", "atomic": true } ] }
+/// ```
 public struct ZonesResponse: Sendable {
-  /// One zone of an answer.
+  /// A successful item of the answer.
   public enum Item: Sendable, Hashable {
-    /// - Parameter syncToken: where its change feed stands now.
+    /// A zone.
+    ///
+    /// - Parameters:
+    ///   - isAtomic: Whether requests may be atomic in the zone. The default zone is the exception.
+    ///   - syncToken: The current position of the zone's change feed; nil for a zone without a
+    ///     feed.
     case zone(ZoneID, isAtomic: Bool, syncToken: String? = nil)
+    /// A zone that the request deleted.
     case deleted(ZoneID)
   }
 
+  /// The results, and the errors of items that failed.
   public var zones: [Result<Item, FailedItem>]
 
+  /// Creates an answer.
   public init(zones: [Result<Item, FailedItem>]) {
     self.zones = zones
   }
@@ -136,6 +162,7 @@ extension ZonesResponse.Item: MessageObject {
   package static let schemaName: String? = "Zone"
   package static let blank = ZonesResponse.Item.zone(.default, isAtomic: false)
 
+  /// Codes the members. A deleted zone has neither `atomic` nor `syncToken`.
   package mutating func code<Coder: MessageCoder & ~Copyable>(
     _ coder: inout Coder
   ) throws(Coder.Failure) {
