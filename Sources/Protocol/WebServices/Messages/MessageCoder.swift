@@ -29,7 +29,7 @@ package protocol MessageCoder: ~Copyable {
   ///
   /// - Parameters:
   ///   - count: The allowed numbers of elements. Another number is `BAD_REQUEST`.
-  ///   - isRequired: Whether the list may be missing.
+  ///   - isRequired: Whether each request must have the list.
   mutating func list<Part: MessagePart>(
     _ name: String, _ parts: inout [Part]?, count: ClosedRange<Int>, isRequired: Bool,
     _ note: @autoclosure () -> MemberNote
