@@ -38,8 +38,8 @@ public struct JSONWriter: ~Copyable, Sendable {
   /// Ends the object that ``beginObject()`` began.
   public mutating func endObject() { close(UInt8(ascii: "}")) }
 
-  // These two are inlined where they are called: a closure for each object costs more than what it
-  // writes.
+  // Both functions are inlined at the call: a closure for each object would cost more than writing
+  // its bytes.
 
   /// Writes an object whose members `members` writes.
   @inlinable

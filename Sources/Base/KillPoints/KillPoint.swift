@@ -11,7 +11,7 @@ import Synchronization
 public enum KillPoint: String, CaseIterable, Sendable {
   /// A transaction has written all its changes and is not committed.
   case beforeCommit
-  /// A transaction is committed, and nobody knows yet.
+  /// A transaction is committed, and no caller knows yet.
   case afterCommit
   /// The callers that waited for a commit have their results, and the answer is not sent.
   case beforeAnswer
@@ -32,11 +32,10 @@ public enum KillPoint: String, CaseIterable, Sendable {
   /// The write-ahead log was copied into the database.
   case afterCheckpoint
 
-  /// Ends the process here if it is to end here.
-  @inlinable
-  @inline(__always)
   /// Kills the process if the environment chose this point and this pass. Does nothing in release
   /// builds.
+  @inlinable
+  @inline(__always)
   public func reach() {
     #if KILL_POINTS
     count()
@@ -56,8 +55,8 @@ public enum KillPoint: String, CaseIterable, Sendable {
   /// The number of passes of the chosen point so far.
   private static let passed = Atomic<Int>(0)
 
-  @usableFromInline
   /// Counts a pass of this point and kills the process at the chosen one.
+  @usableFromInline
   func count() {
     guard let chosen = Self.chosen, chosen.point == self,
       Self.passed.add(1, ordering: .relaxed).newValue >= chosen.passes

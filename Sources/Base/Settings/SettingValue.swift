@@ -19,6 +19,7 @@ extension Bool: SettingValue {
   package var setting: JSONValue? { .bool(self) }
 }
 
+/// An integer is a whole number in JSON. A number that does not fit the type has no value.
 extension SettingValue where Self: FixedWidthInteger {
   package static func of(setting json: JSONValue) -> Self? {
     json.int.flatMap { Self(exactly: $0) }
@@ -29,11 +30,13 @@ extension SettingValue where Self: FixedWidthInteger {
 extension Int: SettingValue {}
 extension Int64: SettingValue {}
 
+/// A double without a fraction is written as a whole number, such as `30` for 30.0.
 extension Double: SettingValue {
   package static func of(setting json: JSONValue) -> Double? { json.double }
   package var setting: JSONValue? { Int64(exactly: self).map { .int($0) } ?? .double(self) }
 }
 
+/// A file URL is its path in JSON.
 extension URL: SettingValue {
   package static func of(setting json: JSONValue) -> URL? {
     json.string.map { URL(fileURLWithPath: $0) }
@@ -41,6 +44,7 @@ extension URL: SettingValue {
   package var setting: JSONValue? { .string(path) }
 }
 
+/// A case of an enumeration is its raw value in JSON.
 extension SettingValue where Self: RawRepresentable<String> & CaseIterable {
   package static func of(setting json: JSONValue) -> Self? {
     json.string.flatMap { Self(rawValue: $0) }
@@ -48,6 +52,8 @@ extension SettingValue where Self: RawRepresentable<String> & CaseIterable {
   package var setting: JSONValue? { .string(rawValue) }
 }
 
+/// An array is a list of texts in JSON. Elements that the type does not accept are left out; the
+/// setting's ``SettingKind`` refuses them before.
 extension Array: SettingValue where Element: LosslessStringConvertible {
   package static func of(setting json: JSONValue) -> [Element]? {
     json.array?.compactMap { $0.string.flatMap(Element.init) }
@@ -55,6 +61,7 @@ extension Array: SettingValue where Element: LosslessStringConvertible {
   package var setting: JSONValue? { .array(map { .string($0.description) }) }
 }
 
+/// An optional is its wrapped value in JSON; `nil` is a missing key.
 extension Optional: SettingValue where Wrapped: SettingValue {
   package static func of(setting json: JSONValue) -> Wrapped?? {
     Wrapped.of(setting: json).map(Self.some)

@@ -1,6 +1,6 @@
 /// The rules which IP addresses the server may connect to on behalf of others.
 ///
-/// A user who registers a URL must not reach through it what only the server can reach. So
+/// A user who registers a URL must not reach machines through it that only the server can reach. So
 /// addresses outside the public Internet are refused, unless the operator allows their range
 /// (IANA's special-purpose registries, RFC 6890):
 ///

@@ -129,8 +129,8 @@ final class Exchange {
     }
     let numbers: [(CURLoption, Int)] = [
       (CURLOPT_NOSIGNAL, 1), (CURLOPT_FOLLOWLOCATION, 0),
-      // A request that runs out of time leaves its thread for name resolution alone. Otherwise
-      // libcurl waits for that thread, and all other requests of the client stop.
+      // A request that runs out of time abandons the thread that resolves its host's name.
+      // Otherwise libcurl waits for that thread, and all other requests of the client stop.
       (CURLOPT_QUICK_EXIT, 1),
       (CURLOPT_SSL_VERIFYPEER, 1), (CURLOPT_SSL_VERIFYHOST, 2),
       (CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2)),

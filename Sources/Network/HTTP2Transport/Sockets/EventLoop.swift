@@ -65,19 +65,13 @@ public final class EventLoop: @unchecked Sendable {
   /// Whether the caller is on the loop's thread.
   public var isCurrent: Bool { threadID.load(ordering: .relaxed) == UInt(pthread_self()) }
 
-  /// Runs `body` on the loop's thread, soon, in the order of the calls.
-  ///
-  /// For control, not for data: what waits here is not bounded by the loop, so callers must come
-  /// here once for many items, as connections do.
-  ///
-  /// - Returns: false if the loop has been shut down; `body` will then not run.
-  @discardableResult
   /// Runs `body` on the loop's thread soon, in the order of the calls.
   ///
   /// The queue has no limit. So callers must not come here once for each item of data, but once for
   /// many, as connections do.
   ///
   /// - Returns: `false` if the loop is shut down; `body` does not run then.
+  @discardableResult
   public func execute(_ body: @escaping @Sendable () -> Void) -> Bool {
     let (isAccepted, isFirst) = shared.withLock { shared in
       guard !shared.isShutDown else { return (false, false) }
@@ -88,11 +82,10 @@ public final class EventLoop: @unchecked Sendable {
     return isAccepted
   }
 
-  /// Runs `body` on the loop's thread after a time, unless it is cancelled before.
-  @discardableResult
   /// Runs `body` on the loop's thread after `delay`, unless the timer is cancelled before.
   ///
   /// - Returns: the name of the timer for ``cancel(_:)``.
+  @discardableResult
   public func schedule(
     after delay: Duration, _ body: @escaping @Sendable () -> Void
   ) -> ScheduledTimer {

@@ -61,7 +61,6 @@ final class TLSContext: @unchecked Sendable {
       }
     }
     SSL_CTX_set_verify(context.pointer, SSL_VERIFY_PEER, nil)
-    // Returns zero for success, unlike its neighbours.
     let offered: [UInt8] = [2] + Array("h2".utf8)
     // This function returns zero for success, unlike the others.
     guard SSL_CTX_set_alpn_protos(context.pointer, offered, UInt32(offered.count)) == 0 else {

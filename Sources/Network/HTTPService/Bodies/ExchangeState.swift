@@ -1,5 +1,5 @@
-/// The state of a connection between a request and its answer, and who acts next. The event loop
-/// must never wait, and the handler's task may answer at any moment.
+/// The state of a connection between a request and its answer, and the side that acts next. The
+/// event loop must never wait, and the handler's task may answer at any moment.
 ///
 /// While the handler works, libmicrohttpd suspends the connection. Every ``Action/suspend`` is
 /// followed by exactly one ``Action/resume``.

@@ -41,7 +41,8 @@ final class DisconnectWatch: @unchecked Sendable {
     }
     guard poll(&polls, nfds_t(polls.count), 0) > 0 else { return }
     for (index, (connection, number)) in waiting.enumerated() where polls[index].revents != 0 {
-      // If the same request still waits now, the descriptor belonged to it during the poll.
+      // The number proves that the same request still waits, so the descriptor belonged to it
+      // during the poll.
       connection.clientLeft(number: number)
     }
   }
