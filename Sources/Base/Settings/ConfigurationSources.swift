@@ -5,13 +5,14 @@ import JSONCoding
 /// and flags replace both. Each value keeps its origin.
 ///
 /// ```swift
-/// var sources = ConfigurationSources(directory: ".petrel")
-/// try sources.read(fileAt: ".petrel/server.json")
+/// var sources = try ConfigurationSources(fileAt: ".petrel/server.json")
 /// try sources.read(environment: ProcessInfo.processInfo.environment)
 /// sources.set(["port"], to: 9000, by: .flag("--port"))
 /// var configuration = ServerConfiguration(dataDirectory: ".petrel")
 /// try sources.apply(to: &configuration)
 /// ```
+///
+/// The order of the calls decides: a later value replaces an earlier one.
 public struct ConfigurationSources: Sendable {
   /// The origin of a value.
   public enum Origin: Sendable, Hashable, CustomStringConvertible {

@@ -90,8 +90,8 @@ package struct Setting<Root: Sendable>: Sendable {
       shown: { table.shown($0[keyPath: path]) })
   }
 
-  /// Declares an object of settings that turns a feature on. Without the object, the property stays
-  /// `nil`.
+  /// Declares an object of settings for an optional property, such as a feature that the object
+  /// turns on. Without the object, the property keeps its default.
   package static func object<Part>(
     _ name: String, _ path: Path<Part?>, _ table: SettingTable<Part>, default defaultText: String,
     _ meaning: String
