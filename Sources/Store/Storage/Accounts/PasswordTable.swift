@@ -39,7 +39,8 @@ struct PasswordTable {
     ) { Timestamp(milliseconds: $0.integer(0)) }
   }
 
-  /// Stores a hash; false if there is no user of this name. It replaces the user's earlier hash.
+  /// Stores a hash; false if there is no user of this name. The method replaces the user's earlier
+  /// hash.
   func setHash(
     _ hash: String, ofUserNamed name: String, at timestamp: Timestamp
   ) throws -> Bool {

@@ -6,7 +6,7 @@ import StoreModel
 /// The users with their names, addresses and phone numbers.
 ///
 /// `name` identifies a user to people and in commands. `user_record_name` identifies the user in
-/// the protocol and in the store's other tables. It never changes, and it is the same in all
+/// the protocol and in the store's other tables. The name never changes, and is the same in all
 /// containers.
 struct UserTable {
   let transaction: StoreTransaction
@@ -85,9 +85,9 @@ struct UserTable {
   ///
   /// The user record name is `_` and the 32 hexadecimal digits of a new UUID.
   ///
-  /// - Throws: ``StoreError/Code/exists`` if another user has the name or an address.
   /// - Parameter name: the account's name; nil if the user record name serves as one.
   /// - Returns: the new user.
+  /// - Throws: ``StoreError/Code/exists`` if another user has the name or an address.
   func add(named name: String?, profile: UserProfile, at timestamp: Timestamp) throws -> User {
     let userRecordName =
       "_" + transaction.context.makeUUID().uuidString.lowercased().filter { $0 != "-" }
@@ -112,10 +112,11 @@ struct UserTable {
     return user
   }
 
-  /// Creates an account without the parts of the name and addresses that another user has. So the
-  /// call does not fail because of an existing account, and it never joins a person to an existing
-  /// account. A taken name is replaced by the user record name. A taken e-mail address or phone
-  /// number is left out.
+  /// Creates an account for a person of whom an issuer gave the name and addresses.
+  ///
+  /// The call does not fail because of an existing account, and it never joins the person to an
+  /// existing account. A name that another user has is replaced by the user record name. An e-mail
+  /// address or phone number that another user has is left out.
   func add(proposing name: String, profile: UserProfile, at timestamp: Timestamp) throws -> User {
     let isEmailTaken = try isTaken(
       "SELECT 1 FROM users WHERE email = $1", profile.emailAddress)

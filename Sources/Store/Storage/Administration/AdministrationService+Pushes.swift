@@ -11,7 +11,8 @@ extension AdministrationService {
   /// - Parameters:
   ///   - sequence: the entry before which the search begins; nil begins at the newest.
   ///   - limit: the most entries returned.
-  ///   - isWanted: runs on the reading thread, once for each examined entry. It must not block.
+  ///   - isWanted: runs on the reading thread, once for each examined entry. The function must not
+  ///     block.
   func pushes(
     in database: DatabaseID, before sequence: Int64?, limit: Int,
     where isWanted: @escaping @Sendable (LogEntry) -> Bool
@@ -42,7 +43,8 @@ extension AdministrationService {
 }
 
 extension LoggedPush {
-  /// An entry with its deliveries. It reads at most ``PushSearch/deliveryLimit`` deliveries.
+  /// An entry with its deliveries. The initializer reads at most ``PushSearch/deliveryLimit``
+  /// deliveries.
   fileprivate init(_ entry: LogEntry, in transaction: StoreTransaction) throws {
     self.init(
       entry: entry,

@@ -3,8 +3,8 @@ import StoreModel
 
 /// The administrators' lists: databases, users, devices, subscriptions and pushes.
 ///
-/// All methods read. The lists are pages in the order of a key: the caller passes the last key of a
-/// page to get the next one. So a page costs the same wherever it is in the list.
+/// All methods read. Most lists are pages in the order of a key: the caller passes the last key of
+/// a page to get the next one. So a page costs the same wherever it is in the list.
 struct AdministrationService: AdministrationStore {
   let transactions: Transactions
 
@@ -67,8 +67,8 @@ struct AdministrationService: AdministrationStore {
   /// - Parameters:
   ///   - subscriber: the user whose subscriptions are examined; nil for all users.
   ///   - last: the subscription after which the search begins; nil for the first page.
-  ///   - isWanted: runs on the reading thread, once for each examined subscription. It must not
-  ///     block.
+  ///   - isWanted: runs on the reading thread, once for each examined subscription. The function
+  ///     must not block.
   func subscriptions(
     in database: DatabaseID, of subscriber: String?, after last: SubscriptionName?, limit: Int,
     where isWanted: @escaping @Sendable (StoredSubscription) -> Bool

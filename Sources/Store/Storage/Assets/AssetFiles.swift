@@ -12,7 +12,7 @@ import StoreModel
 ///
 /// A failed call throws ``StoreError/Code/assetFailed`` with the path and the system's message.
 package enum AssetFiles {
-  /// The queue for blocking calls. It is concurrent: a slow file delays no other.
+  /// The queue for blocking calls. The queue is concurrent: a slow file delays no other.
   private static let queue = DispatchQueue(label: "petrel.assets", attributes: .concurrent)
 
   /// Runs blocking file operations on the queue, and returns their result.
@@ -96,8 +96,8 @@ package enum AssetFiles {
     }
   }
 
-  /// Waits until a file's bytes, or a folder's names, are on the disk. It calls `fsync` on a
-  /// descriptor of its own.
+  /// Waits until a file's bytes, or a folder's names, are on the disk. The method calls `fsync` on
+  /// a descriptor of its own.
   package static func sync(_ path: String) throws {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { throw failure("be opened", path) }
@@ -148,7 +148,7 @@ package enum AssetFiles {
     do {
       try sync(parent.isEmpty ? "." : parent)
     } catch {
-      // Whoever finds the folder assumes that its name is on the disk.
+      // Another call that finds the folder assumes that its name is on the disk.
       rmdir(path)
       throw error
     }

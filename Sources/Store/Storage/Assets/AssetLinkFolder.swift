@@ -9,15 +9,15 @@ import StoreModel
 /// links take no space: a file's bytes stay as long as one of its links does.
 ///
 /// The folder is in the asset folder, because hard links cannot cross file systems. Its name ends
-/// with the number of the process. It is removed when the object is released, or at the next start
-/// of a backup if the process was killed.
+/// with the number of the process. The folder is removed when the object is released, or at the
+/// next start of a backup if the process was killed.
 package final class AssetLinkFolder {
   /// The beginning of the folders' names; the process number follows.
   private static let prefix = "backup-"
 
   /// The store's asset folder.
   private let assets: String
-  /// This process's folder of links. It is created with the first link.
+  /// This process's folder of links. The first link creates the folder.
   private let folder: String
 
   /// Creates an object for the store in a file, and removes the link folders of processes that no
@@ -49,11 +49,11 @@ package final class AssetLinkFolder {
 
   /// Copies a file durably to the same path in another folder.
   ///
-  /// - Throws: ``StoreError/Code/assetFailed``, also if the copy's SHA-256 is not `checksum`.
   /// - Parameters:
   ///   - name: the path of a linked file.
   ///   - checksum: the SHA-256 that the store recorded at the upload, in hexadecimal digits.
   ///   - other: the folder of the copy. Missing folders are created.
+  /// - Throws: ``StoreError/Code/assetFailed``, also if the copy's SHA-256 is not `checksum`.
   package func copy(_ name: String, checksum: String, to other: String) throws {
     let target = other + "/" + name
     try AssetFiles.makeFolder(AssetFiles.folder(of: target))

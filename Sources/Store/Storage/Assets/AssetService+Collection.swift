@@ -17,14 +17,15 @@ enum AssetRetention {
 extension AssetService {
   /// Deletes old uploads and receipts, and files that no record and no receipt names.
   ///
-  /// It works in five steps, each in small transactions, so that it can stop after any of them:
+  /// The trim works in five steps, each in small transactions, so that it can stop after any of
+  /// them:
   ///
-  /// 1. It removes the incomplete files of dead servers.
-  /// 2. It deletes uploads that expired more than ``AssetRetention/receiptMilliseconds`` ago.
-  /// 3. It goes through all files without a holder, and marks or deletes each
+  /// 1. Removes the incomplete files of dead servers.
+  /// 2. Deletes uploads that expired more than ``AssetRetention/receiptMilliseconds`` ago.
+  /// 3. Goes through all files without a holder, and marks or deletes each
   ///    (``AssetTable/trim(_:at:)``).
-  /// 4. It removes the files that are marked for deletion from the ``AssetStore``.
-  /// 5. It deletes the marks of the removed files.
+  /// 4. Removes the files that are marked for deletion from the ``AssetStore``.
+  /// 5. Deletes the marks of the removed files.
   ///
   /// A file is removed before its mark. If the server dies between the two, the next trim removes
   /// the file again, which is harmless.

@@ -50,7 +50,7 @@ struct AssetService: AssetRegistry {
   /// commit with an unknown outcome may have done.
   ///
   /// - Parameter check: gets the database's usage with the new file; if it throws, the file is not
-  ///   registered. It does not run for an equal file that is stored already.
+  ///   registered. The function does not run for an equal file that is stored already.
   func finishAssetUpload(
     withReceipt receipt: String, in database: DatabaseID, bytes: AssetBytes, file: AssetFile,
     check: @escaping @Sendable (DatabaseUsage) throws -> Void

@@ -4,8 +4,8 @@ import StoreModel
 
 /// The files of assets, the records that hold them, and the files to be deleted.
 ///
-/// `assets.released` is null while a record holds the file. It is 0 after the last record released
-/// the file, and then the time at which a trim first saw that.
+/// `assets.released` is null while a record holds the file. The column is 0 after the last record
+/// released the file, and then the time at which a trim first saw that.
 ///
 /// A file has one row in `assets`, and one row in `asset_references` for each field that holds it.
 /// When the file is to be deleted, it gets a row in `asset_disposals`. Its life:

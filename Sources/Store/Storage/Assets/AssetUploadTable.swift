@@ -43,7 +43,7 @@ struct AssetUploadTable {
       ])
   }
 
-  /// The upload whose URL has this token. It is nil if there is none.
+  /// The upload whose URL has this token. The result is nil if there is none.
   func upload(withTokenHash hash: [UInt8], in database: DatabaseID) throws -> AssetUpload? {
     try connection.first(
       """
@@ -125,8 +125,8 @@ struct AssetUploadTable {
     return try AssetTable(transaction: transaction).contains(file.checksum, in: database)
   }
 
-  /// Adds a receipt for a file that a record holds. It expires at `timestamp`, so it stays for
-  /// ``AssetRetention/receiptMilliseconds`` from then on.
+  /// Adds a receipt for a file that a record holds. The receipt expires at `timestamp`, so the row
+  /// stays for ``AssetRetention/receiptMilliseconds`` from then on.
   func addReceipt(
     _ receipt: String, for asset: Asset, of user: String, at timestamp: Timestamp,
     to database: DatabaseID
@@ -153,8 +153,8 @@ struct AssetUploadTable {
       """, [.integer(horizon), .integer(Retention.batch)], OldUpload.init(row:))
   }
 
-  /// A batch of the uploads and receipts in a database. It has at most ``Retention/batch`` rows, in
-  /// no order.
+  /// A batch of the uploads and receipts in a database. The result has at most ``Retention/batch``
+  /// rows, in no order.
   ///
   /// - Parameter user: the user whose uploads are returned; nil for all users.
   func some(of user: String?, in database: DatabaseID) throws -> [OldUpload] {

@@ -12,8 +12,9 @@ extension FileAssetStore {
 
   /// The folder's identity; a new one is made if the folder has none.
   ///
-  /// The identity is 32 random hexadecimal digits. It is written to a file of another name, synced,
-  /// and linked to its final name. So the file is never incomplete.
+  /// The identity is 32 random hexadecimal digits. The method writes the identity to a file of
+  /// another name, syncs that file, and links it to the final name. So the file is never
+  /// incomplete.
   ///
   /// - Returns: the identity, and whether this call made it.
   /// - Throws: ``StoreError/Code/cannotOpen`` if the file cannot be read or has no valid text, and

@@ -11,7 +11,7 @@ extension FileAssetStore {
   /// Removes the arriving files of other servers that were not touched for ``leftoverAge``, and
   /// marks this server's folder as used.
   ///
-  /// It does nothing unless several servers share the folder.
+  /// The method does nothing unless several servers share the folder.
   ///
   /// - Throws: ``StoreError/Code/assetFailed`` if this server's own folder cannot be touched.
   public func removeLeftovers() async throws {

@@ -28,7 +28,7 @@ public final class FileAssetStore: AssetStore {
     case alone
     /// A tool beside a server.
     ///
-    /// It leaves the server's arriving files alone.
+    /// The tool leaves the server's arriving files alone.
     case tool
     /// One of several servers.
     ///
@@ -40,12 +40,12 @@ public final class FileAssetStore: AssetStore {
   /// The folder's path.
   let directory: String
   /// The folder for arriving files, in the same file system as the assets, so that a file is moved
-  /// by renaming it. It is never nil.
+  /// by renaming it. The value is never nil.
   public let arrivals: String?
-  /// The use that the initializer got. It decides how leftovers are removed.
+  /// The use that the initializer got. The use decides how leftovers are removed.
   let use: Use
-  /// The reason why this folder may not be used: the store's assets are in another folder. It is
-  /// nil otherwise.
+  /// The reason why this folder may not be used: the store's assets are in another folder. The
+  /// value is nil otherwise.
   private let refusal = Mutex<String?>(nil)
 
   /// Opens the folder, and creates it and its folder for arriving files if they are missing.

@@ -40,7 +40,7 @@ public final class MemoryAssetStore: AssetStore {
     kept.withLock { $0[name] = data }
   }
 
-  /// Returns a reader of the bytes under a name; nil if there are none. It never throws.
+  /// Returns a reader of the bytes under a name; nil if there are none. The method never throws.
   public func open(_ name: AssetName) async throws -> (any AssetReader)? {
     kept.withLock { $0[name] }.map { Reader(data: $0) }
   }

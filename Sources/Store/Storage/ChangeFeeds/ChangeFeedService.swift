@@ -4,8 +4,8 @@ import StoreModel
 /// The change feeds: the zones of a database that changed since a token, and the records of a zone
 /// that changed since a token.
 ///
-/// A feed is no table. It is made from the versions of zones and records, and from tombstones. A
-/// page is one read transaction, so it shows the store at one moment.
+/// A feed is no table. The service makes a feed from the versions of zones and records, and from
+/// tombstones. A page is one read transaction, so it shows the store at one moment.
 struct ChangeFeedService: ChangeFeedStore {
   let transactions: Transactions
 

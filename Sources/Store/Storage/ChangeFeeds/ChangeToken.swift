@@ -4,8 +4,8 @@ import StoreModel
 
 /// A client's position in a change feed, as the token that clients keep and return.
 ///
-/// A token grants no access; the request decides that. It is sealed, because its numbers would
-/// reveal the activity in the database.
+/// A token grants no access; the request decides that. The token is sealed, because its numbers
+/// would reveal the activity in the database.
 ///
 /// A reader that begins with nothing gets records, but no deletions from before it began: it never
 /// had the deleted records. ``base`` is that beginning. Deletions that the reader has not seen and
@@ -22,9 +22,9 @@ struct ChangeToken: Equatable {
 
   /// A walk through a feed from its newest change backwards.
   ///
-  /// A reader who wants the newest changes first walks from ``top`` down to the position before.
-  /// Later changes are not part of the walk. When it is done, ``ChangeToken/position`` becomes
-  /// ``top``.
+  /// A reader who wants the newest changes first walks from ``top`` down to
+  /// ``ChangeToken/position``. Later changes are not part of the walk. When it is done,
+  /// ``ChangeToken/position`` becomes ``top``.
   struct Walk: Equatable {
     /// The version at which the walk began. When the walk is done, the reader continues from here.
     var top: Int64

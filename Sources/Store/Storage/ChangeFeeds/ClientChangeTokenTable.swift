@@ -50,8 +50,8 @@ struct ClientChangeTokenTable {
       ])
   }
 
-  /// The token that a device left with its last change in a zone. It is nil if the device sent
-  /// none, or its last one was trimmed.
+  /// The token that a device left with its last change in a zone. The result is nil if the device
+  /// sent none, or its last one was trimmed.
   ///
   /// - Parameter deviceID: the client's name for its device; nil for a client that names none.
   func token(

@@ -27,8 +27,8 @@ struct RecordFeed {
 
   /// The most rows that one page examines when only some types are reported.
   ///
-  /// It bounds the work for a reader who asks for a rare type. The page then ends with `hasMore`,
-  /// perhaps with no change.
+  /// The limit bounds the work for a reader who asks for a rare type. The page then ends with
+  /// `hasMore`, perhaps with no change.
   private static let scanLimit = 5_000
 
   /// A change as the indexes by version have it, without the record's content.
@@ -197,7 +197,8 @@ struct RecordFeed {
 
   /// The token of a reader who has this page.
   ///
-  /// - Parameter last: the version of the last row examined.
+  /// - Parameters:
+  ///   - last: the version of the last row examined; nil if there was none.
   ///   - hasMore: whether the page ended before the last change.
   private func next(after last: Int64?, hasMore: Bool) -> ChangeToken {
     var next = token

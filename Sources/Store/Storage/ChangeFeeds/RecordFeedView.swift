@@ -19,8 +19,9 @@ struct RecordFeedView {
     case none
   }
 
-  /// Whether everything is visible, whatever the types and grants. It is true for an administrator,
-  /// and for every reader of a private or shared database: only public databases have grants.
+  /// Whether everything is visible, whatever the types and grants. The value is true for an
+  /// administrator, and for every reader of a private or shared database: only public databases
+  /// have grants.
   let showsEverything: Bool
   private let database: DatabaseID
   private let address: DatabaseAddress
@@ -29,7 +30,7 @@ struct RecordFeedView {
   /// The parts found so far, by the numbers of types.
   private var parts: [Int64: Part] = [:]
 
-  /// Creates the view of the feed's reader. It reads no rows.
+  /// Creates the view of the feed's reader. The initializer reads no rows.
   init(of feed: RecordFeed) {
     showsEverything =
       AccessPolicy.access(of: feed.query.caller, in: feed.address.scope)?.reach == .all

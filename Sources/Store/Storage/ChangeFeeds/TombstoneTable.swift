@@ -4,8 +4,8 @@ import StoreModel
 
 /// The tombstones of records, for change feeds.
 ///
-/// A tombstone is a deleted record's name, type and version, without its content. It stays for
-/// ``StoreConfiguration/deletionRetention``, or until a record with its name is created again.
+/// A tombstone is a deleted record's name, type and version, without its content. A tombstone stays
+/// for ``StoreConfiguration/deletionRetention``, or until a record with its name is created again.
 struct TombstoneTable {
   let transaction: StoreTransaction
   private var connection: any SQLConnection { transaction.connection }
@@ -85,10 +85,10 @@ struct TombstoneTable {
 
   /// The deletions between two versions, both exclusive, for a feed.
   ///
-  /// - Parameter order: `ASC` or `DESC`.
   /// - Parameters:
   ///   - low: the version above which changes are returned.
   ///   - high: the version below which changes are returned.
+  ///   - order: `ASC` or `DESC`, by version.
   ///   - limit: the most changes returned.
   func candidates(
     inZone zone: Int64, of database: DatabaseID, above low: Int64, below high: Int64,
@@ -126,8 +126,8 @@ struct TombstoneTable {
 
   /// Deletes a batch of tombstones; returns whether there may be more.
   ///
-  /// It also raises the zone's `trimmed_version`, which makes older change tokens expire. Both are
-  /// in one transaction, so no reader misses a deletion unnoticed. A batch has at most
+  /// The method also raises the zone's `trimmed_version`, which makes older change tokens expire.
+  /// Both are in one transaction, so no reader misses a deletion unnoticed. A batch has at most
   /// ``Retention/batch`` tombstones.
   func trim(through cut: Cut) throws -> Bool {
     let place: [SQLValue] = [.integer(cut.database), .integer(cut.zone), .integer(cut.version)]

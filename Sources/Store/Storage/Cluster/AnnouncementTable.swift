@@ -28,7 +28,8 @@ struct AnnouncementTable {
   private static let commitTime: Int64 = 5_000
   /// How long announcements are kept, in milliseconds.
   ///
-  /// It exceeds ``commitTime``, so that each server can read an announcement before it is deleted.
+  /// The time exceeds ``commitTime``, so that each server can read an announcement before it is
+  /// deleted.
   private static let keptTime: Int64 = 60_000
 
   /// Stores an announcement. A repeat with the same name changes nothing.

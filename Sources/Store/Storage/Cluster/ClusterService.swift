@@ -25,8 +25,12 @@ final class ClusterService: ClusterStore {
   /// names an announcement.
   private let announcementNumber = Atomic<Int64>(0)
 
-  /// - Parameter connection: a connection to the store, of which only the address is used.
-  /// - Parameter identity: the object that the writers' transactions share with the service.
+  /// Creates the service; ``work(over:)`` runs its jobs.
+  ///
+  /// - Parameters:
+  ///   - connection: a connection to the store, of which only the address is used.
+  ///   - identity: the object that the writers' transactions share with the service.
+  ///   - threads: the group in which the listener's thread is started.
   init(
     at address: PostgreSQLAddress, over connection: any SQLConnection, identity: ServerIdentity,
     threads: ThreadGroup
@@ -44,7 +48,7 @@ final class ClusterService: ClusterStore {
     channel.close()
   }
 
-  /// Runs jobs until the queue is closed and empty. It is the body of the service's thread.
+  /// Runs jobs until the queue is closed and empty. The method is the body of the service's thread.
   ///
   /// A job whose connection was lost runs once more on a new connection.
   func work(over connection: StoreConnection) {

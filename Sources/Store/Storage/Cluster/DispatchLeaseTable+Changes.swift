@@ -13,9 +13,9 @@ extension DispatchLeaseTable {
   /// The transaction has locked the databases' rows, as every transaction that grants a lease does,
   /// so no lease changes its holder meanwhile.
   ///
-  /// The writer calls it before each commit. It does nothing on a store for one server. Most
-  /// transactions concern a database that this server has leased: they read its lease and write
-  /// nothing.
+  /// The writer calls it before each commit. The method does nothing on a store for one server.
+  /// Most transactions concern a database that this server has leased: they read its lease and
+  /// write nothing.
   func pointToChanges() throws {
     guard let identity = transaction.context.identity, !transaction.outbox.isEmpty else { return }
     var parts: [DatabaseID: [DatabasePart]] = [:]
@@ -38,8 +38,11 @@ extension DispatchLeaseTable {
   /// The parts of a database whose changes this process dispatches. The holders of the other parts
   /// are woken up.
   ///
-  /// - Returns: all of the database if this process dispatches its changes; none if another process
-  ///   does.
+  /// - Parameters:
+  ///   - database: the database, which has new changes in this transaction.
+  ///   - server: this server's ID; nil for a process that is not registered.
+  /// - Returns: the whole database, or some parts of a divided one; none if other processes
+  ///   dispatch its changes.
   private func leasedParts(
     of database: DatabaseID, wakingUpFrom server: ServerID?
   ) throws -> [DatabasePart] {
@@ -139,7 +142,8 @@ extension DispatchLeaseTable {
 
   /// Takes all wake-ups except those that a commit has locked, whose changes are not visible yet.
   ///
-  /// It does not wait for durability: if PostgreSQL loses power, a server is woken up twice.
+  /// The statement does not wait for durability: if PostgreSQL loses power, a server is woken up
+  /// twice.
   private func takeAll(of server: ServerID) throws -> WakeUps {
     var taken: [DatabasePart] = []
     var others: Set<DatabasePart> = []

@@ -11,11 +11,9 @@ extension DispatchLeaseTable {
   }
 
   /// Divides a database into parts without holders. They start from the common position of the
-  /// former parts. The caller has locked the database's row. All parts begin with a pending
-  /// wake-up.
+  /// former parts. All begin with a pending wake-up. The caller has locked the database's row.
   ///
-  /// - Parameters:
-  ///   - parts: the new number of parts; 1 makes the database whole again.
+  /// - Parameter parts: the new number of parts; 1 makes the database whole again.
   func divide(_ database: DatabaseID, into parts: Int) throws {
     let id = SQLValue.integer(database.rawValue)
     let position =

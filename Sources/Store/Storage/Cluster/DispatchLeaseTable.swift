@@ -206,8 +206,8 @@ struct DispatchLease {
   }
 }
 
-/// A pending division of a database. It takes effect when all present parts have dispatched
-/// ``lastChange``.
+/// A pending division of a database. The division takes effect when all present parts have
+/// dispatched ``lastChange``.
 struct Repartition: Hashable {
   /// The sequence of the last change that the present parts dispatch.
   var lastChange: Int64

@@ -23,7 +23,7 @@ struct PartDispatchTable {
     """
   ]
 
-  /// The dispatch position of a part. It is nil if the database has no such part.
+  /// The dispatch position of a part. The result is nil if the database has no such part.
   func position(of part: DatabasePart) throws -> DispatchPosition? {
     try connection.first(
       """

@@ -13,7 +13,8 @@ import Synchronization
 /// Notifications only save time. A server that gets none finds the same facts when it reads the
 /// tables. A mutex guards the state, so all methods may be called from any thread.
 final class ServerChannel: Sendable {
-  /// A function that gets each notification. It runs on the listener's thread and must not block.
+  /// A function that gets each notification. The handler runs on the listener's thread and must not
+  /// block.
   typealias Handler = @Sendable (ServerNotification) -> Void
 
   /// The state that threads share.
@@ -136,7 +137,7 @@ private final class WakingUp: StoreJob {
     self.channel = channel
   }
 
-  /// Sends the wake-ups. It may run twice, if the connection was lost.
+  /// Sends the wake-ups. The job may run twice, if the connection was lost.
   func run(in transaction: StoreTransaction) throws {
     let servers = taken.withLock { taken in
       taken.formUnion(channel.takeSleeping())

@@ -24,7 +24,7 @@ final class ServerNotificationListener: @unchecked Sendable {
   /// doubles the delay.
   private static let delays = (first: 0.2, last: 5.0)
 
-  /// Creates a listener. It connects when ``work()`` begins.
+  /// Creates a listener. The listener connects when ``work()`` begins.
   ///
   /// - Parameters:
   ///   - channel: the channel of all servers. A `_` and the server's ID are added for the server's
@@ -59,7 +59,8 @@ final class ServerNotificationListener: @unchecked Sendable {
 
   private var isEnded: Bool { lock.withLock { isClosed } }
 
-  /// Receives notifications until the listener is closed. It is the body of the listener's thread.
+  /// Receives notifications until the listener is closed. The method is the body of the listener's
+  /// thread.
   ///
   /// The handler gets ``ServerNotification/interrupted`` after each lost connection and at the end,
   /// so that the server reads the tables instead.

@@ -21,8 +21,8 @@ struct ServerTable {
   ]
 
   /// The description of a server that has the store open, whatever its schema version; nil if there
-  /// is none. It reads by the connection alone, because a migration calls it before there are
-  /// transactions.
+  /// is none. The method reads by the connection alone, because a migration calls it before there
+  /// are transactions.
   static func anyAlive(over connection: any SQLConnection) throws -> String? {
     try connection.first(
       "SELECT description FROM servers WHERE alive_until > \(StoreClock.expression) LIMIT 1", []

@@ -19,7 +19,7 @@ struct ConsoleSessionTable {
     "CREATE INDEX console_sessions_by_key ON console_sessions (key_hash, expires)",
   ]
 
-  /// An unexpired session with its key, which is not revoked. It is nil otherwise.
+  /// An unexpired session with its key, which is not revoked. The result is nil otherwise.
   func consoleSession(
     withHash hash: [UInt8], at timestamp: Timestamp
   ) throws -> (session: ConsoleSession, key: AdminKey)? {

@@ -5,7 +5,7 @@ import StoreModel
 struct SecretService: SecretStore {
   let transactions: Transactions
 
-  /// The cipher for the texts that clients keep. It is read once, when the store is opened.
+  /// The cipher for the texts that clients keep. The key is read once, when the store is opened.
   var tokens: TokenCipher { transactions.context.tokens }
 
   /// Returns a secret, and stores `proposed` first if there is none of this name.

@@ -35,8 +35,8 @@ struct CounterTable {
   ///
   /// A rolled-back transaction gives its numbers back.
   ///
-  /// - Throws: ``LocksNeeded``: numbers rise from commit to commit.
   /// - Returns: the number, from 1 on.
+  /// - Throws: ``LocksNeeded``: numbers rise from commit to commit.
   func next(_ name: String) throws -> Int64 {
     try transaction.require(.reference)
     let value = try connection.first(
@@ -46,8 +46,8 @@ struct CounterTable {
     return value
   }
 
-  /// The catalog version, which covers types, roles and users under deletion. It is nil in a store
-  /// without that counter.
+  /// The catalog version, which covers types, roles and users under deletion. The result is nil in
+  /// a store without that counter.
   func catalogVersion() throws -> Int64? {
     try Self.value(of: "schema", over: connection)
   }

@@ -26,7 +26,8 @@ extension DatabasePart {
   /// number of parts.
   var subscriberCondition: String {
     if isWhole { return "" }
-    // One byte is even enough for at most 64 parts, and costs one hash a row instead of two.
+    // One byte distributes evenly enough over at most 64 parts. It costs one hash a row instead of
+    // two.
     return " AND get_byte(sha256(convert_to(subscriber, 'UTF8')), 0) % \(count) = \(number)"
   }
 }

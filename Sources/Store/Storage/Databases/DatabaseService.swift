@@ -6,7 +6,7 @@ import StoreModel
 struct DatabaseService: DatabaseStore {
   let transactions: Transactions
 
-  /// Returns the database at an address; nil if there is none. It creates none.
+  /// Returns the database at an address; nil if there is none. The method creates none.
   func existingDatabase(at address: DatabaseAddress) async throws -> DatabaseID? {
     try await transactions.read { try DatabaseTable(transaction: $0).database(at: address) }
   }

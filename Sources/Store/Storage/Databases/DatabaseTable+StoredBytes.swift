@@ -16,7 +16,7 @@ extension DatabaseTable {
     try transaction.storedBytes.total(of: database) { try bytesInRow(of: database) }
   }
 
-  /// The bytes of a database at the last commit. It is 0 if there is no such database.
+  /// The bytes of a database at the last commit. The result is 0 if there is no such database.
   func bytesInRow(of database: DatabaseID) throws -> Int64 {
     try transaction.connection.first(
       "SELECT stored_bytes FROM databases WHERE database_id = $1",

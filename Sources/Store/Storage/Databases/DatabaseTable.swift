@@ -35,7 +35,7 @@ struct DatabaseTable {
 
   // MARK: Locks
 
-  /// Locks all databases. It is PostgreSQL's `EXCLUSIVE` mode: other transactions can read the
+  /// Locks all databases. PostgreSQL's mode `EXCLUSIVE` means: other transactions can read the
   /// table, but not write or lock its rows.
   static let lock = "LOCK TABLE databases IN EXCLUSIVE MODE"
 
@@ -104,7 +104,8 @@ struct DatabaseTable {
     ) { $0.integer(0) }
   }
 
-  /// Locks a database's row until the transaction ends. It has an effect only on a shared store.
+  /// Locks a database's row until the transaction ends. The lock has an effect only on a shared
+  /// store.
   func lock(_ database: DatabaseID) throws {
     try connection.query(
       "SELECT 1 FROM databases WHERE database_id = $1 FOR UPDATE", [.integer(database.rawValue)]

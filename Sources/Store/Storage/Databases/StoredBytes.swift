@@ -2,8 +2,8 @@ import StoreModel
 
 /// The bytes of records and assets that a transaction adds to databases and removes from them.
 ///
-/// It is a value, so that a rollback to a savepoint restores the earlier one. The writer writes the
-/// sums before the commit (``DatabaseTable/writeStoredBytes()``).
+/// The type is a value, so that a rollback to a savepoint restores the earlier one. The writer
+/// writes the sums before the commit (``DatabaseTable/writeStoredBytes()``).
 struct StoredBytes {
   /// The sum of the changes for each database; below 0 if more was removed.
   private var changes: [DatabaseID: Int64] = [:]
@@ -22,7 +22,7 @@ struct StoredBytes {
 
   /// The bytes of a database including the transaction's changes; `row` reads the stored count.
   ///
-  /// - Parameter row: reads the stored count. It runs once for each database.
+  /// - Parameter row: reads the stored count. The function runs once for each database.
   mutating func total(of database: DatabaseID, row: () throws -> Int64) rethrows -> Int64 {
     let stored = try rows[database] ?? row()
     rows[database] = stored

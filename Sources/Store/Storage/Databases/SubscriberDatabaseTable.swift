@@ -54,9 +54,9 @@ struct SubscriberDatabaseTable {
   /// The databases of the recipient's container in which the user has ever had subscriptions, and
   /// so may have been notified.
   ///
-  /// - Complexity: O(*d* log *n*) for *d* databases of all containers.
   /// - Returns: each database with its last number, and the position up to which its log was
   ///   trimmed for the user.
+  /// - Complexity: O(*d* log *n*) for *d* databases of all containers.
   func notifiedDatabases(of recipient: Recipient) throws -> [NotifiedDatabase] {
     try databases(of: recipient.userRecordName).compactMap { database in
       let lastNumber = try DatabaseTable(transaction: transaction).lastNumber(

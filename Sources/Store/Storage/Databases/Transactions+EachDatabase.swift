@@ -17,9 +17,9 @@ extension DeliveryUpdate: InDatabase {
 extension Transactions {
   /// Writes about rows of any databases.
   ///
-  /// It runs one transaction with the locks of all the databases. In a distributed store it runs
-  /// one transaction for each database, one after the other. A database's writes may stay although
-  /// a later one's fail, so they must be useful alone.
+  /// The method runs one transaction with the locks of all the databases. In a distributed store it
+  /// runs one transaction for each database, one after the other. A database's writes may stay
+  /// although a later one's fail, so they must be useful alone.
   ///
   /// - Parameters:
   ///   - rows: the rows, which were read before. Another server may have handled them since.

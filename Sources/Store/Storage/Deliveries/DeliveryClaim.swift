@@ -39,7 +39,7 @@ struct DeliveryClaim {
   /// The caller sets it for a backlog, in which a device has many silent notifications waiting.
   let mergesHarder: Bool
   private(set) var result = Result()
-  /// The newest silent delivery that waits for a device, by device and database. It saves a
+  /// The newest silent delivery that waits for a device, by device and database. The cache saves a
   /// statement for each further delivery to the device.
   private var newestSilent: [Reader: Int64] = [:]
 
@@ -112,7 +112,7 @@ struct DeliveryClaim {
   }
 
   /// The number of the newest silent delivery that waits for the device, whatever its subscription.
-  /// It is read once for each device and database.
+  /// The number is read once for each device and database.
   private mutating func newestSilent(
     for delivery: DueDelivery, in table: DeliveryTable
   ) throws -> Int64 {

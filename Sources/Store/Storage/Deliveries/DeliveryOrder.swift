@@ -5,20 +5,18 @@ import StoreModel
 /// A change to a device's waiting deliveries, or to a courier reader's cursors, when the device's
 /// registration changes.
 ///
-/// It applies to all databases in which the device's user has ever had subscriptions. Where one
-/// transaction can write to all of them, the one that changes the registration carries it out. In a
-/// distributed store each database has a transaction of its own after that. Until then nothing is
-/// sent to a device that no longer belongs to the notification's user, because taking a delivery
-/// checks both.
+/// The change applies to all databases in which the device's user has ever had subscriptions. The
+/// transaction that changes the registration carries it out in all of them. In a distributed store
+/// each database has a transaction of its own after that. Until then nothing is sent to a device
+/// that no longer belongs to the notification's user, because taking a delivery checks both.
 struct DeliveryOrder: Sendable {
   /// The change to make in each database.
   enum Action: Sendable {
     /// Abandons the waiting deliveries of the notification's user. The reason is stored for
     /// administrators.
     case abandon(reason: String, at: Timestamp)
-    /// Moves the waiting deliveries to another route.
-    ///
-    /// A registration may change the container or APNs environment, and so the route.
+    /// Moves the waiting deliveries to another route. A renewed registration may change the APNs
+    /// environment, and so the route.
     case move(to: DeliveryRoute.ID)
     /// Moves a reader's cursor in a container to the end of the log: the reader gets later entries
     /// only.

@@ -67,12 +67,11 @@ struct DeliveryService: DeliveryQueue {
     return counts.reduce(0, +)
   }
 
-  /// Deletes the device of a delivery, unless it was registered again since.
+  /// Deletes the device of a delivery, unless it was registered again since. The waiting deliveries
+  /// to the device are abandoned.
   ///
-  /// The waiting deliveries to it are abandoned.
-  ///
-  /// - Parameter moment: the time before which the device's last registration must be. The push
-  ///   service answered about that registration.
+  /// - Parameter moment: the time before which the device's last registration must be: the time
+  ///   since which the token is invalid, or that of the push service's answer.
   private func dropDevice(
     of id: Delivery.ID, registeredBefore moment: Timestamp, at now: Timestamp
   ) async throws {

@@ -41,7 +41,7 @@ extension DeliveryTable {
   }
 
   /// A delivery that was due a moment ago, if it still is, locked to be taken by the transaction.
-  /// It is nil otherwise.
+  /// The result is nil otherwise.
   func claimable(
     _ id: Delivery.ID, on route: DeliveryRoute.ID, dueAt timestamp: Timestamp, by holder: Int64
   ) throws -> DueDelivery? {
@@ -92,7 +92,8 @@ extension DeliveryTable {
     ) { $0.integer(0) }
   }
 
-  /// The number of the newest silent delivery that waits for a device. It is nil if there is none.
+  /// The number of the newest silent delivery that waits for a device. The result is nil if there
+  /// is none.
   func newestSilent(for device: Int64, in database: DatabaseID) throws -> Int64? {
     try connection.first(
       """

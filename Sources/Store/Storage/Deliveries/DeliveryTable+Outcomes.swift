@@ -123,7 +123,7 @@ extension DeliveryTable {
 
   /// Moves the waiting deliveries of a device to another route.
   ///
-  /// It changes nothing for a token without a number.
+  /// The method changes nothing for a token without a number.
   func move(
     toDevice token: String, in database: DatabaseID, to route: DeliveryRoute.ID
   ) throws {

@@ -55,7 +55,7 @@ struct DeliveryTable {
   /// The unsettled deliveries with these IDs, and the IDs of those whose device or log entry is
   /// gone.
   ///
-  /// It runs one statement for each delivery.
+  /// The method runs one statement for each delivery.
   func deliveries(
     _ ids: [Delivery.ID]
   ) throws -> (found: [Delivery], lost: [Delivery.ID]) {
@@ -119,10 +119,10 @@ struct DeliveryTable {
 
   /// The number of deliveries of a database to these devices without an outcome.
   ///
-  /// - Complexity: O(`limit`) plus the devices' waiting deliveries in other databases.
   /// - Parameters:
   ///   - devices: the numbers of the devices' tokens.
   ///   - limit: the count at which the method stops.
+  /// - Complexity: O(`limit`) plus the devices' waiting deliveries in other databases.
   func owedCount(
     to devices: ArraySlice<Int64>, in database: DatabaseID, atMost limit: Int
   ) throws -> Int {
@@ -140,8 +140,8 @@ struct DeliveryTable {
     return limit - left
   }
 
-  /// The device that a delivery is for. It is nil if the delivery, its route or the device's number
-  /// is gone.
+  /// The device that a delivery is for. The result is nil if the delivery, its route or the
+  /// device's number is gone.
   func device(of id: Delivery.ID) throws -> (token: String, kind: String)? {
     try connection.first(
       """

@@ -42,7 +42,8 @@ public struct DeviceCensus: Sendable, Hashable {
 
   /// Counts the devices to which a server pushes; courier readers poll and are not counted.
   ///
-  /// It opens a connection of its own on a thread of its own, and reads one kind after the other.
+  /// The method opens a connection of its own on a thread of its own, and reads one kind after the
+  /// other.
   ///
   /// - Parameters:
   ///   - location: the store. The result is empty for a store in memory.

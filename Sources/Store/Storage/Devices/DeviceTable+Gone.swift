@@ -107,7 +107,7 @@ extension DeviceTable {
     .map { "'\($0.rawValue)'" }.joined(separator: ", ")
 
   /// Drops the number of a token that no device has, and none had for as long as deliveries are
-  /// kept. It does nothing for a token that still has a device, or a former device.
+  /// kept. The method does nothing for a token that still has a device, or a former device.
   func dropNumber(of token: String) throws {
     // The lock waits for a transaction that registers the token, so that the next statement sees
     // its device.

@@ -122,11 +122,10 @@ extension DeviceTable {
 
   /// Deletes a device that its push service does not know, unless it was registered again since.
   ///
-  /// - Returns: the device's user; nil if the device stays.
   /// - Parameters:
-  ///   - moment: the time of the push that the service refused. A device that was registered at
-  ///     this time or later stays.
+  ///   - moment: a device that was registered at this time or later stays.
   ///   - now: the time at which the device is gone.
+  /// - Returns: the device's user; nil if the device stays.
   func drop(
     _ token: String, kind: String, registeredBefore moment: Timestamp, at now: Timestamp
   ) throws -> String? {

@@ -71,8 +71,8 @@ struct DeviceTable {
 
   /// A page of devices in the order of their kinds and tokens.
   ///
-  /// - Parameter userRecordName: the user whose devices are listed; nil for all users.
   /// - Parameters:
+  ///   - userRecordName: the user whose devices are listed; nil for all users.
   ///   - last: the device before the page; nil for the first page.
   ///   - limit: the most devices in the page.
   func devices(
@@ -185,9 +185,9 @@ struct DeviceTable {
     return rows
   }
 
-  /// The row with which a reader listens to an entry's container. It is locked, so that no other
-  /// transaction gives it another reader before this one ends. It is nil if the reader does not
-  /// listen in that container.
+  /// The row with which a reader listens to an entry's container. The row is locked, so that no
+  /// other transaction gives it another reader before this one ends. The result is nil if the
+  /// reader does not listen in that container.
   func reader(ofToken token: String, for entry: LogEntry) throws -> DeviceToken? {
     let address = entry.notification.database
     return try readers(ofToken: token, keepingThem: true).first {
@@ -204,8 +204,8 @@ struct DeviceTable {
   /// transactions that raise badges would wait for each other. There, taking a delivery finds those
   /// of a device that has another user by now.
   ///
-  /// `FOR KEY SHARE` permits other such locks, and badge counts. It conflicts with `FOR UPDATE` of
-  /// ``lock(_:kind:)``.
+  /// `FOR KEY SHARE` permits other such locks, and badge counts. That lock conflicts with `FOR
+  /// UPDATE` of ``lock(_:kind:)``.
   private var keepingRows: String {
     connection.isShared && !transaction.context.isDistributed ? " FOR KEY SHARE" : ""
   }
@@ -225,7 +225,7 @@ struct DeviceTable {
 
   // MARK: Badges
 
-  /// Adds one to a token's badge and returns it. It is nil if there is no such device.
+  /// Adds one to a token's badge and returns it. The result is nil if there is no such device.
   func raiseBadge(of token: String, kind: DeviceToken.Kind) throws -> Int? {
     try connection.first(
       """

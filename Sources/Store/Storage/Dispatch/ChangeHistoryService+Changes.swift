@@ -38,8 +38,8 @@ extension ChangeHistoryService {
     }
   }
 
-  /// Deletes changes that were dispatched before `horizon`. It reads all rows of dispatches, a page
-  /// at a time, in read transactions.
+  /// Deletes changes that were dispatched before `horizon`. The method reads all rows of
+  /// dispatches, a page at a time, in read transactions.
   ///
   /// Changes are deleted by transactions of dispatch: a row of ``DispatchTable`` and the changes
   /// before it go together. A partly dispatched change stays.

@@ -5,7 +5,7 @@ import StoreModel
 /// A writer of the effects of matched changes, in one transaction.
 ///
 /// For each firing it writes a log entry and, for each device of the subscriber except the origin,
-/// a delivery. It counts badges, deletes `firesOnce` subscriptions and stores the dispatch
+/// a delivery. The writer counts badges, deletes `firesOnce` subscriptions and stores the dispatch
 /// position. Nothing is written twice: changes and firings that the position has passed are
 /// skipped.
 ///
@@ -39,7 +39,8 @@ struct DispatchCompletion {
   private var filings = RowInsertion(NotificationIndexTable.insertion)
   /// The rows of deliveries that are not inserted yet.
   private var deliveries = RowInsertion(DeliveryTable.insertion)
-  /// The dispatch progress of each part. It is created at the part's first change.
+  /// The dispatch progress of each part. The progress of a part is created at the part's first
+  /// change.
   private var progress: [DatabasePart: DispatchProgress] = [:]
 
   /// Creates a writer.

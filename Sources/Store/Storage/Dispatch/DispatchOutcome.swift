@@ -49,8 +49,8 @@ struct DispatchOutcome: Sendable {
   /// The firings whose subscribers may not read the changed record.
   var withheld: [WithheldNotification] = []
 
-  /// Converts the numbers into entries and deliveries, for the dispatcher. It runs on the caller's
-  /// side, not on the writer's thread.
+  /// Converts the numbers into entries and deliveries, for the dispatcher. The method runs on the
+  /// caller's side, not on the writer's thread.
   ///
   /// - Parameters:
   ///   - changes: the changes that were passed to the transaction, in the same order.

@@ -15,7 +15,7 @@ struct DispatchProgress {
   private let part: DatabasePart
   /// The pending division; nil if there is none.
   private let repartition: Repartition?
-  /// The stored position. It is nil before the first dispatch.
+  /// The stored position. The value is nil before the first dispatch.
   private let stored: DispatchPosition?
   /// The position after the changes so far.
   private var position: DispatchPosition

@@ -3,13 +3,13 @@ import StoreModel
 
 /// The outbox: the committed changes that wait to be matched against subscriptions.
 ///
-/// The dispatcher is the caller. It gets changes from the commit handler, and reads from the outbox
-/// the changes that did not come that way.
+/// The dispatcher is the caller. The dispatcher gets changes from the commit handler, and reads
+/// from the outbox the changes that did not come that way.
 struct OutboxService: OutboxStore {
   let transactions: Transactions
 
-  /// Sets the function that gets the changes of each commit, on the writer's thread. It must not
-  /// block.
+  /// Sets the function that gets the changes of each commit, on the writer's thread. The function
+  /// must not block.
   func setCommitHandler(_ handler: (@Sendable ([OutboxEntry]) -> Void)?) {
     transactions.writer.setCommitHandler(handler)
   }
@@ -41,8 +41,8 @@ struct OutboxService: OutboxStore {
     }
   }
 
-  /// Encodes the notifications of a change, on the caller's thread. It reads nothing from the
-  /// store.
+  /// Encodes the notifications of a change, on the caller's thread. The method reads nothing from
+  /// the store.
   func prepare(_ change: inout MatchedChange) {
     change.preparation = PreparedChange(change).notifications
   }

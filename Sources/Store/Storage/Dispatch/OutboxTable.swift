@@ -21,7 +21,7 @@ struct OutboxTable {
   /// later do not fire. `content` is the encoded change with the record as it was committed.
   ///
   /// `lacks_fields` is 1 for a change that was too large for the history: its record is stored
-  /// without fields. It is null otherwise.
+  /// without fields. The column is null otherwise.
   static let definition = [
     """
     CREATE TABLE outbox (
@@ -33,8 +33,9 @@ struct OutboxTable {
 
   /// Writes a change to the outbox, and adds it for the commit handler.
   ///
-  /// A change in a database without subscriptions is skipped. It fires nothing even if it is
-  /// dispatched late, since a subscription does not fire on changes committed before it was saved.
+  /// A change in a database without subscriptions is skipped. Such a change would fire nothing even
+  /// if it were dispatched late, since a subscription does not fire on changes committed before it
+  /// was saved.
   ///
   /// - Parameters:
   ///   - change: evaluated only if the database has subscriptions.
@@ -271,7 +272,8 @@ struct OutboxTable {
 }
 
 extension [UInt8] {
-  /// Whether these bytes contain the others as one run. It is true for no bytes at all.
+  /// Whether these bytes contain the others as one run. The result is true if there are no other
+  /// bytes.
   fileprivate func contains(run other: [UInt8]) -> Bool {
     guard let first = other.first else { return true }
     return withUnsafeBytes { bytes in

@@ -21,7 +21,8 @@ final class ReadTally: Sendable {
   /// error is ``StoreError/Code/unreachable``.
   var foundNoStore: Bool { isUnreachable.load(ordering: .relaxed) }
 
-  /// Notes the end of a read. It writes only if the state has changed, since every read calls it.
+  /// Notes the end of a read. The method writes only if the state has changed, since every read
+  /// calls it.
   ///
   /// - Parameter failure: the error of the read; nil if it succeeded.
   func note(_ failure: (any Error)?) {

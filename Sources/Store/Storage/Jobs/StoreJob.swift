@@ -27,8 +27,8 @@ protocol StoreJob: AnyObject, Sendable {
   func run(in transaction: StoreTransaction) throws
   /// Passes the outcome to the caller: `failure`, or else the result of ``run(in:)``.
   ///
-  /// It is called once, after the commit, on the thread that ran the job. A job that never ran may
-  /// be finished on the thread that added it.
+  /// The thread calls the method once, after the commit, on the thread that ran the job. A job that
+  /// never ran may be finished on the thread that added it.
   func finish(_ failure: (any Error)?)
 }
 
@@ -52,7 +52,8 @@ final class ContinuationJob<Value: Sendable>: StoreJob, @unchecked Sendable {
   /// The work.
   private let body: @Sendable (StoreTransaction) throws -> Value
   private let continuation: CheckedContinuation<Value, any Error>
-  /// The clock of the task that added the job; nil if its time is not counted.
+  /// The sum of the task that added the job, to which the job adds its time; nil if its time is not
+  /// counted.
   private let time = StoreTime.current
   /// The result of the last run; nil before the first one.
   private var value: Value?
@@ -61,7 +62,7 @@ final class ContinuationJob<Value: Sendable>: StoreJob, @unchecked Sendable {
   ///
   /// - Parameters:
   ///   - continuation: resumed once, with the result of `body` or an error.
-  ///   - body: the work. It may run several times.
+  ///   - body: the work. The closure may run several times.
   init(
     _ continuation: CheckedContinuation<Value, any Error>, locks: WriteLocks = .rows,
     gathersWrites: Bool = false, isOutsideTransactions: Bool = false,

@@ -37,7 +37,7 @@ public final class StoreTime: Sendable {
   /// Counts a job, on the thread that runs it.
   ///
   /// For a store in a file, the clock is the processor time of the thread. PostgreSQL works in
-  /// another process, so there it is the time that passes.
+  /// another process, so there the elapsed time counts.
   ///
   /// - Parameter isElsewhere: whether another process does the work while the thread waits.
   func count<Value>(isElsewhere: Bool, _ job: () throws -> Value) rethrows -> Value {

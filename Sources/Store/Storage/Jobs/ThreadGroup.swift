@@ -3,8 +3,8 @@ import Foundation
 /// The threads of an open store.
 ///
 /// A thread owns its connection, if it has one, and closes it when its work ends. The group counts
-/// the threads, so that closing the store can wait for the last one. Threads block in the engine,
-/// so they are no threads of Swift's tasks.
+/// the threads, so that closing the store can wait for the last one. The threads block in the
+/// engine, so they must not be threads that run Swift's tasks.
 final class ThreadGroup: @unchecked Sendable {
   private let lock = NSLock()
   /// Held while a connection is closed.
@@ -12,8 +12,8 @@ final class ThreadGroup: @unchecked Sendable {
   // Guarded by the lock.
   private var running = 0
   private var waiters: [CheckedContinuation<Void, Never>] = []
-  /// The lock that keeps other servers from opening the store's file. It is released when the last
-  /// thread has ended.
+  /// The lock that keeps other servers from opening the store's file. The lock is released when the
+  /// last thread has ended.
   private var serverLock: ServerLock?
 
   /// Creates a group without threads.
@@ -57,7 +57,7 @@ final class ThreadGroup: @unchecked Sendable {
     thread.start()
   }
 
-  /// Waits until every thread has ended. It returns at once if none runs.
+  /// Waits until every thread has ended. The method returns at once if none runs.
   func ended() async {
     await withCheckedContinuation { continuation in
       let isOver = lock.withLock {

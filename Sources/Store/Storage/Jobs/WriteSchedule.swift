@@ -1,8 +1,8 @@
 import CloudKitModel
 import StoreModel
 
-/// A schedule of waiting jobs: it decides which ones a thread does next. It is a value without I/O
-/// and without locks of its own; ``JobQueue`` guards it.
+/// A schedule of waiting jobs: it decides which ones a thread does next. The schedule is a value
+/// without I/O and without locks of its own; ``JobQueue`` guards it.
 ///
 /// With one thread, or with jobs without locks, a thread takes all jobs in order. On a distributed
 /// store, each transaction concerns one database. Concurrent threads never hold jobs whose locks
@@ -19,8 +19,8 @@ struct WriteSchedule {
   /// The union of the locks in ``inHand``.
   private var heldLocks = LockSet()
 
-  /// The most jobs examined before a thread waits for others to finish. It bounds the time of a
-  /// call while many jobs wait for one lock.
+  /// The most jobs examined before a thread waits for others to finish. The limit bounds the time
+  /// of a call while many jobs wait for one lock.
   private static let lookahead = 2_048
 
   /// Creates an empty schedule.
@@ -45,8 +45,8 @@ struct WriteSchedule {
     return threads == 1 || !heldLocks.exclude(job.locks)
   }
 
-  /// Notes that a thread has finished its jobs, and releases their locks. It does nothing for a
-  /// thread without jobs.
+  /// Notes that a thread has finished its jobs, and releases their locks. The method does nothing
+  /// for a thread without jobs.
   mutating func finish(by thread: Int) {
     guard inHand[thread] != nil else { return }
     inHand[thread] = nil
@@ -56,9 +56,9 @@ struct WriteSchedule {
   /// The jobs for a thread's next transaction, at most `most`; empty while all waiting jobs must
   /// wait for other threads.
   ///
-  /// A thread takes its share of the waiting jobs and leaves the rest to the other threads. It also
-  /// takes all jobs that no other thread could do meanwhile. Jobs with more than database locks are
-  /// taken together, so that few other jobs wait for them.
+  /// A thread takes its share of the waiting jobs and leaves the rest to the other threads. The
+  /// thread also takes all jobs that no other thread could do meanwhile. Jobs with more than
+  /// database locks are taken together, so that few other jobs wait for them.
   ///
   /// - Complexity: O(*n*) for *n* waiting jobs; the locks of at most ``lookahead`` are examined.
   mutating func take(most: Int, by thread: Int) -> [any StoreJob] {
@@ -120,7 +120,7 @@ struct WriteSchedule {
 
 /// A union of locks that checks quickly whether other locks are excluded.
 ///
-/// It stands for several jobs, so two of its parts may come from different ones.
+/// A set stands for several jobs, so two of its parts may come from different ones.
 private struct LockSet {
   /// The greatest reach of the locks.
   private var reach = WriteLocks.Reach.rows
@@ -141,9 +141,9 @@ private struct LockSet {
 
   /// Whether a job with these locks must wait.
   ///
-  /// Two jobs exclude each other if both settle deliveries, name a common database, or both take
-  /// the reference lock. A job with all locks excludes every job that names a database or takes the
-  /// reference lock.
+  /// Two jobs exclude each other in three cases: both settle deliveries, both name a common
+  /// database, or both take the reference lock. A job with all locks excludes every job that names
+  /// a database or takes the reference lock.
   func exclude(_ locks: WriteLocks) -> Bool {
     if locks.settlesDeliveries, settlesDeliveries { return true }
     let usesDatabases = !locks.databases.isEmpty

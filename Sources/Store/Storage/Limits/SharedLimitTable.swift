@@ -9,8 +9,8 @@ import StoreModel
 /// attempts of each subject.
 ///
 /// `full_at` is the time, in nanoseconds since 1970, at which a bucket is full if no server draws
-/// from it. It is the whole state of the bucket (the "theoretical arrival time" of the generic cell
-/// rate algorithm, ITU-T I.371). `drawn` and `granted` describe the last draw.
+/// from it. This time is the whole state of the bucket (the "theoretical arrival time" of the
+/// generic cell rate algorithm, ITU-T I.371). `drawn` and `granted` describe the last draw.
 ///
 /// For example, a bucket gains a request in each second and holds 10. A full bucket that gives 4
 /// requests at the time *t* is full again at *t* + 4 s. A second draw at *t* + 1 s finds 7

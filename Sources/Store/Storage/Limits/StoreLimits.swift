@@ -76,7 +76,8 @@ final class StoreLimits: SharedLimits {
 
   /// Runs jobs until the queue is closed and empty.
   ///
-  /// It is the body of the thread. Between jobs it sweeps, at most once in each ``sweepInterval``.
+  /// The method is the body of the thread. Between jobs it sweeps, at most once in each
+  /// ``sweepInterval``.
   func work(over connection: StoreConnection) {
     var swept = ContinuousClock.now
     while let jobs = queue.take(most: 1) {

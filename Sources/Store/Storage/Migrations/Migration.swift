@@ -14,7 +14,7 @@ package struct Migration: Sendable {
   /// Definitions in PostgreSQL's dialect; `SQLConnection.definition(_:)` translates them into the
   /// engine's. They run in order.
   var statements: [String]
-  /// Fills in new columns from stored contents that SQL cannot decode. It runs after the
+  /// Fills in new columns from stored contents that SQL cannot decode. The function runs after the
   /// statements, in the same transaction.
   var fill: (@Sendable (any SQLConnection) throws -> Void)?
   /// Whether programs of the version before can keep using the store, as in a rolling upgrade. Such
@@ -24,7 +24,7 @@ package struct Migration: Sendable {
   /// ``StoreError/Code/newerSchema``.
   var isGradual = false
 
-  /// The table with the schema version. It has one row, or none before the first migration.
+  /// The table with the schema version. The table has one row, or none before the first migration.
   package static let definition =
     "CREATE TABLE IF NOT EXISTS schema_version (version BIGINT NOT NULL)"
 
