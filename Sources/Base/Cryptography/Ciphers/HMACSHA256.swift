@@ -24,8 +24,6 @@ public enum HMACSHA256 {
   public static func isCode(
     _ code: [UInt8], of message: some Sequence<UInt8>, key: some Sequence<UInt8>
   ) -> Bool {
-    let expected = self.code(for: message, key: key)
-    guard code.count == expected.count else { return false }
-    return zip(code, expected).reduce(0) { $0 | ($1.0 ^ $1.1) } == 0
+    ConstantTime.areEqual(code, self.code(for: message, key: key))
   }
 }

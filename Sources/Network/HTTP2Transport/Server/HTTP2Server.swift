@@ -213,16 +213,18 @@ public final class HTTP2Server: @unchecked Sendable {
 
   // MARK: Connections, on the loop's thread
 
-  /// Takes a new socket over, or closes it when ``HTTP2ServerConfiguration/maximumConnections`` are
-  /// open.
+  /// Takes a new socket over. Closes it when ``HTTP2ServerConfiguration/maximumConnections`` are
+  /// open, and when no TLS context can be made for it.
   private func accept(_ descriptor: Int32) {
     guard connections.count < configuration.maximumConnections,
-      // A failed `TLSStream` closes the descriptor, and no caller waits for the error.
-      let stream = try? TLSStream(server: contextForNext(), descriptor: descriptor)
+      // The identity of a script may be unusable. The client then sees a connection that is closed.
+      let context = try? contextForNext()
     else {
-      if connections.count >= configuration.maximumConnections { Foundation.close(descriptor) }
+      Foundation.close(descriptor)
       return
     }
+    // A failed `TLSStream` closes the descriptor, and no caller waits for the error.
+    guard let stream = try? TLSStream(server: context, descriptor: descriptor) else { return }
     lastConnection += 1
     let id = HTTP2ConnectionID(rawValue: lastConnection)
     let connection = HTTP2ServerConnection(
