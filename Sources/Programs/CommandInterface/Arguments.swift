@@ -1,28 +1,46 @@
 import Spelling
 
-/// A mistake in the words of a command.
+/// A mistake in the words that the user typed after a command.
+///
+/// ``CommandProgram/run(_:)`` prints the description and exits with ``ExitStatus/usage``.
 package struct UsageError: Error, CustomStringConvertible {
+  /// One line that names the mistake and the accepted values, without the program's name.
   package var description: String
 
+  /// Creates an error with this description.
   package init(_ description: String) {
     self.description = description
   }
 }
 
-/// The words after a command: options (`--name value`, `--name=value`), flags (`--name`) and the
-/// rest, in order.
+/// The words after a command's name: options (`--name value`, `--name=value`), flags (`--name`) and
+/// positional words.
+///
+/// Options and positional words may be mixed in any order. If an option is given twice, the last
+/// value is used. The word `--` alone is a positional word.
+///
+///     let type = Arguments.Option("type", "TYPE", "the record type")
+///     let arguments = try Arguments(["zone", "--type", "Note"], options: [type])
+///     arguments.positional        // ["zone"]
+///     arguments.string("type")    // "Note"
 package struct Arguments {
-  /// An option or flag that a command knows.
+  /// An option or flag that a command accepts.
   package struct Option {
+    /// The name without the two hyphens, such as `type`.
     package var name: String
-    /// What its value is called in the help; nil for a flag.
+    /// The placeholder for the value in help texts, such as `TYPE`; `nil` for a flag, which takes
+    /// no value.
     package var valueName: String?
+    /// The sentence that help texts and the manual print beside the option.
     package var help: String
-    /// What its value may be, where that is one of some words.
+    /// The accepted values, for shell completion; empty if any value is possible. ``Arguments``
+    /// does not check them.
     package var words: [String]
-    /// Whether the command does nothing without it.
+    /// Whether the command cannot run without this option. Help texts mark it as required; the
+    /// command itself checks it.
     package var isRequired: Bool
 
+    /// Creates an option; without a `valueName` it is a flag.
     package init(
       _ name: String, _ valueName: String?, _ help: String, words: [String] = [],
       isRequired: Bool = false
@@ -34,14 +52,19 @@ package struct Arguments {
       self.isRequired = isRequired
     }
 
-    /// As it is typed, such as `--type TYPE`.
+    /// The option as the user types it, such as `--type TYPE`.
     package var usage: String { "--\(name)" + (valueName.map { " " + $0 } ?? "") }
   }
 
+  /// The words that are neither options nor values of options, in the order typed.
   package private(set) var positional: [String] = []
+  /// The values by option name. The value of a flag is `true`.
   private var values: [String: String] = [:]
 
-  /// - Throws: ``UsageError`` naming the word that is not understood.
+  /// Parses the words.
+  ///
+  /// - Throws: ``UsageError`` for an unknown option, an option without its value, or a flag with a
+  ///   value. An unknown option's error names the nearest known option.
   package init(_ words: some Sequence<String>, options: [Option]) throws {
     var rest = Array(words)[...]
     while let word = rest.popFirst() {
@@ -71,10 +94,10 @@ package struct Arguments {
     }
   }
 
-  /// The one word after the command.
+  /// Returns the only positional word.
   ///
-  /// - Parameter what: says what it is, such as `NAME`.
-  /// - Throws: ``UsageError`` when there is none, or more than one.
+  /// - Parameter what: The placeholder for the error message, such as `NAME`.
+  /// - Throws: ``UsageError`` if there is no positional word, more than one, or an empty one.
   package func word(_ what: String) throws -> String {
     guard positional.count == 1, let word = positional.first, !word.isEmpty else {
       throw UsageError("needs one \(what)")
@@ -82,10 +105,15 @@ package struct Arguments {
     return word
   }
 
+  /// Returns the text of an option; `nil` if the option was not given.
   package func string(_ name: String) -> String? { values[name] }
 
+  /// Returns whether a flag, or an option with a value, was given.
   package func flag(_ name: String) -> Bool { values[name] != nil }
 
+  /// Returns the whole number of an option; `nil` if the option was not given.
+  ///
+  /// - Throws: ``UsageError`` if the text is no whole number or is outside of the range.
   package func int(_ name: String, in range: ClosedRange<Int>) throws -> Int? {
     guard let text = values[name] else { return nil }
     guard let int = Int(text), range.contains(int) else {
@@ -96,7 +124,9 @@ package struct Arguments {
     return int
   }
 
-  /// A list of numbers that are separated by commas.
+  /// Returns the comma-separated whole numbers of an option; `nil` if the option was not given.
+  ///
+  /// - Throws: ``UsageError`` if a part is no whole number or is outside of the range.
   package func ints(_ name: String, in range: ClosedRange<Int>) throws -> [Int]? {
     guard let text = values[name] else { return nil }
     return try text.split(separator: ",").map { part in
@@ -109,7 +139,10 @@ package struct Arguments {
     }
   }
 
-  /// A length of time such as `90s`, `30m`, `12h`, `14d` or `2w`, in seconds.
+  /// Returns the seconds of a time such as `90s`, `30m`, `12h`, `14d` or `2w`; `nil` if the option
+  /// was not given.
+  ///
+  /// - Throws: ``UsageError`` if the unit is missing or the number is not above 0.
   package func duration(_ name: String) throws -> Double? {
     guard let text = values[name] else { return nil }
     let units: [Character: Double] = ["s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800]

@@ -1,20 +1,28 @@
-/// One of the program's commands.
+/// A command of a program, such as `petrel users add`.
+///
+/// ``CommandProgram`` finds the command, parses its options and runs it. The help, the manual and
+/// the shell completions are made from these declarations.
 package protocol Command: SendableMetatype {
-  /// As typed, such as `users add`.
+  /// The name as the user types it after the program's name, such as `users add`: one or two words.
   static var name: String { get }
-  /// One line for the list of commands.
+  /// One sentence for the list of commands.
   static var summary: String { get }
-  /// A whole line as one would type it.
+  /// A whole command line that works, for the help text.
   static var example: String { get }
-  /// What stands after the name, such as `NAME`, or `bash|zsh` where it is one of some words.
+  /// The placeholders of the positional words, such as `NAME`, or `bash|zsh` for a choice. Empty if
+  /// the command takes none.
   static var operands: String { get }
+  /// The options and flags that the command accepts. Any other is a ``UsageError``.
   static var options: [Arguments.Option] { get }
-  /// What the exit status says, where that is more than whether it was done.
+  /// The meanings of exit statuses that say more than success or failure. Help texts print them;
+  /// usually empty.
   static var exitStatuses: [(Int32, String)] { get }
 
   /// Runs the command.
   ///
-  /// - Returns: the exit status, one of ``ExitStatus``.
+  /// - Returns: The exit status of the process, one of ``ExitStatus``.
+  /// - Throws: ``UsageError`` for wrong words (exit status 64), any other error for a failure (exit
+  ///   status 1). ``CommandProgram`` prints both on standard error.
   static func run(_ arguments: Arguments) async throws -> Int32
 }
 
@@ -24,12 +32,12 @@ extension Command {
 }
 
 extension String {
-  /// The text with spaces after it, up to `width` characters.
+  /// Returns the text with spaces appended, up to `width` characters. A longer text stays as it is.
   package func padding(to width: Int) -> String {
     self + String(repeating: " ", count: max(0, width - count))
   }
 
-  /// The text with spaces before it, up to `width` characters.
+  /// Returns the text with spaces in front, up to `width` characters. A longer text stays as it is.
   package func leftPadding(to width: Int) -> String {
     String(repeating: " ", count: max(0, width - count)) + self
   }

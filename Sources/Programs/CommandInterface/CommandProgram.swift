@@ -1,28 +1,36 @@
 import CMemoryAllocation
 import Foundation
 
-/// A program with commands: finds the one that the words name and runs it.
+/// A command-line program: a list of commands, from which it selects and runs the one that the user
+/// typed.
+///
+/// It answers `help`, `--help` and `-h` itself, and it runs the command `version` for `--version`.
 package struct CommandProgram {
-  /// Commands that the overview lists under one title.
+  /// A group of commands under one title in the overview.
   package struct Section {
-    /// Nil where a program has one section.
+    /// The title; `nil` if the program has only one section.
     package var title: String?
+    /// The commands in the order of the overview.
     package var commands: [any Command.Type]
 
+    /// Creates a section.
     package init(_ title: String?, _ commands: [any Command.Type]) {
       self.title = title
       self.commands = commands
     }
   }
 
-  /// As it is typed.
+  /// The program's name as the user types it, such as `petrel`.
   package let name: String
-  /// What it is, in a sentence.
+  /// One sentence that says what the program does, for the top of the overview.
   package let summary: String
-  /// What to begin with, for the overview; empty where that is plain.
+  /// Returns the first steps for a new user, for the overview. An empty text leaves the paragraph
+  /// out.
   package let advice: @Sendable (TextStyle) -> String
+  /// The commands in groups, in the order of the overview.
   package let sections: [Section]
 
+  /// Creates a program; nothing runs yet.
   package init(
     _ name: String, _ summary: String,
     advice: @escaping @Sendable (TextStyle) -> String = { _ in "" },
@@ -34,25 +42,31 @@ package struct CommandProgram {
     self.sections = sections
   }
 
+  /// All commands of all sections.
   package var commands: [any Command.Type] { sections.flatMap(\.commands) }
 
-  /// Sets what holds for the whole process, before anything else is done.
+  /// Sets the process's file mode mask and the limits of the memory allocator. Call it before any
+  /// other work.
   package static func prepareProcess() {
-    // No command makes a file that others than its user may read, also not by way of a library or of
-    // another program.
+    // Only the user of the process may read files that a command creates. This includes files that
+    // a library or a child process creates.
     umask(0o077)
-    // What is larger than this goes back to the system when it is freed. Without a fixed limit the C
-    // library keeps it, up to 32 MB each, from the first one on that is freed: an index that loses
-    // most of its subscriptions would keep most of its memory. What is made again and again is smaller:
-    // new memory from the system costs more than to fill it. So does the end of the heap, which by
-    // default goes back whenever 128 KB of it are free.
+    // An allocation of 4 MB or more goes back to the system when it is freed. Without a fixed
+    // threshold, glibc raises the threshold up to 32 MB when the first large block is freed. An
+    // index that loses most of its subscriptions would then keep most of its memory. Memory that is
+    // allocated repeatedly is smaller than 4 MB: getting new pages from the system costs more than
+    // filling them. For the same reason, the end of the heap goes back only when 16 MB of it are
+    // free; the default is 128 KB.
     mallopt(M_MMAP_THRESHOLD, 4 << 20)
     mallopt(M_TRIM_THRESHOLD, 16 << 20)
   }
 
-  /// Runs the command that the words name, or prints the help that they ask for.
+  /// Runs the command that the words name, or prints the help for it.
   ///
-  /// - Returns: the exit status, one of ``ExitStatus``.
+  /// Errors go to standard error with the name of the command.
+  ///
+  /// - Parameter words: The arguments of the process without the program's name.
+  /// - Returns: The exit status, one of ``ExitStatus``.
   package func run(_ words: [String]) async -> Int32 {
     guard let first = words.first else {
       Output.writeError(help.overview(.errors))
@@ -81,14 +95,16 @@ package struct CommandProgram {
     }
   }
 
+  /// The help texts of this program.
   private var help: Help { Help(program: self) }
 
-  /// The command that words begin with.
+  /// Returns the command whose name the words begin with; `nil` if there is none.
   private func command(named words: [String]) -> (any Command.Type)? {
     commands.first { words.starts(with: $0.name.split(separator: " ").map(String.init)) }
   }
 
-  /// Prints the help for what is named after `help`: a command, those with the same first word, or all.
+  /// Prints the help for the words after `help`: for one command, for all commands with that first
+  /// word, or the overview.
   private func help(_ words: [String]) -> Int32 {
     guard let first = words.first else {
       Output.write(help.overview(.output))
@@ -105,7 +121,10 @@ package struct CommandProgram {
     return ExitStatus.done
   }
 
-  /// For words that are no command, or only the first word of some, such as `keys`.
+  /// Reports words that name no command, or only the first word of several, such as `keys`.
+  ///
+  /// - Returns: ``ExitStatus/usage``, or ``ExitStatus/done`` if the user asked for help on the
+  ///   first word.
   private func noCommand(_ words: [String]) -> Int32 {
     let rest = words.dropFirst()
     let group = help.text(ofGroup: words[0])

@@ -1,8 +1,10 @@
-/// Numbers of things, for people.
+/// Counts with their noun, for messages.
 extension BinaryInteger {
-  /// Such as `1 record` and `2 records`.
+  /// Returns the number with the noun in singular or plural, such as `1 record` or `2 records`.
   ///
-  /// - Parameter several: what more than one, and none, are called; with an s at the end unless given.
+  /// - Parameters:
+  ///   - one: The noun for the number 1.
+  ///   - several: The noun for all other numbers, 0 included; by default `one` with an `s`.
   package func counting(_ one: String, _ several: String? = nil) -> String {
     "\(self) \(self == 1 ? one : several ?? one + "s")"
   }

@@ -1,11 +1,12 @@
-/// What the program's exit status says.
+/// The exit statuses of the programs' commands.
 package enum ExitStatus {
-  /// It was done.
+  /// The command succeeded.
   package static let done: Int32 = 0
-  /// It was not; standard error has the reason. Of commands that look at something: it is not as it
-  /// should be.
+  /// The command failed and printed the reason on standard error. A command that checks something
+  /// exits with this status if the check failed.
   package static let failed: Int32 = 1
-  /// The words of the command are wrong (`EX_USAGE`, sysexits.h).
+  /// The words of the command line are wrong (`EX_USAGE` of sysexits.h).
   package static let usage: Int32 = 64
+  /// The meaning of ``usage`` in help texts.
   package static let usageMeaning = "the words of the command are wrong"
 }

@@ -1,9 +1,10 @@
 import Spelling
 
-/// The texts that say how a program is used, made from what its commands declare.
+/// The help texts of a program, made from the declarations of its commands.
 struct Help {
   let program: CommandProgram
 
+  /// Returns the list of all commands, for `help` without a command.
   func overview(_ style: TextStyle) -> String {
     let sections = program.sections.map { section in
       (section.title.map { style.strong($0) + "\n" } ?? "")
@@ -21,14 +22,16 @@ struct Help {
       """
   }
 
-  /// The commands that begin with a word; nil when none is longer than that.
+  /// Returns the list of the commands whose first word is `word`; `nil` if no command has a second
+  /// word after it.
   func text(ofGroup word: String) -> String? {
     let group = program.commands.filter { $0.name.hasPrefix(word + " ") }
     guard !group.isEmpty else { return nil }
     return Self.table(group.map { ($0.name, $0.summary) })
   }
 
-  /// What follows the name of the command: its operands and the options that it needs.
+  /// Returns the operands and the required options, which follow the command's name in the usage
+  /// line.
   private func words(of command: any Command.Type) -> String {
     var text = command.operands.isEmpty ? "" : " " + command.operands
     for option in command.options where option.isRequired { text += " " + option.usage }
@@ -36,11 +39,12 @@ struct Help {
     return text
   }
 
-  /// The line that says how a command is typed.
+  /// Returns the usage line of a command.
   func usage(of command: any Command.Type) -> String {
     "\(program.name) \(command.name)" + words(of: command)
   }
 
+  /// Returns the help of one command: usage, summary, options, example and exit statuses.
   func text(of command: any Command.Type, _ style: TextStyle) -> String {
     var text = style.strong("\(program.name) \(command.name)") + words(of: command)
     text += "\n\n\(command.summary)\n"
@@ -58,7 +62,8 @@ struct Help {
     return text + Self.table(statuses.map { (String($0.0), $0.1) })
   }
 
-  /// The command, or the first word of some, that is nearest to what was typed.
+  /// Returns the command, or the first word of a command, that is nearest to the typed words; `nil`
+  /// if none is near.
   func nearest(to typed: String) -> String? {
     let names = program.commands.map { $0.name }
     let first = typed.split(separator: " ").first.map(String.init) ?? ""
@@ -68,7 +73,8 @@ struct Help {
     return typed == first ? beginning ?? whole : whole ?? beginning
   }
 
-  /// Rows of two columns, the second one broken where a line would be longer than a page is wide.
+  /// Returns rows of two columns. The second column wraps at the page width and is at least 40
+  /// characters wide.
   private static func table(_ rows: [(String, String)]) -> String {
     let width = rows.map(\.0.count).max() ?? 0
     let indent = "\n" + String(repeating: " ", count: width + 4)
@@ -78,8 +84,10 @@ struct Help {
     }.joined()
   }
 
+  /// The page width, in characters.
   private static let pageWidth = 100
 
+  /// Returns the text in lines of at most `width` characters, broken at spaces.
   private static func lines(of text: String, width: Int) -> [String] {
     var lines = [""]
     for word in text.split(separator: " ") {

@@ -1,14 +1,18 @@
-/// All commands of a program with their options, made from what they declare.
+/// The manual of a program: all commands with their options, made from their declarations.
+///
+/// `petrel manual` prints it; `docs/reference/commands.md` holds the Markdown version.
 package struct Manual {
+  /// The program that the manual describes.
   package let program: CommandProgram
 
+  /// Creates the manual of a program.
   package init(program: CommandProgram) {
     self.program = program
   }
 
   // MARK: Markdown
 
-  /// The manual in Markdown, with a heading for each command.
+  /// The manual in Markdown, with one heading for each command.
   package var markdown: String {
     var text = """
       # The commands of `\(program.name)`
@@ -23,6 +27,7 @@ package struct Manual {
     return text
   }
 
+  /// Returns the part of one command: heading, summary, usage, options, example and exit statuses.
   private static func markdown(
     of command: any Command.Type, in program: CommandProgram
   ) -> String {
@@ -53,6 +58,7 @@ package struct Manual {
     return text
   }
 
+  /// Returns the text with `|` escaped, because that character ends a cell of a Markdown table.
   private static func cell(_ text: String) -> String { text.replacing("|", with: "\\|") }
 
   private static func help(of option: Arguments.Option) -> String {
@@ -61,7 +67,7 @@ package struct Manual {
 
   // MARK: man(1)
 
-  /// The manual in the language of man(7).
+  /// The manual in the format of man(7), for section 1.
   package var man: String {
     var text = """
       .TH \(Self.escaped(program.name.uppercased())) 1
@@ -80,6 +86,7 @@ package struct Manual {
     return text
   }
 
+  /// Returns the subsection of one command in man(7).
   private static func man(of command: any Command.Type, in program: CommandProgram) -> String {
     var text = ".SS \(escaped(Help(program: program).usage(of: command)))\n"
     text += escaped(command.summary) + "\n"
@@ -93,13 +100,15 @@ package struct Manual {
     return text
   }
 
+  /// Returns the code point in hexadecimal with at least four digits, for the roff escape
+  /// `\[uXXXX]`.
   private static func hexadecimal(_ character: Unicode.Scalar) -> String {
     let digits = String(character.value, radix: 16, uppercase: true)
     return String(repeating: "0", count: max(0, 4 - digits.count)) + digits
   }
 
-  /// A text in which nothing is a request or an escape of roff, in which hyphens are those that one types, and
-  /// which is ASCII.
+  /// Returns the text in ASCII without roff requests and escapes. Hyphens become `\-`, so that
+  /// readers can copy options from the page.
   private static func escaped(_ text: String) -> String {
     let text = text.replacing("\\", with: "\\e").replacing("-", with: "\\-").unicodeScalars
       .map { $0.isASCII ? String($0) : "\\[u\(hexadecimal($0))]" }

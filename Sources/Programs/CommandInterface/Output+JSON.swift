@@ -1,7 +1,7 @@
 import JSONCoding
 
 extension Output {
-  /// Prints a JSON object on a line of its own.
+  /// Prints a JSON value in one line on standard output.
   package static func json(_ json: JSONValue) {
     line(json.text)
   }

@@ -1,14 +1,21 @@
 import Foundation
 import Synchronization
 
-/// A line on a terminal that tells how far a long work is; elsewhere nothing.
+/// A line on standard error that shows the progress of a long operation. It shows nothing if
+/// standard error is no terminal.
+///
+/// Any thread may call it.
 package final class ProgressLine: Sendable {
+  /// Whether standard error is a terminal.
   private let isShown = isatty(STDERR_FILENO) == 1
+  /// The time of the last update.
   private let last = Mutex(ContinuousClock.now - .seconds(1))
 
+  /// Creates a line; nothing is shown before ``show(_:)``.
   package init() {}
 
-  /// Shows the text in the place of the one before, ten times a second at most.
+  /// Replaces the line with this text, at most ten times a second. Texts in between are neither
+  /// evaluated nor shown.
   package func show(_ text: @autoclosure () -> String) {
     guard isShown else { return }
     let isDue = last.withLock { last in
@@ -19,7 +26,7 @@ package final class ProgressLine: Sendable {
     if isDue { write("\r\u{1B}[K" + text()) }
   }
 
-  /// Takes the line away.
+  /// Clears the line.
   package func end() {
     if isShown { write("\r\u{1B}[K") }
   }

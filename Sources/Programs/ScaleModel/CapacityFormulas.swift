@@ -1,29 +1,45 @@
 import Foundation
 
-/// What follows from the costs by the utilization law alone, without a simulation: a resource is busy for the
-/// part of the time that the rate of what it does times the time of each is.
+/// The load of each resource of a cluster, computed from the costs by the utilization law alone.
+///
+/// The law: utilization = rate of operations × seconds that one operation takes. There is no
+/// simulation, so the formulas say how busy a resource is, not how long a save waits.
+/// ``ClusterSimulation`` gives the waiting times; at low load both agree on the utilizations.
+///
+///     let formulas = CapacityFormulas(ScaleScenario(), ScaleCosts())
+///     formulas.load(at: 2_000).resources.first   // the busiest resource at 2,000 saves a second
+///     formulas.greatestRate()                    // saves a second at which it is saturated
 public struct CapacityFormulas: Sendable {
-  /// How busy everything is.
+  /// The utilization of each resource at one rate of saves: 0 is idle, 1 is saturated, more is
+  /// impossible.
   public struct Load: Sendable {
-    /// Saves and dispatched batches that share a transaction.
+    /// Saves and dispatched batches that share a transaction, on average.
     public var jobsPerTransaction = 1.0
+    /// Transactions of the servers' writers a second, over all servers.
     public var transactionsPerSecond = 0.0
+    /// Statements of these transactions a second, without those of read-only transactions.
     public var statementsPerSecond = 0.0
+    /// The utilization of the servers' processors.
     public var server = 0.0
+    /// The utilization of the shards' processors.
     public var shard = 0.0
-    /// The part of the time in which a shard's log is being flushed; commits share a flush, so that it
-    /// may be near 1 long before there is no room.
+    /// The fraction of the time in which a shard's log is flushed (0–1). Commits share a flush, so
+    /// a value near 1 does not mean that the log is saturated.
     public var log = 0.0
-    /// The part of its bandwidth that a shard's log takes.
+    /// The fraction of its bandwidth that a shard's log uses.
     public var logBandwidth = 0.0
+    /// The utilization of the servers' writer threads.
     public var writers = 0.0
+    /// The utilization of the servers' read-only connections.
     public var readers = 0.0
-    /// The part of the greatest rate of one database that the busiest public one has.
+    /// The saves into the busiest public database, as a fraction of
+    /// ``CapacityFormulas/greatestRateOfOneDatabase``.
     public var busiestDatabase = 0.0
-    /// Pushes that are open of those that may be.
+    /// The open pushes, as a fraction of the pushes that the servers may have open.
     public var openPushes = 0.0
 
-    /// The names of the resources, and how busy they are, the busiest first.
+    /// The names of the resources with their utilization, the busiest first. ``log`` is absent,
+    /// because its value says nothing about saturation.
     public var resources: [(name: String, utilization: Double)] {
       [
         ("servers' processors", server), ("shards' processors", shard),
@@ -34,27 +50,37 @@ public struct CapacityFormulas: Sendable {
     }
   }
 
+  /// The machines and the saves.
   public let scenario: ScaleScenario
+  /// The costs of each operation.
   public let costs: ScaleCosts
 
+  /// Creates the formulas for a scenario; nothing is computed yet.
   public init(_ scenario: ScaleScenario, _ costs: ScaleCosts) {
     self.scenario = scenario
     self.costs = costs
   }
 
-  /// Notifications of a save, in the mean.
+  /// Notifications that a save causes, on average over public and private databases; 0 if nothing
+  /// is dispatched.
   public var firings: Double {
     guard scenario.isDispatched else { return 0 }
     return scenario.publicShare * scenario.publicFirings
       + (1 - scenario.publicShare) * scenario.privateFirings
   }
 
+  /// Changes to dispatch for each save: 1, or 0 if nothing is dispatched.
   private var changes: Double { scenario.isDispatched ? 1 : 0 }
   /// Notifications of a save beyond the first.
   private var further: Double { max(0, firings - changes) }
 
-  /// The seconds of a transaction, of which nothing waits for anything: of itself, and further for each of
-  /// so many saves.
+  /// Returns the seconds of a transaction that waits for nothing: no lock, no busy processor, no
+  /// flush of others.
+  ///
+  /// - Parameters:
+  ///   - saves: The saves in the transaction.
+  ///   - changes: The dispatched changes in the transaction, each with one notification and no
+  ///     push.
   public func transactionSeconds(saves: Double, changes: Double = 0) -> Double {
     let work = costs.transaction(
       saves: saves, changes: changes, firings: changes, pushes: 0)
@@ -62,28 +88,29 @@ public struct CapacityFormulas: Sendable {
       + costs.flush + work.logBytes / costs.logBandwidth
   }
 
-  /// The most saves a second that one database takes, whatever the number of servers: its row is locked
-  /// by one transaction at a time, which has as many saves as a commit may have.
+  /// The most saves a second into one database, for any number of servers. One transaction at a
+  /// time locks the database's row, and it holds at most ``ScaleScenario/writesPerCommit`` saves.
   public var greatestRateOfOneDatabase: Double {
     let most = Double(scenario.writesPerCommit)
     return most / transactionSeconds(saves: most)
   }
 
-  /// How busy everything is at so many saves a second.
+  /// Returns the load at `rate` saves a second over the whole cluster.
   public func load(at rate: Double) -> Load {
     var load = Load()
     let jobs = rate * (1 + changes)
     let (servers, shards) = (Double(scenario.servers), Double(scenario.shards))
     let writers = servers * Double(scenario.writersPerServer)
-    // Half of the jobs are saves: with g jobs a transaction takes a + b g seconds, and all writers together
-    // do jobs / g of them in a second.
+    // Half of the jobs are saves, the other half dispatched changes. A transaction of g jobs takes
+    // a + b g seconds, and all writers together finish jobs / g transactions a second. `base` is a,
+    // `each` is b.
     let one = transactionSeconds(saves: 1 / (1 + changes), changes: changes / 2)
     let two = transactionSeconds(saves: 2 / (1 + changes), changes: changes)
     let each = two - one
     let base = one - each
     let left = writers - jobs * each
     let most = Double(scenario.writesPerCommit)
-    // Where databases are not mixed, hardly ever two saves are of the same.
+    // If transactions do not mix databases, two saves of the same database rarely wait together.
     load.jobsPerTransaction =
       !scenario.mixesDatabases
       ? 1 : left > 0 ? min(most, max(1, jobs * base / left)) : most
@@ -123,7 +150,8 @@ public struct CapacityFormulas: Sendable {
       load.shard = ofShard / (shards * Double(scenario.coresPerShard))
     }
     let commits = load.transactionsPerSecond / shards
-    // After a flush there is another at once if a commit came meanwhile, else when the next comes.
+    // If a commit arrives during a flush, the next flush begins at once; otherwise it begins with
+    // the next commit.
     load.log = costs.flush / (costs.flush + exp(-commits * costs.flush) / commits)
     load.logBandwidth =
       logBytesPerSave(commits: load.transactionsPerSecond / rate) * rate
@@ -135,14 +163,17 @@ public struct CapacityFormulas: Sendable {
     return load
   }
 
-  /// Bytes of the log for each save, with what it fires, when so many transactions come to a save.
+  /// Returns the bytes of log for one save, with its dispatch and pushes.
+  ///
+  /// - Parameter commits: The transactions for each save.
   public func logBytesPerSave(commits: Double) -> Double {
     costs.commitLogBytes * commits + costs.saveLogBytes + changes * costs.dispatchLogBytes
       + further * costs.furtherNotificationLogBytes
       + firings * scenario.pushes * costs.pushLogBytes
   }
 
-  /// The most saves a second at which nothing is busier than a limit, by bisection.
+  /// Returns the most saves a second at which no resource is busier than `limit`, found by
+  /// bisection from 1 to 10⁹.
   public func greatestRate(utilization limit: Double = 1) -> Double {
     var (low, high) = (1.0, 1e9)
     for _ in 0..<80 {

@@ -1,18 +1,32 @@
-/// How many machines a load takes, and how much they keep.
+/// The servers and shards that a load needs, with the memory and disk space that it takes.
+///
+/// `petrel-bench simulate` prints it.
 public struct CapacityPlan: Sendable {
+  /// Servers of the cluster.
   public var servers = 1
+  /// Shards: PostgreSQL nodes that hold the databases.
   public var shards = 1
-  /// Bytes of the indexes on each server, and of all together.
+  /// Bytes of subscription indexes in the memory of one server, on average.
   public var indexBytesPerServer = 0.0
+  /// Bytes of subscription indexes of all servers together.
   public var indexBytes = 0.0
-  /// Bytes of the log in a day at the full rate.
+  /// Bytes that the shards' logs write in a day at the full rate.
   public var logBytesPerDay = 0.0
+  /// Bytes of records and subscriptions in the store.
   public var storedBytes = 0.0
 
+  /// Computes the smallest numbers of servers and shards that keep each resource below a
+  /// utilization.
+  ///
+  /// The numbers depend on each other, so the computation repeats until they stay the same, at most
+  /// 8 times.
+  ///
   /// - Parameters:
-  ///   - scenario: with the rate that is to be carried; its numbers of servers and shards do not count.
-  ///   - recordsPerUser: that the store keeps.
-  ///   - utilization: that no processor and no log is to be busier than.
+  ///   - scenario: The load, with its rate. Its numbers of servers and shards are ignored.
+  ///   - costs: The costs of each operation.
+  ///   - recordsPerUser: The records that the store keeps for each user.
+  ///   - utilization: The highest utilization of processors, writers, readers, log bandwidth and
+  ///     index memory (0–1).
   public init(
     for scenario: ScaleScenario, _ costs: ScaleCosts, recordsPerUser: Double, utilization: Double
   ) {

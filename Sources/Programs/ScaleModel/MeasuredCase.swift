@@ -1,36 +1,51 @@
-/// One measurement of servers on one machine with their PostgreSQL and their load, as
-/// `petrel-bench cluster` makes it.
+/// One measurement of Petrel servers on one machine, together with their PostgreSQL and the load.
+///
+/// `petrel-bench cluster` makes these measurements. ``ScaleCosts/init(calibratedOn:)`` computes the
+/// costs from them.
 public struct MeasuredCase: Sendable {
+  /// Servers that share the PostgreSQL database.
   public var servers = 1
-  /// To all servers together.
+  /// Connections of the load to all servers together.
   public var connections = 16
-  /// Whether saves came evenly, and not as fast as they were answered.
+  /// Whether the load sent saves at an even rate. Otherwise each connection saved again after each
+  /// answer.
   public var isPaced = false
+  /// Whether there were subscriptions, so that the servers dispatched each change.
   public var hasSubscriptions = true
+  /// Saves a second over all servers.
   public var savesPerSecond = 0.0
+  /// SQL statements of all kinds for each save.
   public var statementsPerSave = 0.0
-  /// Transactions of the servers' writers.
+  /// Transactions of the servers' writers for each save.
   public var commitsPerSave = 0.0
+  /// Bytes of write-ahead log for each save.
   public var logBytesPerSave = 0.0
-  /// Processor seconds for each save.
+  /// Processor seconds of the servers for each save.
   public var serverSeconds = 0.0
+  /// Processor seconds of PostgreSQL for each save.
   public var postgreSQLSeconds = 0.0
+  /// Processor seconds of the load for each save.
   public var loadSeconds = 0.0
-  /// Seconds of a transaction, and of a flush of the log, in the mean.
+  /// The mean seconds of a writer's transaction.
   public var commitSeconds = 0.0
+  /// The mean seconds of a flush of the log.
   public var flushSeconds = 0.0
-  /// The median until a save is answered, in seconds.
+  /// The median seconds from a save to its answer; NaN if not measured.
   public var saveMedian = Double.nan
-  /// The mean from a save to the log, in seconds; NaN without subscriptions.
+  /// The mean seconds from a save to its notification in the log; NaN without subscriptions.
   public var loggedMean = Double.nan
 
+  /// Creates a case of one server without measured values.
   public init() {}
 }
 
 extension ScaleCosts {
-  /// The cases that ``init(calibratedOn:)`` uses: of the fewest servers as fast as they can without and
-  /// with subscriptions, and evenly without; and for the time until another server hears of a change,
-  /// evenly of the fewest servers and of the next greater number.
+  /// Returns the places of the cases that ``init(calibratedOn:)`` uses; the others can check the
+  /// result.
+  ///
+  /// These are, of the smallest number of servers, all cases but the evenly paced one with
+  /// subscriptions. Of the next greater number, the evenly paced one with subscriptions is used: it
+  /// shows how long a wake-up of another server takes.
   public static func calibrating(_ cases: [MeasuredCase]) -> [Int] {
     let counts = Set(cases.map(\.servers)).sorted()
     return cases.indices.filter { place in
@@ -42,12 +57,16 @@ extension ScaleCosts {
     }
   }
 
-  /// Costs by which those cases come out as they were measured; what they do not tell stays as in
-  /// ``init()``. Nil when one of the first three is missing.
+  /// Computes the costs with which the model reproduces the measured cases. Costs that the cases do
+  /// not show keep the values of ``init()``.
   ///
-  /// Each figure is a sum of a transaction's, a save's and a dispatched change's part, and the cases
-  /// differ in how many of each there are: least squares of what they are off by, with no part below 0.
-  /// Processor times are those of full load; by what they are greater evenly, processes are woken.
+  /// Each figure is a sum of three parts: of a transaction, of a save and of a dispatched change.
+  /// The cases differ in how often each part occurs, so a least-squares fit separates them, with no
+  /// part below 0. Processor costs come from the cases under full load. The extra processor time at
+  /// an even rate becomes the cost of waking idle processes.
+  ///
+  /// Returns `nil` if one of three cases is missing: full load without and with subscriptions, and
+  /// an even rate without subscriptions.
   public init?(calibratedOn cases: [MeasuredCase]) {
     self.init()
     let used = Self.calibrating(cases).map { cases[$0] }
@@ -55,8 +74,9 @@ extension ScaleCosts {
       let even = used.first(where: { $0.isPaced && !$0.hasSubscriptions }),
       let dispatched = used.first(where: { !$0.isPaced && $0.hasSubscriptions })
     else { return nil }
-    // Where there are about as many transactions for a save in all cases, their part cannot be told from
-    // the save's: then it is the one that is known.
+    // If all cases have about the same number of transactions for each save, the fit cannot
+    // separate the part of the transaction from the part of the save. The part of the transaction
+    // then keeps its default.
     let isKnown = abs(plain.commitsPerSave - even.commitsPerSave) < 0.2
     func parts(_ figure: (MeasuredCase) -> Double, known: Double) -> [Double] {
       let cases = [plain, even, dispatched]
@@ -79,7 +99,7 @@ extension ScaleCosts {
     let server = Self.nonnegativeParts(
       [plain, dispatched].map { ([$0.statementsPerSave, 1], $0.serverSeconds) })
     (serverStatement, request, change) = (server[0], server[1], 0)
-    // A commit is a statement too.
+    // The cost of a commit stays 0, because a commit is counted as a statement.
     let database = Self.nonnegativeParts(
       [plain, dispatched].map { ([$0.statementsPerSave], $0.postgreSQLSeconds) })
     (databaseStatement, databaseCommit) = (database[0], 0)
@@ -89,7 +109,8 @@ extension ScaleCosts {
     let statementSeconds = serverStatement + databaseStatement + serverWaking + databaseWaking
     load = plain.loadSeconds
     flush = even.flushSeconds
-    // What is left of a transaction's time, of which the others had no part.
+    // The rest of a transaction's time, without flush and processors, is the time of its round
+    // trips.
     let each =
       (even.statementsPerSave - requestReads) / max(1e-9, even.commitsPerSave)
     let left = even.commitSeconds - flush - each * statementSeconds
@@ -97,7 +118,7 @@ extension ScaleCosts {
     if let alone = cases.first(where: {
       $0.servers == even.servers && $0.isPaced && $0.hasSubscriptions
     }), let beside = used.first(where: { $0.servers > even.servers }) {
-      // The part of the saves that come to another server than the one with the lease.
+      // The fraction of the saves that arrive at another server than the one with the lease.
       let others = 1 - 1 / Double(beside.servers)
       wordStatements = max(0, (beside.statementsPerSave - alone.statementsPerSave) / others)
       let later = (beside.loggedMean - alone.loggedMean) / others
@@ -106,8 +127,10 @@ extension ScaleCosts {
     }
   }
 
-  /// Numbers from 0 on for which the sums of products come nearest to the values, by their ratios:
-  /// coordinate descent.
+  /// Returns the parts, none below 0, whose weighted sums come nearest to the values.
+  ///
+  /// The function minimizes the squares of the relative errors by coordinate descent, with 20,000
+  /// rounds. It ignores equations whose value is 0.
   static func nonnegativeParts(_ equations: [(factors: [Double], value: Double)]) -> [Double] {
     let count = equations.first?.factors.count ?? 0
     var parts = [Double](repeating: 0, count: count)
@@ -131,10 +154,17 @@ extension ScaleCosts {
 }
 
 extension ScaleScenario {
-  /// The machine and the load of a measured case.
+  /// Creates the scenario of a measured case: one machine with all servers, PostgreSQL and the
+  /// load.
   ///
   /// - Parameters:
-  ///   - databases: private ones, each with ten subscriptions.
+  ///   - measured: The measurement, which gives the servers, the connections and the rate.
+  ///   - databases: The private databases. Each of them, and the one public database, has ten
+  ///     subscriptions.
+  ///   - publicShare: The fraction of saves into the public database (0–1); 0 is used without
+  ///     subscriptions.
+  ///   - cores: The processor cores of the machine.
+  ///   - writers: The writer threads of each server.
   public init(
     of measured: MeasuredCase, databases: Int, publicShare: Double, cores: Int, writers: Int
   ) {

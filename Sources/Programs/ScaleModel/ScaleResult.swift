@@ -1,71 +1,96 @@
-/// What came of a simulation.
+/// The outcome of a simulation. Rates, delays and utilizations cover the measured time, without the
+/// warm-up.
 public struct ScaleResult: Sendable {
-  /// The state of the queues at one moment.
+  /// The lengths of the queues at one moment.
   public struct Moment: Sendable {
+    /// Seconds from the beginning of the simulation, warm-up included.
     public var second: Double
-    /// Changes that were saved and have not fired yet; those of them in databases whose lease a dead
-    /// server holds.
+    /// Changes that are saved and not dispatched yet, of all servers.
     public var waitingChanges: Int
+    /// The part of ``waitingChanges`` in databases whose lease a dead server holds.
     public var orphanedChanges: Int
-    /// Writes that wait for a writer.
+    /// Writes that wait for a writer, of all servers.
     public var waitingWrites: Int
   }
 
-  /// What was seen after a server died.
+  /// The recovery after the death of a server.
   public struct Recovery: Sendable {
-    /// Seconds from its death until all databases were dispatched again that it had the lease of, with
-    /// all that had been saved into them before: private ones, and public ones.
+    /// Seconds from the death until all private databases of the dead server were dispatched again,
+    /// with all changes saved before the takeover.
     public var privateSeconds = 0.0
+    /// The same for public databases.
     public var publicSeconds = 0.0
-    /// Databases whose lease it had, with changes that waited, when another took them over.
+    /// Databases with waiting changes whose lease another server took over.
     public var databases = 0
-    /// The most changes that waited at once in such databases.
+    /// The most changes that waited at the same time in databases of the dead server.
     public var deepest = 0
-    /// Saves that had no answer from it, and were sent again to others.
+    /// Saves without an answer from the dead server, which their clients sent again to other
+    /// servers.
     public var repeatedSaves = 0
-    /// Whether all was done when the simulation ended.
+    /// Whether all databases of the dead server were dispatched again before the simulation ended.
     public var isComplete = true
   }
 
+  /// Seconds of measured time.
   public var seconds = 0.0
+  /// Saves that arrived.
   public var offered = 0
+  /// Saves that a server answered after their commit.
   public var saved = 0
+  /// Changes whose notifications are committed.
   public var dispatched = 0
+  /// Pushes that APNs answered.
   public var pushed = 0
+  /// Saves that a server refused because too many writes waited.
   public var refused = 0
-  /// From the arrival of a save to its answer.
+  /// Seconds from the arrival of a save to its answer.
   public var saveDelay = DelayHistogram()
-  /// From when a server begins with a save, and knows who makes it, to the commit of what it fires.
+  /// Seconds from the moment when a save waits for a writer to the commit of its notifications.
   public var dispatchDelay = DelayHistogram()
 
-  /// The part of their time that the servers' cores, the shards' cores and the shards' logs were busy, in
-  /// the mean, and the busiest.
+  /// The mean utilization of the servers' processors (0–1).
   public var serverUtilization = 0.0
+  /// The highest utilization of one server's processors.
   public var busiestServer = 0.0
+  /// The mean utilization of the shards' processors.
   public var shardUtilization = 0.0
+  /// The highest utilization of one shard's processors.
   public var busiestShard = 0.0
+  /// The mean fraction of the time in which a shard's log was flushed.
   public var logUtilization = 0.0
-  /// The part of the time that somebody held the row of the busiest public database, and its saves.
+  /// The fraction of the time in which a transaction locked the row of the busiest public database.
   public var lockUtilization = 0.0
-  /// The part of their time that the servers' writers were in a transaction.
+  /// The fraction of the time that the servers' writers spent in transactions.
   public var writerUtilization = 0.0
+  /// Transactions that committed.
   public var transactions = 0
+  /// Statements of these transactions.
   public var statements = 0.0
-  /// Seconds that transactions waited for rows of databases, over all.
+  /// Seconds that transactions waited for locked rows of databases, summed over all transactions.
   public var lockWaitSeconds = 0.0
-  /// Jobs that a processor had, in the mean, and what Little's law makes of their number and stay.
+  /// Jobs at the processors, waiting ones included, on average over the time.
   public var jobs = 0.0
+  /// The same by Little's law: rate × mean stay. A difference to ``jobs`` shows an error in the
+  /// simulation.
   public var jobsByLittlesLaw = 0.0
+  /// The most writes that waited at one server at the same time.
   public var mostWaitingWrites = 0
+  /// Changes that waited for dispatch at the end.
   public var waitingChangesAtEnd = 0
+  /// Events that the simulation handled, warm-up included.
   public var events = 0
+  /// The lengths of the queues, ten times in a simulated second.
   public var moments: [Moment] = []
+  /// The recovery; `nil` if no server died.
   public var recovery: Recovery?
 
+  /// Answered saves in a second.
   public var savesPerSecond: Double { Double(saved) / seconds }
+  /// Dispatched changes in a second.
   public var dispatchedPerSecond: Double { Double(dispatched) / seconds }
 
-  /// Whether what waits grows without end: a fiftieth of what came was not answered or dispatched.
+  /// Whether the load exceeds the capacity: 2 % of the saves were refused or wait for dispatch, or
+  /// 3 % have no answer.
   public var isOverloaded: Bool {
     Double(refused) > Double(offered) / 50 || Double(waitingChangesAtEnd) > Double(offered) / 50
       || Double(saved) < Double(offered) * 0.97

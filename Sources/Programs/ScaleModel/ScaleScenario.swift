@@ -1,129 +1,154 @@
 import Foundation
 
-/// What is simulated: who saves how much where, on which machines.
+/// The input of a simulation: the load, its distribution over databases, and the machines.
 public struct ScaleScenario: Sendable {
-  /// How saves come.
+  /// The arrival pattern of saves.
   public enum Arrivals: Sendable, Hashable {
-    /// So many a second, without regard to each other.
+    /// Independent arrivals: a Poisson process with a mean rate.
     case random(perSecond: Double)
-    /// So many a second, evenly, over so many lines of which each waits for the answer before.
+    /// Arrivals at an even rate, spread over lines. A line sends its next save only after the
+    /// answer to the one before; a late save counts from the time when it was due.
     case even(perSecond: Double, lines: Int)
-    /// From so many clients, each of which saves again when it has its answer.
+    /// Clients that each save again as soon as they have the answer.
     case clients(Int)
   }
 
-  /// A server that dies.
+  /// The death of the last server.
   public struct Death: Sendable, Hashable {
-    /// When, in seconds from the beginning.
+    /// Seconds from the beginning of the simulation, warm-up included.
     public var second: Double
-    /// Until PostgreSQL has ended the transactions of the dead server.
+    /// Seconds until PostgreSQL ends the transactions of the dead server and releases their locks.
     public var lockSeconds = 0.1
 
+    /// Creates a death at `second`.
     public init(second: Double, lockSeconds: Double = 0.1) {
       self.second = second
       self.lockSeconds = lockSeconds
     }
   }
 
+  /// The arrival pattern of saves, with their rate.
   public var arrivals = Arrivals.random(perSecond: 1_000)
+  /// Petrel servers.
   public var servers = 1
+  /// Processor cores of a server.
   public var coresPerServer = 8
-  /// Threads of a server that write, each with a connection.
+  /// Threads of a server that write, each with one connection.
   public var writersPerServer = 16
+  /// Shards: PostgreSQL nodes over which the databases are spread.
   public var shards = 1
+  /// Processor cores of a shard.
   public var coresPerShard = 16
-  /// Whether servers, PostgreSQL and the load share the cores of one machine, of which there are
-  /// ``coresPerServer``.
+  /// Whether the servers, PostgreSQL and the load share the cores of one machine. That machine has
+  /// ``coresPerServer`` cores.
   public var isOneMachine = false
 
-  /// Private databases, each of a user.
+  /// Users, each with one private database.
   public var users = 10_000_000
+  /// Public databases, one for each container.
   public var publicDatabases = 100
-  /// The part of the saves that goes to public databases, and how unevenly: the exponent of a Zipf
-  /// distribution over them.
+  /// The fraction of the saves into public databases (0–1).
   public var publicShare = 0.1
+  /// The exponent of the Zipf distribution of saves over public databases; 0 spreads them evenly.
   public var publicSkew = 1.0
+  /// Subscriptions in all databases.
   public var subscriptions = 100_000_000
-  /// The part of the subscriptions that is in public databases, spread as the saves are.
+  /// The fraction of the subscriptions in public databases, distributed like the saves (0–1).
   public var publicSubscriptionShare = 0.4
-  /// Whether saves are dispatched at all.
+  /// Whether the servers dispatch changes. Without dispatch there are no notifications.
   public var isDispatched = true
-  /// Notifications of a save in a private and in a public database, and pushes of a notification.
+  /// Notifications of a save in a private database, on average.
   public var privateFirings = 1.0
+  /// Notifications of a save in a public database, on average.
   public var publicFirings = 5.0
+  /// Pushes of a notification, on average.
   public var pushes = 1.0
-  /// Seconds until APNs has answered a push, and pushes of a server that may be open.
+  /// Seconds until APNs answers a push.
   public var pushRoundTrip = 0.1
+  /// Pushes that one server may have open; further pushes wait.
   public var openPushes = 10_000
 
-  /// Bytes of memory that a server has for indexes.
+  /// Bytes of memory that a server uses for indexes.
   public var indexBytes = 4.0 * 1024 * 1024 * 1024
-  /// Whether a user's saves come to the same server as long as it lives.
+  /// Whether all saves of a user go to the same server while that server lives. It applies to
+  /// ``Arrivals/random(perSecond:)``.
   public var isSticky = true
 
-  /// Whether saves of several databases share a transaction. It holds the rows of all of them as long as
-  /// it takes; and where databases lie on several shards each transaction is to have one database only.
+  /// Whether saves of several databases share a transaction. Such a transaction locks the rows of
+  /// all its databases until its commit. If databases lie on several shards, a transaction should
+  /// have only one database.
   public var mixesDatabases = false
-  /// Writes that share a commit at most, that wait for a server's writers at most, and changes that are
-  /// dispatched together at most.
+  /// Writes in one commit, at most.
   public var writesPerCommit = 512
+  /// Writes that wait for the writers of one server, at most. The server refuses further saves.
   public var waitingWrites = 10_000
+  /// Changes of a database that are dispatched together, at most.
   public var dispatchBatch = 256
-  /// Connections of a server that only read.
+  /// Read-only connections of a server.
   public var readersPerServer = 2
-  /// Seconds for which a server keeps the lease of a database in which nothing happens.
+  /// Seconds after which a server returns the lease of an idle private database.
   public var idleSeconds = 5.0
-  /// Seconds that a server's row is good, between two renewals, and between two looks for rows that are
-  /// not any more.
+  /// Seconds for which a server's membership row is valid after each renewal.
   public var leaseSeconds = 5.0
+  /// Seconds between two renewals, and between two scans for expired members.
   public var renewalSeconds = 1.5
 
-  /// Seconds that are simulated and measured, after some that are not.
+  /// Seconds that are simulated and measured, after the warm-up.
   public var seconds = 10.0
+  /// Seconds that are simulated before measuring begins.
   public var warmUpSeconds = 2.0
+  /// The death of a server; `nil` for none.
   public var death: Death?
+  /// The seed of the random numbers. Equal seeds give equal results.
   public var seed: UInt64 = 1
 
+  /// Creates a scenario of one server and one shard at 1,000 saves a second.
   public init() {}
 
-  /// Bytes that all indexes take.
+  /// Returns the bytes of all indexes together.
   func indexBytes(_ costs: ScaleCosts) -> Double {
     Double(subscriptions) * costs.indexedSubscriptionBytes
   }
 
-  /// The part of the dispatched private databases whose index is in the memory of the server that
-  /// dispatches: all where there is room for them, a part where there is not.
+  /// Returns the fraction of private databases whose index is in the memory of the server that
+  /// dispatches them (0–1). It is 1 if the memory of all servers holds all indexes. Public indexes
+  /// have priority.
   public func warmShare(_ costs: ScaleCosts) -> Double {
     let privateBytes = indexBytes(costs) * (1 - publicSubscriptionShare)
     let publicBytes = indexBytes(costs) - privateBytes
     let room = max(0, Double(servers) * indexBytes - publicBytes)
-    // Where users come to any server, each of them sees all databases.
+    // Without sticky users, each server dispatches every private database at some time.
     let wanted = privateBytes * (isSticky ? 1 : Double(servers))
     return wanted > 0 ? min(1, room / wanted) : 1
   }
 
-  /// The parts of the public saves that go to each of the public databases, the busiest first.
+  /// The fraction of the public saves into each public database, the busiest first. The sum is 1.
   public var publicParts: [Double] {
     let weights = (0..<publicDatabases).map { pow(Double($0 + 1), -publicSkew) }
     let sum = weights.reduce(0, +)
     return weights.map { $0 / sum }
   }
 
-  /// The subscriptions of a database.
+  /// Returns the subscriptions of a database, on average for private ones.
+  ///
+  /// - Parameters:
+  ///   - database: The number of the database; public databases have the lowest numbers.
+  ///   - parts: The value of ``publicParts``, used for public databases only.
   func subscriptions(of database: Int, parts: [Double]) -> Double {
     database < publicDatabases
       ? Double(subscriptions) * publicSubscriptionShare * parts[database]
       : Double(subscriptions) * (1 - publicSubscriptionShare) / Double(max(1, users))
   }
 
-  /// The part of the changes that another server saves than the one that dispatches them.
+  /// The fraction of the changes that one server saves while another server holds the lease (0–1).
   public var foreignShare: Double {
     let others = 1 - 1 / Double(servers)
     if case .random = arrivals, isSticky { return publicShare * others }
     return others
   }
 
-  /// Saves a second that come; NaN where the answers set the pace.
+  /// Saves a second over the whole cluster; NaN for ``Arrivals/clients(_:)``, whose rate results
+  /// from the answers.
   public var rate: Double {
     switch arrivals {
     case .random(let rate), .even(let rate, _): rate
@@ -131,6 +156,7 @@ public struct ScaleScenario: Sendable {
     }
   }
 
+  /// Sets the saves a second. Clients become random arrivals.
   public mutating func setRate(_ rate: Double) {
     arrivals =
       switch arrivals {

@@ -1,6 +1,6 @@
 extension ClusterSimulation {
-  /// The last server dies: what it was at is lost, its locks end with its connections, and its leases when
-  /// its row is over.
+  /// Ends the last server. It loses the work in memory; PostgreSQL keeps its locks for a while; its
+  /// leases stay until its membership row expires.
   mutating func die() {
     guard let death = scenario.death, servers.count > 1 else { return }
     let dead = servers.count - 1
@@ -12,13 +12,14 @@ extension ClusterSimulation {
     servers[dead].waiting = 0
     for number in transactions.indices
     where transactions[number].server == dead && !transactions[number].jobs.isEmpty {
-      // What PostgreSQL has been told to commit is committed, though nobody hears of it.
+      // PostgreSQL completes a commit that it received, although no server reads the answer.
       guard ![.committing, .answering].contains(transactions[number].step) else { continue }
       transactions[number].isDead = true
       for job in transactions[number].jobs { repeatElsewhere(job) }
     }
     events.add(.locksEnd, at: now + death.lockSeconds)
-    // It renewed its row some time ago, and others look for such rows now and then.
+    // The server renewed its row some time ago, and the other servers scan for expired rows only
+    // now and then.
     let over = scenario.leaseSeconds - random.unit() * scenario.renewalSeconds
     let found = over + random.unit() * scenario.renewalSeconds
     takingOverAt = now + found
@@ -26,7 +27,7 @@ extension ClusterSimulation {
     where lane.holder == dead && (lane.isBusy || !lane.changes.isEmpty) {
       lanes[database]?.isOrphan = true
       lanes[database]?.isBusy = false
-      // What was under way is dispatched again from the outbox, in the same order.
+      // The new holder dispatches the interrupted changes again from the outbox, in the same order.
       var changes = FirstInFirstOut<SimulatedLane.Change>()
       for change in lane.underWay { changes.append(change) }
       var rest = lane.changes
@@ -39,11 +40,13 @@ extension ClusterSimulation {
     result.recovery?.deepest = orphanedChanges
   }
 
+  /// Sends a save again; the batch of a dispatch needs nothing, because its changes stay in the
+  /// outbox.
   private mutating func repeatElsewhere(_ job: Job) {
     if case .save(let save) = job { repeatElsewhere(save) }
   }
 
-  /// Sends a save again to a server that lives.
+  /// Sends a save again to another server, chosen at random.
   mutating func repeatElsewhere(_ save: Int) {
     result.recovery?.repeatedSaves += 1
     let dead = saves[save].server
@@ -52,6 +55,8 @@ extension ClusterSimulation {
     receive(save)
   }
 
+  /// Releases the locks of the dead server's open transactions, which PostgreSQL has now rolled
+  /// back.
   mutating func endLocksOfTheDead() {
     for number in transactions.indices where transactions[number].isDead {
       unlock(number)
@@ -59,7 +64,8 @@ extension ClusterSimulation {
     }
   }
 
-  /// Another server takes a lease over, reads the index, and dispatches what waits in the outbox.
+  /// Moves a lease to another server, which then reads the index and dispatches the changes from
+  /// the outbox.
   mutating func takeOver(_ database: Int) {
     guard var lane = lanes[database], servers[lane.holder].isDead else { return }
     lane.holder = random.below(servers.count - 1)
@@ -72,7 +78,8 @@ extension ClusterSimulation {
     serve(database)
   }
 
-  /// Notes that a database which had lost its server is dispatched again, when it is.
+  /// Records the recovery time of a database when all changes from before the takeover are
+  /// dispatched.
   mutating func noteRecovery(of database: Int, _ lane: inout SimulatedLane) {
     guard lane.isOrphan, !servers[lane.holder].isDead, let death = scenario.death else { return }
     guard lane.changes.first.map({ $0.committed > lane.orphanedUntil }) ?? true else { return }
@@ -87,6 +94,7 @@ extension ClusterSimulation {
     result.recovery = recovery
   }
 
+  /// Records at the end of the simulation whether any database still waits for its recovery.
   mutating func finishRecovery() {
     guard result.recovery != nil else { return }
     result.recovery?.isComplete = !lanes.values.contains { $0.isOrphan }

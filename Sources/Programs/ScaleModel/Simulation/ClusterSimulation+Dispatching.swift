@@ -1,5 +1,8 @@
 extension ClusterSimulation {
-  /// A change was committed. The server that saved it has the database's lease now, unless another has.
+  /// Adds a committed change to its database's lane. The server that saved it gets the lease,
+  /// unless another server holds it.
+  ///
+  /// If another server holds the lease, the change leaves a wake-up for that server.
   mutating func noteChange(in database: Int, savedBy server: Int, takenAt taken: Double) {
     waitingChanges += 1
     var lane =
@@ -7,7 +10,7 @@ extension ClusterSimulation {
       ?? SimulatedLane(
         holder: server,
         hasIndex: random.unit() < warmShare || database < scenario.publicDatabases)
-    // A lease that nobody used for long was given back; who comes next has it.
+    // The holder returned a lease that it did not use for long; the next server that saves gets it.
     if !lane.isBusy, lane.changes.isEmpty, !lane.isOrphan,
       now - lane.idleSince > scenario.idleSeconds, database >= scenario.publicDatabases
     {
@@ -27,7 +30,7 @@ extension ClusterSimulation {
       if isNew { events.add(.takeOver(database: database), at: max(now, takingOverAt)) }
       return
     }
-    // Word that is there already stands for this change too.
+    // A wake-up that is still pending covers this change too.
     let leavesWakeUp = lane.holder != server && !lane.hasPendingWakeUp
     if leavesWakeUp { lane.hasPendingWakeUp = true }
     lanes[database] = lane
@@ -38,7 +41,8 @@ extension ClusterSimulation {
     }
   }
 
-  /// The holder of a database's lease hears of changes that others have saved.
+  /// Delivers the wake-up for changes of other servers to the holder of a database's lease.
+  /// PostgreSQL's part of the work comes first.
   mutating func wake(_ database: Int) {
     lanes[database]?.hasPendingWakeUp = false
     work(
@@ -48,6 +52,7 @@ extension ClusterSimulation {
       on: station(ofShard: database % scenario.shards))
   }
 
+  /// Continues the wake-up with the holder's part of the work.
   mutating func hearWord(of database: Int) {
     guard let holder = lanes[database]?.holder else { return }
     work(
@@ -56,7 +61,8 @@ extension ClusterSimulation {
       on: station(ofServer: holder))
   }
 
-  /// Dispatches what waits in a database, unless its holder is at it.
+  /// Starts the next batch of a database, unless the holder is still busy with one. Without an
+  /// index in memory, the holder reads that first.
   mutating func serve(_ database: Int) {
     guard var lane = lanes[database], !lane.isBusy, !servers[lane.holder].isDead else { return }
     guard !lane.changes.isEmpty else { return }
@@ -65,7 +71,8 @@ extension ClusterSimulation {
     guard lane.hasIndex else {
       lanes[database] = lane
       let count = scenario.subscriptions(of: database, parts: parts)
-      // PostgreSQL's part is a few statements; the rows go through the server.
+      // PostgreSQL's part is a few statements; most of the work is the server's handling of the
+      // rows.
       return work(
         .index(database: database, server: lane.holder),
         seconds: costs.indexStatements * (costs.serverStatement + costs.databaseStatement)
@@ -88,6 +95,7 @@ extension ClusterSimulation {
       waking: costs.dispatchReads * costs.serverWaking, on: processor)
   }
 
+  /// Continues with the dispatch when the holder has read the index.
   mutating func endIndexing(_ database: Int, on server: Int) {
     guard !servers[server].isDead, lanes[database]?.holder == server else { return }
     lanes[database]?.hasIndex = true
@@ -95,12 +103,13 @@ extension ClusterSimulation {
     serve(database)
   }
 
+  /// Queues the batch's notifications for a writer of the server when matching has ended.
   mutating func endMatching(_ database: Int, on server: Int) {
     guard !servers[server].isDead, lanes[database]?.holder == server else { return }
     add(.completion(database: database), to: server, database: database)
   }
 
-  /// What a batch fires is in the log.
+  /// Ends a batch whose notifications are committed, and starts its pushes and the next batch.
   mutating func endDispatching(_ database: Int, on server: Int) {
     guard var lane = lanes[database], lane.holder == server else { return }
     waitingChanges -= lane.underWay.count
@@ -124,12 +133,14 @@ extension ClusterSimulation {
 
   // MARK: Pushes
 
-  /// Pushes leave when the connections to APNs have room for them.
+  /// Queues pushes, which leave as soon as the server may have more of them open.
   mutating func send(_ count: Int, from server: Int) {
     servers[server].waitingPushes += count
     sendWaiting(from: server)
   }
 
+  /// Opens as many waiting pushes as ``ScaleScenario/openPushes`` permits. APNs answers them after
+  /// ``ScaleScenario/pushRoundTrip``.
   private mutating func sendWaiting(from server: Int) {
     let room = scenario.openPushes - servers[server].openPushes
     let leaving = min(room, servers[server].waitingPushes)
@@ -140,6 +151,7 @@ extension ClusterSimulation {
       .pushesEnd(server: server, count: leaving), at: now + scenario.pushRoundTrip)
   }
 
+  /// Ends pushes that APNs has answered, and opens waiting ones.
   mutating func endPushes(of server: Int, _ count: Int) {
     servers[server].openPushes -= count
     if isMeasuring { result.pushed += count }

@@ -1,6 +1,7 @@
 extension ClusterSimulation {
   // MARK: Arrivals
 
+  /// Handles an arrival, and schedules the next one of an open load.
   mutating func arrive(on line: Int) {
     switch scenario.arrivals {
     case .random(let rate):
@@ -8,13 +9,16 @@ extension ClusterSimulation {
       makeSave(on: line)
     case .even(let rate, let lines):
       events.add(.arrival(line: line), at: now + Double(lines) / rate)
-      // It counts from when it was due, though its line may not be free.
+      // The save counts from the time when it was due, even if its line still waits for the answer
+      // before.
       if busyLines[line] { lateArrivals[line] += 1 } else { makeSave(on: line) }
     case .clients:
       makeSave(on: line)
     }
   }
 
+  /// Creates a save into a random database: public with the probability
+  /// ``ScaleScenario/publicShare``.
   private mutating func makeSave(on line: Int) {
     busyLines[line] = true
     let isPublic = random.unit() < scenario.publicShare
@@ -33,7 +37,7 @@ extension ClusterSimulation {
     begin(number)
   }
 
-  /// Users with private databases come to the same server as long as it lives, where they do.
+  /// Returns the server that receives a save. Sticky users come to the same server while it lives.
   private mutating func chooseServer(of database: Int, line: Int) -> Int {
     let first =
       switch scenario.arrivals {
@@ -48,6 +52,7 @@ extension ClusterSimulation {
     return next < first ? next : next + 1
   }
 
+  /// Starts a save. On one machine, the load first takes processor time to send it.
   mutating func begin(_ save: Int) {
     if scenario.isOneMachine {
       work(.load(save: save), seconds: costs.load, on: 0)
@@ -56,6 +61,7 @@ extension ClusterSimulation {
     }
   }
 
+  /// Adds the parsing and checking of a save to the server's processors.
   mutating func receive(_ save: Int) {
     work(
       .request(save: save),
@@ -66,7 +72,8 @@ extension ClusterSimulation {
 
   // MARK: Readers
 
-  /// A reader of the server looks who makes a save: a few round trips, and what PostgreSQL does for them.
+  /// Reads the caller of a save on a read-only connection: a few round trips with PostgreSQL's
+  /// work.
   mutating func read(for save: Int) {
     let server = saves[save].server
     guard costs.requestReads > 0 else { return enqueue(save) }
@@ -78,13 +85,15 @@ extension ClusterSimulation {
     }
   }
 
+  /// Frees a read-only connection, and adds PostgreSQL's work for the read to the shard's
+  /// processors.
   mutating func endReading(_ slice: Int, on server: Int) {
     let (done, next) = readers[server].end(slice, at: now)
     if let next {
       events.add(.readEnds(server: server, slice: next.number), at: now + next.seconds)
     }
     guard let save = done else { return }
-    // The server's part of it counts with the request; PostgreSQL's loads its processors.
+    // The request's cost already contains the server's part. This work is PostgreSQL's part.
     work(
       .read(save: save), seconds: costs.requestReads * costs.databaseStatement,
       waking: costs.requestReads * costs.databaseWaking,
@@ -93,7 +102,8 @@ extension ClusterSimulation {
 
   // MARK: Writers
 
-  /// A save waits for a writer of its server.
+  /// Queues a save for a writer of its server. The server refuses the save if
+  /// ``ScaleScenario/waitingWrites`` are waiting.
   mutating func enqueue(_ save: Int) {
     let server = saves[save].server
     if servers[server].isDead { return repeatElsewhere(save) }
@@ -105,6 +115,7 @@ extension ClusterSimulation {
     add(.save(save), to: server, database: saves[save].database)
   }
 
+  /// Queues a job for the writers of a server, in the queue of the database's shard.
   mutating func add(_ job: Job, to server: Int, database: Int) {
     servers[server].queues[database % scenario.shards].append(job)
     servers[server].waiting += 1
@@ -114,6 +125,7 @@ extension ClusterSimulation {
     startWriters(of: server)
   }
 
+  /// Returns the number of the database that a job writes to.
   func database(of job: Job) -> Int {
     switch job {
     case .save(let save): saves[save].database
@@ -121,7 +133,11 @@ extension ClusterSimulation {
     }
   }
 
-  /// Gives free writers what waits: of one shard, and of databases that no other writer has in hand.
+  /// Gives waiting jobs to free writers. A transaction has jobs of one shard, and only databases
+  /// that no other writer of this server has.
+  ///
+  /// Shards take turns. A writer takes its share of the queue, at most
+  /// ``ScaleScenario/writesPerCommit`` jobs, and looks at four times as many.
   mutating func startWriters(of server: Int) {
     guard !servers[server].isDead, servers[server].waiting > 0 else { return }
     var idle = 0
@@ -137,7 +153,8 @@ extension ClusterSimulation {
       swap(&queue, &servers[server].queues[shard])
       var only: Int?
       let mixes = scenario.mixesDatabases
-      // Its share of what waits; the rest is the other writers'.
+      // With mixed databases a writer takes its share of the waiting jobs; the others are for the
+      // other writers.
       let share = (queue.count + servers[server].writers - 1) / servers[server].writers
       let jobs = queue.take(
         most: min(scenario.writesPerCommit, mixes ? share : .max),
@@ -165,7 +182,7 @@ extension ClusterSimulation {
     }
   }
 
-  /// Ends a save that has its answer.
+  /// Ends a save whose client has the answer.
   mutating func answer(_ save: Int) {
     let ended = saves[save]
     if isMeasuring {
@@ -175,7 +192,7 @@ extension ClusterSimulation {
     free(save)
   }
 
-  /// Frees a save's place; its line may go on.
+  /// Frees the place of a save, so that its line or client can send the next one.
   private mutating func free(_ save: Int) {
     let line = saves[save].line
     freeSaves.append(save)

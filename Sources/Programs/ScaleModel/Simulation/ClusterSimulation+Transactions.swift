@@ -1,4 +1,5 @@
 extension ClusterSimulation {
+  /// Starts a transaction: computes its costs and sends its first statement.
   mutating func begin(_ transaction: SimulatedTransaction) {
     let number = freeTransactions.popLast() ?? transactions.count
     if number == transactions.count {
@@ -7,11 +8,11 @@ extension ClusterSimulation {
       transactions[number] = transaction
     }
     transactions[number].costs = costs(of: transaction.jobs)
-    // The begin with its locks is the first round trip.
+    // The begin and the locks are the first round trip.
     events.add(.transaction(number), at: now + costs.roundTrip)
   }
 
-  /// What a transaction takes that does so much.
+  /// Returns the costs of a transaction with these jobs.
   private func costs(of jobs: [Job]) -> TransactionCosts {
     var (saved, changes, firings) = (0.0, 0.0, 0.0)
     for job in jobs {
@@ -26,7 +27,7 @@ extension ClusterSimulation {
       saves: saved, changes: changes, firings: firings, pushes: firings * scenario.pushes)
   }
 
-  /// Goes on with a transaction after a pause or a piece of work.
+  /// Continues a transaction after a pause or a piece of work, with the step that follows.
   mutating func goOn(_ number: Int) {
     guard !transactions[number].isDead else { return }
     switch transactions[number].step {
@@ -55,8 +56,10 @@ extension ClusterSimulation {
 
   // MARK: Rows of databases
 
-  /// Takes the locks that are still missing, in the order of the databases; waits at the first that
-  /// another has.
+  /// Takes the missing locks in the order of the databases. At the first row that another
+  /// transaction has locked, the transaction waits.
+  ///
+  /// The common order prevents deadlocks.
   private mutating func lock(_ number: Int) {
     while transactions[number].locked < transactions[number].databases.count {
       let database = transactions[number].databases[transactions[number].locked]
@@ -68,19 +71,23 @@ extension ClusterSimulation {
       take(database)
       transactions[number].locked += 1
     }
-    // Statements go one after the other: their ways, then what both sides do for them.
+    // The statements are sent one after the other. The model first adds the time of their round
+    // trips, then the processor time of both sides.
     transactions[number].step = .ways
     events.add(
       .transaction(number),
       at: now + costs.roundTrip * max(0, transactions[number].costs.roundTrips - 2))
   }
 
+  /// Locks the row of a database. Database 0 is the busiest public one, whose lock time is
+  /// measured.
   private mutating func take(_ database: Int) {
     rows[database] = SimulatedRow()
     if database == 0 { hotRowSince = now }
   }
 
-  /// Gives up the locks of a transaction; those who wait go on.
+  /// Releases the locks of a transaction. The first waiting transaction of each row gets that row
+  /// and continues.
   mutating func unlock(_ number: Int) {
     for database in transactions[number].databases[..<transactions[number].locked] {
       if database == 0, let since = hotRowSince {
@@ -102,15 +109,18 @@ extension ClusterSimulation {
 
   // MARK: The log
 
+  /// Starts a flush for all commits that wait at the shard.
   private mutating func beginFlush(of shard: Int) {
     shards[shard].begin(at: now)
     let bytes = shards[shard].flushing.reduce(0) { $0 + transactions[$1].costs.logBytes }
     events.add(.flushEnds(shard: shard), at: now + costs.flush + bytes / costs.logBandwidth)
   }
 
+  /// Ends a flush: its transactions release their locks, and the next flush starts if commits wait.
   mutating func endFlush(of shard: Int) {
     for number in shards[shard].end(at: now) where !transactions[number].isDead {
-      // The answer to the commit goes back; the locks end here.
+      // PostgreSQL releases the locks now; the answer to the commit is still on its way to the
+      // server.
       unlock(number)
       transactions[number].step = .answering
       events.add(.transaction(number), at: now + costs.roundTrip)
@@ -118,7 +128,7 @@ extension ClusterSimulation {
     if !shards[shard].waiting.isEmpty { beginFlush(of: shard) }
   }
 
-  /// The commit is answered.
+  /// Ends a committed transaction: frees its writer, answers its saves and ends its batches.
   private mutating func end(_ number: Int) {
     let ended = transactions[number]
     if isMeasuring {
@@ -146,7 +156,13 @@ extension ClusterSimulation {
 }
 
 extension ScaleCosts {
-  /// What a transaction takes that does so much.
+  /// Returns the costs of a transaction.
+  ///
+  /// - Parameters:
+  ///   - saves: The saves in the transaction.
+  ///   - changes: The dispatched changes in the transaction.
+  ///   - firings: The notifications of these changes.
+  ///   - pushes: The pushes of these notifications.
   func transaction(
     saves: Double, changes: Double, firings: Double, pushes: Double
   ) -> TransactionCosts {

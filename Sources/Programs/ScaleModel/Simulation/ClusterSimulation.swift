@@ -1,99 +1,145 @@
-/// Servers on the shards of a PostgreSQL, event by event: a value that is the same each time for a
-/// scenario, its costs and its seed.
+/// A simulation of Petrel servers on the shards of a PostgreSQL cluster, event by event. It is
+/// deterministic: equal scenarios, costs and seeds give equal results.
 ///
-/// A save takes a server's processor, waits for a writer, and shares a transaction with others that wait
-/// for the same shard. The transaction locks the rows of its databases in order, pays a round trip for
-/// each statement and the processors of both sides, and shares a flush of the shard's log. What it saved is
-/// then matched by the server that has the database's lease, and what fires is written by another
+/// The path of a save:
+///
+/// 1. A processor of a server handles the request, and a read-only connection reads the caller.
+/// 2. The save waits for a writer, which puts it into one transaction with other saves for the same
+///    shard.
+/// 3. The transaction locks the rows of its databases in order, pays a round trip for each
+///    statement, and uses the processors of both sides. It shares a flush of the shard's log with
+///    other commits.
+/// 4. The server with the database's lease matches the change. A second transaction of that server
+///    writes the notifications. Then the pushes leave.
+///
+/// Time is simulated time in seconds from the beginning. Nothing waits for a real clock.
 /// transaction of that server, after which pushes leave.
 public struct ClusterSimulation {
+  /// An event of the simulation.
   enum Event {
+    /// A save arrives on a line or from a client.
     case arrival(line: Int)
+    /// A processor has used up a slice for a job, or finished the job.
     case sliceEnds(station: Int, slice: Int)
-    /// A reader of a server has read who makes a save.
+    /// A read-only connection of a server has read the caller of a save.
     case readEnds(server: Int, slice: Int)
     /// A pause of a transaction is over.
     case transaction(Int)
+    /// A flush of a shard's log is complete.
     case flushEnds(shard: Int)
+    /// APNs has answered pushes of a server.
     case pushesEnd(server: Int, count: Int)
-    /// The holder of a database's lease hears of changes.
+    /// The holder of a database's lease receives a wake-up.
     case wake(database: Int)
+    /// A server dies.
     case death
-    /// The locks of a dead server's transactions end.
+    /// PostgreSQL ends the transactions of the dead server, and with them their locks.
     case locksEnd
-    /// The leases of a dead server are over, and another takes one of them.
+    /// The lease of a dead server has expired, and another server takes it over.
     case takeOver(database: Int)
+    /// The lengths of the queues are recorded.
     case moment
   }
 
-  /// What a processor works on.
+  /// A job of a processor.
   enum Work {
+    /// The load creates and sends a save, on one machine only.
     case load(save: Int)
+    /// A server parses, checks and answers a save.
     case request(save: Int)
+    /// PostgreSQL answers the read of a save's caller.
     case read(save: Int)
+    /// A server handles the statements of a transaction.
     case server(transaction: Int)
+    /// PostgreSQL executes the statements of a transaction.
     case postgreSQL(transaction: Int)
-    /// Word of a change is left, heard, and followed to the outbox.
+    /// PostgreSQL executes the statements of a wake-up.
     case wordInPostgreSQL(database: Int)
+    /// A server handles the statements of a wake-up.
     case wordInServer(database: Int)
+    /// A server matches a batch of changes against the subscriptions.
     case match(database: Int, server: Int)
+    /// A server reads the index of a database.
     case index(database: Int, server: Int)
+    /// A server sends pushes and records their outcomes.
     case pushes(server: Int, count: Int)
   }
 
+  /// A save on its way from the client to its commit.
   struct Save {
+    /// The time of its arrival, in seconds.
     var arrival: Double
-    /// When it began to wait for a writer.
+    /// The time when it began to wait for a writer.
     var taken = 0.0
+    /// The number of its database.
     var database: Int
+    /// The server that has the save now.
     var server: Int
-    /// The line or client that made it.
+    /// The line or client that sent it.
     var line: Int
   }
 
-  /// Something that a writer does.
+  /// A piece of work for a writer.
   enum Job {
+    /// A save, by its place in ``ClusterSimulation/saves``.
     case save(Int)
-    /// Of a database, what its lane has matched.
+    /// The notifications of the batch that the database's lane has matched.
     case completion(database: Int)
   }
 
+  /// The load and the machines.
   public let scenario: ScaleScenario
+  /// The costs of each operation.
   public let costs: ScaleCosts
 
+  /// The current simulated time, in seconds.
   var now = 0.0
   var events = EventQueue<Event>()
   var random: SeededRandom
   var result = ScaleResult()
+  /// Whether the warm-up is over.
   var isMeasuring = false
-  /// The servers' processors, then the shards'; on one machine there is but one.
+  /// The servers' processors, followed by the shards'. On one machine there is only one station.
   var stations: [ProcessorStation<Work>]
-  /// The connections that read, of each server.
+  /// The read-only connections of each server.
   var readers: [ProcessorStation<Int>]
+  /// The saves by number; ``freeSaves`` has the numbers to use again.
   var saves: [Save] = []
   var freeSaves: [Int] = []
   var servers: [SimulatedServer]
   var shards: [SimulatedShard]
+  /// The transactions by number; ``freeTransactions`` has the numbers to use again.
   var transactions: [SimulatedTransaction] = []
   var freeTransactions: [Int] = []
+  /// The locked rows, by database.
   var rows: [Int: SimulatedRow] = [:]
+  /// The databases that have had changes, by number.
   var lanes: [Int: SimulatedLane] = [:]
+  /// Changes that are saved and not dispatched yet.
   var waitingChanges = 0
+  /// The part of ``waitingChanges`` in databases whose lease a dead server holds.
   var orphanedChanges = 0
+  /// The fraction of the public saves into each public database.
   let parts: [Double]
+  /// The cumulative sums of ``parts``, to draw a database.
   let cumulativeParts: [Double]
+  /// The fraction of private databases whose index is in memory from the start.
   let warmShare: Double
-  /// Of what waits: an arrival that found its line busy.
+  /// The saves of each line that are due and wait for the answer before.
   var lateArrivals: [Int]
+  /// Whether a line waits for an answer.
   var busyLines: [Bool]
+  /// The time when the row of the busiest public database was locked; `nil` if it is free.
   var hotRowSince: Double?
-  /// When the leases of a server that died are taken over.
+  /// The time when the leases of the dead server expire and are taken over.
   var takingOverAt = Double.infinity
 
-  /// Seconds that work has a core of a processor before others come.
+  /// Seconds that a processor works on a job before the next one gets the core.
   private static let slice = 0.001
+  /// Seconds between two records of the queues' lengths.
   static let momentSeconds = 0.1
 
+  /// Creates a simulation at time 0.
   public init(_ scenario: ScaleScenario, _ costs: ScaleCosts) {
     self.scenario = scenario
     self.costs = costs
@@ -128,12 +174,13 @@ public struct ClusterSimulation {
     busyLines = [Bool](repeating: false, count: lines)
   }
 
-  /// Runs it to its end.
+  /// Runs a simulation to its end and returns the result.
   public static func run(_ scenario: ScaleScenario, _ costs: ScaleCosts) -> ScaleResult {
     var simulation = ClusterSimulation(scenario, costs)
     return simulation.run()
   }
 
+  /// Runs all events until the end of the measured time.
   mutating func run() -> ScaleResult {
     begin()
     let end = scenario.warmUpSeconds + scenario.seconds
@@ -148,6 +195,7 @@ public struct ClusterSimulation {
     return result
   }
 
+  /// Schedules the first arrivals, the death and the first record of the queues.
   private mutating func begin() {
     switch scenario.arrivals {
     case .random: events.add(.arrival(line: 0), at: 0)
@@ -160,6 +208,7 @@ public struct ClusterSimulation {
     events.add(.moment, at: 0)
   }
 
+  /// Ends the warm-up and resets the counters.
   private mutating func beginMeasuring() {
     isMeasuring = true
     now = scenario.warmUpSeconds
@@ -169,6 +218,7 @@ public struct ClusterSimulation {
     if hotRowSince != nil { hotRowSince = now }
   }
 
+  /// Computes the figures that need the end of the simulation.
   private mutating func finish() {
     result.seconds = scenario.seconds
     let used = stations.map { $0.utilization(at: now) }
@@ -193,6 +243,7 @@ public struct ClusterSimulation {
     finishRecovery()
   }
 
+  /// Handles one event.
   private mutating func handle(_ event: Event) {
     switch event {
     case .arrival(let line): arrive(on: line)
@@ -214,24 +265,34 @@ public struct ClusterSimulation {
 
   // MARK: Processors
 
+  /// Returns the place of a server's processors in ``stations``.
   func station(ofServer server: Int) -> Int { scenario.isOneMachine ? 0 : server }
+  /// Returns the place of a shard's processors in ``stations``.
   func station(ofShard shard: Int) -> Int {
     scenario.isOneMachine ? 0 : scenario.servers + shard
   }
 
-  /// - Parameter waking: the seconds that it takes longer where a core is idle.
+  /// Adds work to a processor. Work of 0 seconds ends at once.
+  ///
+  /// - Parameters:
+  ///   - work: The work.
+  ///   - seconds: Its processor seconds.
+  ///   - waking: Further seconds if a core is idle.
+  ///   - station: The place of the processor in ``stations``.
   mutating func work(_ work: Work, seconds: Double, waking: Double = 0, on station: Int) {
-    // What takes no time does not stand in line for it.
+    // Work that takes no time does not wait in the queue.
     guard seconds > 0 else { return finish(work) }
     let seconds = stations[station].isFull ? seconds : seconds + waking
     guard let slice = stations[station].add(work, seconds: seconds, at: now) else { return }
     follow(slice, on: station)
   }
 
+  /// Schedules the end of a slice.
   private mutating func follow(_ slice: ProcessorStation<Work>.Slice, on station: Int) {
     events.add(.sliceEnds(station: station, slice: slice.number), at: now + slice.seconds)
   }
 
+  /// Continues a save, transaction or batch after a piece of work.
   private mutating func finish(_ work: Work) {
     switch work {
     case .load(let save): receive(save)
@@ -246,6 +307,7 @@ public struct ClusterSimulation {
     }
   }
 
+  /// Records the lengths of the queues and schedules the next record.
   private mutating func noteMoment() {
     result.moments.append(
       ScaleResult.Moment(

@@ -1,6 +1,7 @@
-/// What is to happen, by the time at which it does: a binary heap. What is due at the same time happens in
-/// the order in which it was added, so that a run is the same each time.
+/// A priority queue of events by time, as a binary heap. Events of the same time leave in the order
+/// in which they were added, so each run of a simulation is the same.
 public struct EventQueue<Event> {
+  /// An event with its time and its serial number, which decides between equal times.
   private struct Entry {
     var time: Double
     var number: UInt64
@@ -14,10 +15,14 @@ public struct EventQueue<Event> {
   private var entries: [Entry] = []
   private var number: UInt64 = 0
 
+  /// Creates an empty queue.
   public init() {}
 
+  /// The events in the queue.
   public var count: Int { entries.count }
 
+  /// Adds an event.
+  ///
   /// - Complexity: O(log *n*).
   public mutating func add(_ event: Event, at time: Double) {
     number += 1
@@ -31,7 +36,7 @@ public struct EventQueue<Event> {
     }
   }
 
-  /// The first that is due; nil when there is none.
+  /// Removes and returns the earliest event; `nil` if the queue is empty.
   ///
   /// - Complexity: O(log *n*).
   public mutating func removeFirst() -> (time: Double, event: Event)? {

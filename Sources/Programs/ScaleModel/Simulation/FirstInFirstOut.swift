@@ -1,6 +1,10 @@
-/// A queue: what came first leaves first.
+/// A first-in, first-out queue in an array.
+///
+/// Removed elements stay in the array until they are more than half of it and more than 1,024.
+/// Removal therefore takes amortized constant time.
 struct FirstInFirstOut<Element> {
   private var elements: [Element] = []
+  /// The place of the first element that is still in the queue.
   private var head = 0
 
   var count: Int { elements.count - head }
@@ -9,6 +13,7 @@ struct FirstInFirstOut<Element> {
 
   mutating func append(_ element: Element) { elements.append(element) }
 
+  /// Removes and returns the first element; `nil` if the queue is empty.
   mutating func removeFirst() -> Element? {
     guard head < elements.count else { return nil }
     defer {
@@ -21,9 +26,13 @@ struct FirstInFirstOut<Element> {
     return elements[head]
   }
 
-  /// Takes out, in order, up to `most` elements that `isWanted` says; the others keep their order.
+  /// Removes and returns elements that satisfy a condition, in order. The other elements keep their
+  /// order.
   ///
-  /// - Parameter looks: how many are looked at, at most.
+  /// - Parameters:
+  ///   - most: The most elements to remove.
+  ///   - looks: The most elements to look at, from the front.
+  ///   - isWanted: Whether to remove an element.
   mutating func take(
     most: Int, looks: Int, where isWanted: (Element) -> Bool
   ) -> [Element] {
@@ -49,6 +58,7 @@ struct FirstInFirstOut<Element> {
     return taken
   }
 
+  /// Removes and returns all elements in order.
   mutating func removeAll() -> [Element] {
     defer {
       elements = []

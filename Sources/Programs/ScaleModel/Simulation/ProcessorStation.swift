@@ -1,14 +1,18 @@
-/// Some processor cores that share one queue. Work that takes longer than a slice goes back to the end of
-/// the queue after each, as under a scheduler that is fair.
+/// Processor cores that share one queue of jobs. A job longer than a slice returns to the end of
+/// the queue after each slice, as under a fair scheduler.
 ///
-/// The station decides; who uses it adds its slices to an ``EventQueue`` and tells when they end.
+/// The station has no clock. Its user adds the end of each returned ``Slice`` to an ``EventQueue``
+/// and calls ``end(_:at:)`` at that time.
 public struct ProcessorStation<Job> {
-  /// That a slice of work has been begun, and ends so many seconds later.
+  /// A slice of work that has begun, and that ends `seconds` later.
   public struct Slice {
+    /// The core, which identifies the slice for ``ProcessorStation/end(_:at:)``.
     public var number: Int
+    /// The length of the slice in seconds.
     public var seconds: Double
   }
 
+  /// A job with its remaining seconds, its arrival and the length of its current slice.
   private struct Work {
     var job: Job
     var left: Double
@@ -16,23 +20,31 @@ public struct ProcessorStation<Job> {
     var slice = 0.0
   }
 
+  /// The cores of the station.
   public let cores: Int
-  /// Seconds that work has a core for before others come; infinite for first come, first served.
+  /// Seconds that a job has a core before the next job gets it. Infinite means first come, first
+  /// served.
   public let slice: Double
   private var waiting = FirstInFirstOut<Work>()
+  /// The jobs that have a core, by core.
   private var running: [Work?]
+  /// The idle cores.
   private var free: [Int]
 
-  /// Seconds that cores were busy, over all of them.
+  /// Seconds that cores were busy, summed over all cores.
   public private(set) var busySeconds = 0.0
-  /// The integral of the number of jobs here over time.
+  /// The number of jobs in the station, integrated over time, in job seconds.
   public private(set) var jobSeconds = 0.0
-  /// Jobs that were done, and the seconds that they were here.
+  /// Jobs that are done.
   public private(set) var completed = 0
+  /// Seconds that these jobs were in the station, summed over all jobs.
   public private(set) var staySeconds = 0.0
+  /// The time of the last update of the integrals.
   private var lastChange = 0.0
+  /// The time when measuring began.
   private var since = 0.0
 
+  /// Creates an idle station.
   public init(cores: Int, slice: Double = .infinity) {
     self.cores = cores
     self.slice = slice
@@ -40,37 +52,43 @@ public struct ProcessorStation<Job> {
     free = Array((0..<cores).reversed())
   }
 
-  /// Jobs that are here, those that wait among them.
+  /// Jobs in the station: those on a core and those that wait.
   public var count: Int { waiting.count + cores - free.count }
 
   /// Whether no core is idle.
   public var isFull: Bool { free.isEmpty }
 
-  /// Forgets what was measured until now.
+  /// Resets the counters; the jobs stay.
   public mutating func beginMeasuring(at now: Double) {
     note(now)
     (busySeconds, jobSeconds, completed, staySeconds, since) = (0, 0, 0, 0, now)
   }
 
-  /// The part of the cores' time that was used since measuring began.
+  /// Returns the fraction of the cores' time that was used since measuring began (0–1).
   public func utilization(at now: Double) -> Double {
     busySeconds / max(1e-12, (now - since) * Double(cores))
   }
 
+  /// Adds the time since the last change to the integrals.
   private mutating func note(_ now: Double) {
     jobSeconds += Double(count) * (now - lastChange)
     busySeconds += Double(cores - free.count) * (now - lastChange)
     lastChange = now
   }
 
-  /// Adds a job that takes so many seconds of a core; answers the slice that begins with it.
+  /// Adds a job that takes `seconds` of a core.
+  ///
+  /// - Returns: The slice that begins now; `nil` if all cores are busy.
   public mutating func add(_ job: Job, seconds: Double, at now: Double) -> Slice? {
     note(now)
     waiting.append(Work(job: job, left: seconds, began: now))
     return begin()
   }
 
-  /// Ends a slice; answers the job if it is done, and the slice that begins in its place.
+  /// Ends a slice.
+  ///
+  /// - Parameter number: The number of the slice.
+  /// - Returns: The job if it is done, and the slice that begins on the freed core.
   public mutating func end(_ number: Int, at now: Double) -> (done: Job?, next: Slice?) {
     note(now)
     guard var work = running[number] else { return (nil, nil) }
@@ -81,12 +99,13 @@ public struct ProcessorStation<Job> {
       waiting.append(work)
       return (nil, begin())
     }
-    // A job that came before measuring began counts with the part since then.
+    // A job from before the measurement counts only with the part since then.
     completed += 1
     staySeconds += now - max(work.began, since)
     return (work.job, begin())
   }
 
+  /// Gives an idle core to the first waiting job; `nil` if there is no idle core or no waiting job.
   private mutating func begin() -> Slice? {
     guard let core = free.last, var work = waiting.removeFirst() else { return nil }
     free.removeLast()

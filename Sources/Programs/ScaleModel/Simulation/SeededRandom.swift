@@ -1,10 +1,11 @@
 import Foundation
 
-/// Random numbers that are the same each time for a seed (Steele, Lea, Flood: "Fast Splittable
-/// Pseudorandom Number Generators", OOPSLA 2014).
+/// A random number generator with a seed; equal seeds give equal numbers. The algorithm is
+/// SplitMix64 (Steele, Lea, Flood: "Fast Splittable Pseudorandom Number Generators", OOPSLA 2014).
 public struct SeededRandom: RandomNumberGenerator, Sendable {
   private var state: UInt64
 
+  /// Creates a generator.
   public init(seed: UInt64) { state = seed }
 
   public mutating func next() -> UInt64 {
@@ -15,16 +16,16 @@ public struct SeededRandom: RandomNumberGenerator, Sendable {
     return mixed ^ (mixed >> 31)
   }
 
-  /// Evenly from 0 to below 1.
+  /// Returns a number with uniform distribution, at least 0 and below 1.
   public mutating func unit() -> Double { Double(next() >> 11) * 0x1p-53 }
 
-  /// A whole number from 0 to below `count`.
+  /// Returns a whole number with uniform distribution, at least 0 and below `count`.
   public mutating func below(_ count: Int) -> Int { Int(unit() * Double(count)) }
 
-  /// By an exponential distribution, as the times between arrivals that know nothing of each other.
+  /// Returns a number with exponential distribution: the time between independent arrivals.
   public mutating func exponential(mean: Double) -> Double { -log(1 - unit()) * mean }
 
-  /// `mean` whole on average, the next lower or higher number.
+  /// Returns the whole number below or above `mean`, at random, so that `mean` is the average.
   public mutating func rounded(_ mean: Double) -> Int {
     let whole = mean.rounded(.down)
     return Int(whole) + (unit() < mean - whole ? 1 : 0)

@@ -1,31 +1,38 @@
 import Foundation
 
-/// One queue before one core: what the parts of the simulation are checked with, for its answer is known.
+/// A queue with one server, for tests of ``EventQueue``, ``ProcessorStation`` and ``SeededRandom``.
+/// Queueing theory gives its exact mean values, so the simulation can be compared with them.
 public struct SingleQueue: Sendable {
-  /// How long jobs take.
+  /// The distribution of service times.
   public enum Service: Sendable {
-    /// By an exponential distribution: the queue is M/M/1.
+    /// Exponential service times: the queue is M/M/1.
     case exponential
-    /// All as long: M/D/1.
+    /// Constant service times: the queue is M/D/1.
     case constant
   }
 
-  /// What was found, and what must be.
+  /// The simulated mean values.
   public struct Result: Sendable {
-    /// Jobs in the system, waiting or not, in the mean.
+    /// Jobs in the system, waiting or in service, on average.
     public var jobs: Double
-    /// The seconds that a job is there, in the mean.
+    /// Seconds that a job is in the system, on average.
     public var stay: Double
+    /// The fraction of the time in which the server was busy (0–1).
     public var utilization: Double
-    /// Jobs that left in a second.
+    /// Jobs that left the system in a second.
     public var throughput: Double
   }
 
+  /// Arrivals a second, with exponential times between them.
   public var arrivals: Double
+  /// Seconds of service of a job, on average.
   public var serviceSeconds: Double
+  /// The distribution of service times.
   public var service: Service
+  /// The seed of the random numbers.
   public var seed: UInt64
 
+  /// Creates a queue.
   public init(arrivals: Double, serviceSeconds: Double, service: Service, seed: UInt64 = 1) {
     self.arrivals = arrivals
     self.serviceSeconds = serviceSeconds
@@ -33,12 +40,13 @@ public struct SingleQueue: Sendable {
     self.seed = seed
   }
 
+  /// An arrival, or the end of a job's service.
   private enum Event {
     case arrival
     case sliceEnds(Int)
   }
 
-  /// Simulates so many arrivals, after a tenth as many that do not count.
+  /// Simulates `jobs` arrivals, after a warm-up of a tenth as many.
   public func simulate(jobs: Int) -> Result {
     var random = SeededRandom(seed: seed)
     var queue = EventQueue<Event>()
@@ -80,11 +88,12 @@ public struct SingleQueue: Sendable {
     return Result(jobs: .nan, stay: .nan, utilization: .nan, throughput: .nan)
   }
 
-  /// The part of its time that the core works.
+  /// The expected fraction of the time in which the server is busy. The queue is stable only below
+  /// 1.
   public var utilization: Double { arrivals * serviceSeconds }
 
-  /// The jobs in the system by queueing theory (Kleinrock, "Queueing Systems", volume 1): of M/M/1
-  /// ρ / (1 - ρ), of M/D/1 ρ + ρ² / 2(1 - ρ).
+  /// The expected number of jobs in the system, where ρ is the utilization. M/M/1 has ρ / (1 - ρ),
+  /// M/D/1 has ρ + ρ² / 2(1 - ρ) (Kleinrock, "Queueing Systems", volume 1).
   public var expectedJobs: Double {
     let load = utilization
     return switch service {
