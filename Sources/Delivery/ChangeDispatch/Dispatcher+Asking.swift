@@ -4,21 +4,24 @@ import StoreModel
 
 /// The subscriptions of a database that match a change.
 public struct FittingSubscriptions: Sendable, Hashable {
-  /// Some of their names, in the order of subscribers and IDs.
+  /// The names of some of them, in the order of subscribers and IDs.
   public var names: [SubscriptionName]
-  /// The number of all matches.
+  /// The number of all of them.
   public var count: Int
 }
 
 extension Dispatcher {
-  /// The subscriptions that would fire on a change made now. It uses the dispatcher's index and,
-  /// like the index, does not check who may read the record.
+  /// Returns the subscriptions that would fire on a change made now.
   ///
-  /// - Parameter limit: the most names returned.
-  /// - Returns: nil if the index is not available within a tenth of a second: it is being read from
-  ///   the store, a change with very many firings is being dispatched, or several servers have
-  ///   parts of it.
-  /// - Throws: ``StoreError`` when the store fails.
+  /// It uses the dispatcher's index. Like the index, it does not check who may read the record.
+  ///
+  /// - Parameters:
+  ///   - database: The database of the change.
+  ///   - limit: The greatest number of names to return.
+  /// - Returns: `nil` if the index is not available within a tenth of a second. Possible reasons:
+  ///   the index is being read from the store, a change with very many firings is being dispatched,
+  ///   or several servers have parts of the database.
+  /// - Throws: ``StoreError`` if the store fails.
   public func subscriptions(
     fitting change: Change, in database: DatabaseID, atMost limit: Int
   ) async throws -> FittingSubscriptions? {
@@ -28,6 +31,8 @@ extension Dispatcher {
     return try await fittingSubscriptions(of: change, in: database, atMost: limit)
   }
 
+  /// Returns the matching subscriptions. It waits 50 ms for an index in use, and reads a missing
+  /// index for 50 ms.
   private func fittingSubscriptions(
     of change: Change, in database: DatabaseID, atMost limit: Int
   ) async throws -> FittingSubscriptions? {

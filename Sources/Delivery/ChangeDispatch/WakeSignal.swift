@@ -1,17 +1,23 @@
 import Dispatch
 import Synchronization
 
-/// Lets one task sleep until a signal or a time.
+/// A signal for one task, which sleeps until the signal or a time.
 ///
-/// A signal without a waiting task is kept for the next wait; several count as one.
+/// A signal without a waiting task is kept for the next wait. Several kept signals count as one. At
+/// most one task may wait at a time.
 final class WakeSignal: Sendable {
+  /// The state under the lock.
   private struct State {
+    /// Whether a signal is kept.
     var isSignalled = false
+    /// The waiting task; `nil` if none waits.
     var waiter: CheckedContinuation<Void, Never>?
   }
 
+  /// The state.
   private let state = Mutex(State())
 
+  /// Wakes the waiting task, or keeps the signal.
   func signal() {
     let waiter = state.withLock { state in
       guard let waiter = state.waiter else {

@@ -1,26 +1,35 @@
 import CloudKitModel
 import StoreModel
 
-/// A line for the server's log from the dispatcher or the delivery worker. The message is constant;
-/// only the fields differ.
+/// A line for the server's log from the dispatcher, the delivery worker or the membership. The
+/// message is constant; only the fields differ.
 public struct WorkReport: Sendable, Hashable, CustomStringConvertible {
+  /// The value of a field.
   public enum Value: Sendable, Hashable {
+    /// A text.
     case text(String)
+    /// An integer: a count or an ID.
     case count(Int)
+    /// A duration in seconds.
     case seconds(Double)
   }
 
+  /// A field of the line.
   public struct Field: Sendable, Hashable {
+    /// The name of the field.
     public var name: String
+    /// The value of the field.
     public var value: Value
   }
 
+  /// The message.
   public var message: String
-  /// Whether it reports normal operation.
+  /// Whether the line reports normal operation. Other lines concern the administrator.
   public var isRoutine = false
-  /// In the order of display.
+  /// The fields in the order of display.
   public var fields: [Field]
 
+  /// Creates a line.
   init(_ message: String, _ fields: KeyValuePairs<String, Value>, isRoutine: Bool = false) {
     self.message = message
     self.isRoutine = isRoutine
@@ -44,14 +53,16 @@ extension WorkReport.Value: CustomStringConvertible {
 }
 
 extension WorkReport.Value {
+  /// Returns the value of a field with an error.
   static func cause(_ error: any Error) -> Self { .text("\(error)") }
 
+  /// Returns the value of a field with the ID of a database.
   static func database(_ database: DatabaseID) -> Self { .count(Int(database.rawValue)) }
 }
 
 extension WorkReport {
-  /// Changes could not be matched or logged; without a database, the databases with changes could
-  /// not be listed.
+  /// Returns the line for changes that could not be matched or logged. Without a database, the
+  /// databases with changes could not be listed.
   static func dispatchingFailed(
     in database: DatabaseID?, retryAfter delay: Double, _ error: any Error
   ) -> WorkReport {
@@ -64,13 +75,14 @@ extension WorkReport {
       ["database": .database(database), "retryAfter": .seconds(delay), "cause": .cause(error)])
   }
 
-  /// A dispatcher that stops could not store the dispatch of changes without firings.
+  /// Returns the line for a dispatcher that stops and could not store the dispatch of changes
+  /// without firings.
   static func changesWait(in database: DatabaseID, _ error: any Error) -> WorkReport {
     WorkReport(
       "changes wait in the outbox", ["database": .database(database), "cause": .cause(error)])
   }
 
-  /// A line about the route of a delivery: its container and service.
+  /// Creates a line about the route of a delivery: its container and service.
   init(_ message: String, onRouteOf delivery: Delivery, _ fields: KeyValuePairs<String, Value>) {
     self.init(message, fields)
     var route: [Field] = [
@@ -84,7 +96,7 @@ extension WorkReport {
     self.fields = route + self.fields
   }
 
-  /// A line about one push.
+  /// Creates a line about one push.
   init(_ message: String, of delivery: Delivery, _ fields: KeyValuePairs<String, Value>) {
     let notificationID = delivery.notification.change.notificationID
     self.init(message, onRouteOf: delivery, fields)
@@ -96,8 +108,8 @@ extension WorkReport {
         Field(
           name: "subscription",
           value: .text(delivery.notification.subscription.subscriptionID)),
-        // The token is an address and therefore private; its beginning is enough to tell devices
-        // apart.
+        // A token is an address and therefore private. Its beginning is enough to distinguish
+        // devices.
         Field(name: "token", value: .text(String(delivery.device.token.prefix(12)))),
         Field(name: "attempt", value: .count(delivery.attempts + 1)),
       ] + self.fields

@@ -2,7 +2,7 @@
 extension SubscriptionIndex {
   /// The approximate size of the index in bytes, whether the memory is used or not.
   ///
-  /// - Complexity: O(*n*), where *n* is the number of record types.
+  /// - Complexity: O(*n*), where *n* is the number of record types with their ordered paths.
   public var bytes: Int {
     let ownerBytes = owners.bytes + ownerRuns.bytes
     let feedBytes = feeds.bytes + feedOwners.bytes

@@ -75,8 +75,10 @@ public struct SubscriptionIndex: Sendable {
   ///   - subscription: The subscription. The index uses the ID of `key`, not that of the
   ///     subscription.
   ///   - version: The version of the save, in the sequence of the versions of changes.
-  /// - Complexity: O(*n* log *n*) on average, amortized, where *n* is the size of the subscription
-  ///   in bytes. Removal of a replaced subscription is added.
+  /// - Complexity: O(*n* log *n* + *m*²) on average, amortized, where *n* is the size of the
+  ///   subscription in bytes and *m* the number of its filters. The removal of a replaced
+  ///   subscription is added. The first subscription that asks for something new of a field also
+  ///   costs O(*p* log *p*), where *p* is the number of paths of the record type.
   public mutating func insert(
     _ subscription: Subscription, for key: SubscriptionKey, version: Int64
   ) {
@@ -96,7 +98,8 @@ public struct SubscriptionIndex: Sendable {
   ///
   /// - Returns: Whether there was a subscription with this key.
   /// - Complexity: O(*n*) on average, amortized, where *n* is the size of the subscription in
-  ///   bytes. A call that compacts a table takes time in proportion to the table.
+  ///   bytes. A call that compacts a table takes time in proportion to the table. The last removal
+  ///   of a path of the record type costs O(*p* log *p*) for the *p* paths that are left.
   @discardableResult
   public mutating func remove(_ key: SubscriptionKey) -> Bool {
     guard let slot = owners.find(key) else { return false }

@@ -3,7 +3,8 @@ import PushChannels
 import StoreModel
 
 extension Delivery {
-  /// When the delivery expires and is not sent any more.
+  /// The time at which the delivery expires. The worker does not send it afterwards. The channel
+  /// decides the lifetime, which counts from the log entry.
   var expiration: Timestamp {
     let isHighPriority = notification.subscription.notificationInfo?.isHighPriority == true
     let kind: Push.Kind = isHighPriority ? .alert : .background
@@ -11,13 +12,15 @@ extension Delivery {
     return logged.advanced(bySeconds: lifetime ?? kind.lifetime)
   }
 
+  /// The key by which the delivery can be merged with others to the same device; `nil` if it is
+  /// always sent.
   var mergeKey: DeliveryMergeKey? {
     device.kind.mergesDeliveries ? DeliveryMergeKey(notification.subscription) : nil
   }
 }
 
 extension DeviceToken {
-  /// Why nothing is sent to the device, for people.
+  /// The reason why nothing is sent to the device, as text.
   var lackOfRoute: String {
     guard let channel = PushChannelRegistry.channel(of: kind) else {
       return "a reader of the web courier is sent nothing"

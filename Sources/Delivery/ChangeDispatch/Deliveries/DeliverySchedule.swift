@@ -1,31 +1,40 @@
 import CloudKitModel
 import StoreModel
 
-/// The deliveries of one route, as a value: which are under way, which may be sent now, and when
-/// the store must be asked for more.
+/// The state machine of the deliveries of one route: those under way, those to send now, and the
+/// time to ask the store for more.
 ///
-/// A route that does not work rests. Then one delivery probes it before the others follow.
+/// It is a value: callers pass the time. A route that does not work rests. Afterwards one delivery
+/// probes it before the others follow.
 struct DeliverySchedule {
+  /// The condition of the route.
   private enum Condition: Equatable {
+    /// The route works.
     case open
+    /// Nothing is sent until this time.
     case resting(until: Timestamp)
     /// One delivery probes the route, or is about to.
     case probing
   }
 
-  /// When the next delivery that waits in the store is due.
+  /// The time at which the next delivery that waits in the store is due.
   private enum NextDue {
-    /// At the latest at this time, at which a delivery was postponed since.
+    /// The store must be asked. The time, if any, is that of a delivery which was postponed since.
     case unknown(Timestamp?)
+    /// The time; `nil` if no delivery waits.
     case known(Timestamp?)
   }
 
-  /// Identifies the deliveries of which only the newest need be sent.
+  /// The identity of a group of deliveries of which only the newest must be sent.
   private struct MergeName: Hashable {
+    /// The token of the device.
     var token: String
+    /// The database of the notifications.
     var database: DatabaseID
+    /// The merge key of the subscription.
     var key: DeliveryMergeKey
 
+    /// Creates the identity of a delivery's group; `nil` if the delivery is always sent.
     init?(_ delivery: Delivery) {
       guard let key = delivery.mergeKey else { return nil }
       self.key = key
@@ -34,6 +43,7 @@ struct DeliverySchedule {
     }
   }
 
+  /// The cause of a rest.
   enum RestCause: Hashable {
     /// The service refused all pushes.
     case refusal
@@ -41,55 +51,67 @@ struct DeliverySchedule {
     case silence
   }
 
+  /// The newest delivery of a group that is under way.
   private struct Newest {
+    /// The number of the delivery in its database.
     var number: Int64
-    /// The number under way with that name.
+    /// The number of deliveries of the group that are under way.
     var count: Int
   }
 
-  /// The most deliveries under way at once.
+  /// The greatest number of deliveries under way.
   let capacity: Int
+  /// The deliveries that were admitted and whose outcome is not yet in the store.
   private(set) var underWay: Set<Delivery.ID> = []
-  /// Deliveries under way that were taken again: the store has their last outcome, but the schedule
-  /// does not know that yet.
+  /// Deliveries under way that were taken again from the store. The store has their last outcome,
+  /// but the schedule does not know that yet.
   private var takenAgain: [Delivery.ID: Delivery] = [:]
   /// Whether the store may have due deliveries without a lease.
   private(set) var isBehind = true
-  /// The number of consecutive rests by cause. After a long time without contact, the service may
-  /// be working.
+  /// The number of consecutive rests by cause. The causes are separate: after a long silence the
+  /// service may work again, so silences do not lengthen the delays after refusals.
   private var rests: [RestCause: Int] = [:]
+  /// The condition of the route.
   private var condition = Condition.open
-  /// The latest time at which the schedule was used.
+  /// The time at which the schedule last looked at the clock.
   private var latest = Timestamp(milliseconds: .min)
+  /// The time of the next due delivery in the store.
   private var nextDue = NextDue.unknown(nil)
-  /// The newest delivery under way for each name.
+  /// The newest delivery under way of each group.
   private var newest: [MergeName: Newest] = [:]
-  /// The deliveries finished since the store was asked. If their lease had ended, the store's
-  /// answer may still contain them. Nil if no answer is awaited.
+  /// The deliveries that finished since the store was asked; `nil` if no answer is awaited. If
+  /// their lease had ended, the store's answer may still contain them.
   private var finishedMeanwhile: Set<Delivery.ID>?
+  /// The number of consecutive attempts without an answer.
   private var unanswered = 0
+  /// The number of consecutive attempts that were not sent.
   private var unsent = 0
 
   /// The number of consecutive attempts without an answer after which the route counts as broken.
   static let greatestUnanswered = 16
-  /// The same for attempts that were not sent because there was no connection.
+  /// The same number for attempts that were not sent because there was no connection.
   static let greatestUnsent = 3
 
+  /// Creates a schedule without deliveries. It is behind: the store may have some.
   init(capacity: Int) {
     self.capacity = capacity
   }
 
   // MARK: Adding deliveries
 
-  /// The number of new deliveries that may be sent without waiting in the store. It is 0 while
-  /// older ones wait in the store or are on their way from it, so that those are not overtaken.
+  /// The number of new deliveries that may be sent without waiting in the store.
+  ///
+  /// It is 0 while older deliveries wait in the store or are on their way from it. The new ones
+  /// would otherwise overtake them.
   var free: Int {
     let isUpToDate = !isBehind && finishedMeanwhile == nil
     return condition == .open && isUpToDate ? max(0, capacity - underWay.count) : 0
   }
 
-  /// Adds deliveries that were just logged and leased. Returns those to send now, and those beyond
-  /// the capacity, which count as under way until they wait in the store again.
+  /// Adds deliveries that were just logged and leased.
+  ///
+  /// - Returns: The deliveries to send now, and those beyond the capacity. The latter count as
+  ///   under way until they wait in the store again.
   mutating func admit(_ deliveries: [Delivery]) -> (admitted: [Delivery], refused: [Delivery]) {
     var free = condition == .open ? max(0, capacity - underWay.count) : 0
     var admitted: [Delivery] = []
@@ -105,8 +127,9 @@ struct DeliverySchedule {
     return (admitted, refused)
   }
 
-  /// The number of deliveries to take from the store now; nil for none. After a number,
-  /// ``admit(_:)-([TakenDeliveries])`` or ``failTaking()`` must follow.
+  /// Returns the number of deliveries to take from the store now; `nil` for none.
+  ///
+  /// After a number, the caller must call ``admit(_:)-([TakenDeliveries])`` or ``failTaking()``.
   mutating func beginTaking(at now: Timestamp) -> Int? {
     guard let limit = takeLimit(at: now) else { return nil }
     isBehind = false
@@ -115,6 +138,8 @@ struct DeliverySchedule {
     return limit
   }
 
+  /// Returns the number of deliveries to take. An open route takes more only when at most half of
+  /// its capacity is in use; a probing one takes a single delivery.
   private mutating func takeLimit(at now: Timestamp) -> Int? {
     guard finishedMeanwhile == nil else { return nil }
     endRest(at: now)
@@ -127,9 +152,11 @@ struct DeliverySchedule {
     }
   }
 
-  /// Adds the deliveries taken from the store, and returns those to send now. It leaves out
-  /// deliveries under way: one that had waited in the store is returned later by ``finish(_:)``. It
-  /// also leaves out a delivery whose lease had ended and that was finished meanwhile.
+  /// Adds the deliveries that were taken from the store, and returns those to send now.
+  ///
+  /// Deliveries that are under way are left out. If one of them had waited in the store,
+  /// ``finish(_:)`` returns it later. A delivery whose lease had ended and that finished meanwhile
+  /// is left out too.
   mutating func admit(_ taken: TakenDeliveries) -> [Delivery] {
     let finished = finishedMeanwhile ?? []
     finishedMeanwhile = nil
@@ -144,11 +171,13 @@ struct DeliverySchedule {
     return admitted
   }
 
+  /// Handles a failure of the store after ``beginTaking(at:)``.
   mutating func failTaking() {
     finishedMeanwhile = nil
     isBehind = true
   }
 
+  /// Adds a delivery to those under way; false if it is among them.
   private mutating func begin(_ delivery: Delivery) -> Bool {
     guard underWay.insert(delivery.id).inserted else { return false }
     guard let name = MergeName(delivery) else { return true }
@@ -161,7 +190,8 @@ struct DeliverySchedule {
 
   // MARK: Outcomes
 
-  /// The number of a newer delivery under way that can replace this one.
+  /// Returns the number of a newer delivery under way that can replace this one; `nil` if there is
+  /// none.
   func newer(than delivery: Delivery) -> Int64? {
     guard let name = MergeName(delivery), let newest = newest[name],
       newest.number > delivery.id.number
@@ -171,8 +201,8 @@ struct DeliverySchedule {
 
   /// Ends a delivery whose outcome is in the store.
   ///
-  /// - Returns: the same delivery if it was taken again meanwhile. It is then under way again and
-  ///   must be sent.
+  /// - Returns: The same delivery if it was taken again meanwhile. It is under way again and must
+  ///   be sent.
   @discardableResult
   mutating func finish(_ delivery: Delivery) -> Delivery? {
     guard underWay.remove(delivery.id) != nil else { return nil }
@@ -185,7 +215,7 @@ struct DeliverySchedule {
     return again
   }
 
-  /// Notes that a delivery waits in the store until `due`.
+  /// Records that a delivery waits in the store until `due`.
   mutating func wait(until due: Timestamp) {
     // The awaited answer of the store would otherwise overwrite this time.
     if finishedMeanwhile != nil { isBehind = true }
@@ -197,10 +227,12 @@ struct DeliverySchedule {
 
   // MARK: Rests
 
+  /// Returns the number of consecutive rests for a cause.
   func rests(for cause: RestCause) -> Int { rests[cause] ?? 0 }
 
-  /// Notes that the service processed a push, with any answer. Returns whether the route had
-  /// rested.
+  /// Records that the service processed a push, with any answer.
+  ///
+  /// - Returns: Whether the route had rested and works again.
   mutating func succeed() -> Bool {
     unanswered = 0
     unsent = 0
@@ -211,15 +243,20 @@ struct DeliverySchedule {
     return !rests.isEmpty
   }
 
-  /// Notes an attempt without an answer. Returns whether the route should rest.
+  /// Records an attempt without an answer.
+  ///
+  /// - Parameter wasSent: Whether the push was sent; otherwise there was no connection.
+  /// - Returns: Whether the route should rest.
   mutating func remainUnanswered(wasSent: Bool) -> Bool {
     if wasSent { unanswered += 1 } else { unsent += 1 }
     return condition == .probing || unanswered >= Self.greatestUnanswered
       || unsent >= Self.greatestUnsent
   }
 
-  /// Sends nothing until `end`. Returns whether the rest is new, since deliveries under way may
-  /// fail one by one.
+  /// Stops sending until `end`.
+  ///
+  /// - Returns: Whether the rest is new. It is not if the route rests already: the deliveries under
+  ///   way may fail one by one.
   mutating func rest(until end: Timestamp, for cause: RestCause) -> Bool {
     isBehind = true
     if cause == .refusal { rests[.silence] = nil }
@@ -236,6 +273,7 @@ struct DeliverySchedule {
 
   // MARK: Waiting
 
+  /// Whether the route rests.
   var isResting: Bool {
     if case .resting = condition { true } else { false }
   }
@@ -260,35 +298,35 @@ struct DeliverySchedule {
     if case .unknown = nextDue { !isBehind && finishedMeanwhile == nil } else { false }
   }
 
-  /// Sets the store's answer to that question.
+  /// Sets the time of the next due delivery, as the store answered; `nil` if no delivery waits.
   mutating func setNextDue(_ due: Timestamp?) {
     guard case .unknown(let latest) = nextDue else { return }
     nextDue = .known([due, latest].compactMap(\.self).min())
   }
 
-  /// When the schedule must be used again without another event; nil for never.
+  /// The time at which the schedule must be used again without another event; `nil` for never.
   var nextWake: Timestamp? {
     if case .resting(let end) = condition { return end }
     guard !isBehind, case .known(let due) = nextDue else { return nil }
     return due
   }
 
-  /// Notes that the store has due deliveries.
+  /// Records that the store has due deliveries.
   mutating func fallBehind() {
     isBehind = true
   }
 
-  /// Notes that the clock may have been set forward.
+  /// Records that the clock may have been set forward, so that more deliveries may be due.
   mutating func lookAgain(at now: Timestamp) {
     isBehind = true
     endRest(at: now)
   }
 
-  /// The seconds by which a clock may be corrected without being treated as set back.
+  /// The seconds by which the clock may be corrected without counting as set back.
   private static let tolerance = 1.0
 
-  /// Ends a rest that is over, or that began before the clock was set back and would therefore last
-  /// too long.
+  /// Ends a rest that is over. It also ends a rest that began before the clock was set back,
+  /// because that rest would last too long.
   private mutating func endRest(at now: Timestamp) {
     let wasSetBack = now.advanced(bySeconds: Self.tolerance) < latest
     latest = now

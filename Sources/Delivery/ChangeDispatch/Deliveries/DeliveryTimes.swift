@@ -1,13 +1,14 @@
 import Measuring
 
-/// The durations of a push's steps, in seconds.
+/// The histograms of the durations of a push's steps, in seconds.
 public struct DeliveryTimes: Sendable, Hashable {
-  /// From the logging of a notification to the first attempt to send it to a device.
+  /// The time from the log entry of a notification to the first attempt to send it to a device.
   public var loggedToSent = Histogram(bounds: Histogram.longSeconds)
-  /// From an attempt to the service's acceptance of the push.
+  /// The time from an attempt to the service's acceptance of the push.
   public var sentToAccepted = Histogram(bounds: Histogram.seconds)
-  /// From the save of the change to that acceptance.
+  /// The time from the save of the change to the acceptance of the push.
   public var savedToAccepted = Histogram(bounds: Histogram.longSeconds)
 
+  /// Creates empty histograms.
   public init() {}
 }

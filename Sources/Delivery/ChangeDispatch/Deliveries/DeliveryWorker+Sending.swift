@@ -3,9 +3,12 @@ import KillPoints
 import PushChannels
 import StoreModel
 
+/// The sending of deliveries and the handling of reports. Any thread may call these methods.
 extension DeliveryWorker {
-  /// Takes deliveries that were just logged and leased to the worker, and the number of others that
-  /// wait in the store.
+  /// Accepts deliveries that were just logged and leased to the worker. A stopped worker ignores
+  /// them: the next process takes them when their lease ends.
+  ///
+  /// - Parameter waiting: The number of further logged deliveries that wait in the store, by route.
   public func enqueue(_ deliveries: [Delivery], waiting: [DeliveryRoute.ID: Int] = [:]) {
     guard !deliveries.isEmpty || !waiting.isEmpty else { return }
     let byRoute = Dictionary(grouping: deliveries, by: \.route)
@@ -24,7 +27,7 @@ extension DeliveryWorker {
       return (admitted, refused)
     }
     for delivery in admitted { send(delivery) }
-    // Other deliveries took the capacity; this one waits in the store with the rest.
+    // Other deliveries took the capacity, so the refused ones wait in the store.
     let now = clock()
     for delivery in refused {
       finish(delivery, .postponed(until: now, reason: "too many are under way"))
@@ -32,6 +35,8 @@ extension DeliveryWorker {
     if !waiting.isEmpty { takerSignal.signal() }
   }
 
+  /// Sends a delivery, if it has a route, has not expired, and the device's pace permits it.
+  /// Otherwise it gets an outcome at once.
   func send(_ delivery: Delivery) {
     guard let route = route(delivery.device) else {
       return finish(delivery, .abandoned(reason: delivery.device.lackOfRoute))
@@ -55,6 +60,9 @@ extension DeliveryWorker {
     route.send(delivery, attempt) { self.handle($0, of: delivery, sent: now) }
   }
 
+  /// Handles the report of an attempt.
+  ///
+  /// - Parameter sent: The time at which the attempt began.
   private func handle(_ report: PushRoute.Report, of delivery: Delivery, sent: Timestamp) {
     let now = clock()
     note(report, of: delivery, at: now)
@@ -97,7 +105,7 @@ extension DeliveryWorker {
     }
   }
 
-  /// Applies the consequences of an outcome for the route or the device.
+  /// Applies the consequences of a report to the route or the device.
   private func note(_ report: PushRoute.Report, of delivery: Delivery, at now: Timestamp) {
     switch report.outcome {
     case .refreshProviderToken:
@@ -126,9 +134,11 @@ extension DeliveryWorker {
     }
   }
 
-  /// How long an unanswered route rests: longer each time, until a push is answered.
+  /// The policy for the rest of a route that does not answer: 0.1 to 60 seconds, growing until a
+  /// push is answered.
   private static let unansweredRest = RetryPolicy(firstDelay: 0.1, greatestDelay: 60)
 
+  /// Lets the route of a delivery rest, and reports a new rest.
   private func rest(
     _ delivery: Delivery, until end: Timestamp, _ reason: String,
     for cause: DeliverySchedule.RestCause = .refusal
@@ -145,6 +155,7 @@ extension DeliveryWorker {
     takerSignal.signal()
   }
 
+  /// Records that the route of a delivery works, and reports the end of a rest.
   private func succeed(_ delivery: Delivery) {
     let hadRested = state.withLock { state in
       state.withSchedule(of: delivery.route) { $0.succeed() }
@@ -154,6 +165,13 @@ extension DeliveryWorker {
     takerSignal.signal()
   }
 
+  /// Gives a delivery its outcome, which the recorder writes to the store.
+  ///
+  /// - Parameters:
+  ///   - dropTokenRegisteredBefore: If set, the store deletes the device's token if it was last
+  ///     registered
+  ///     before this time.
+  ///   - hasExpired: Whether the delivery was abandoned because it expired, for the metrics.
   func finish(
     _ delivery: Delivery, _ outcome: DeliveryUpdate.State,
     dropTokenRegisteredBefore: Timestamp? = nil, hasExpired: Bool = false

@@ -2,10 +2,13 @@ import CloudKitModel
 import KillPoints
 import StoreModel
 
-/// The worker's two tasks: one writes outcomes, the other takes deliveries from the store.
+/// The worker's two tasks: the recorder writes outcomes to the store, and the taker takes
+/// deliveries from it.
 extension DeliveryWorker {
   // MARK: Recording outcomes
 
+  /// Runs the recorder: it writes outcomes in batches until the worker is stopped. A failed write
+  /// is repeated after a delay.
   func record() async {
     var retry = RetryDelay()
     while true {
@@ -39,12 +42,16 @@ extension DeliveryWorker {
               "cause": .cause(error),
             ])
         )
-        // The recorder is never cancelled: a stop gives it a deadline.
+        // A stop cancels the sleep. The recorder then tries once more and gives up at the next
+        // failure.
         try? await Task.sleep(for: .seconds(delay))
       }
     }
   }
 
+  /// Applies outcomes that are now in the store.
+  ///
+  /// - Parameter mergedBeside: The number of other deliveries that the store merged.
   private func settle(
     _ outcomes: ArraySlice<DeliveryWorkerState.Outcome>, mergedBeside: Int
   ) {
@@ -63,6 +70,8 @@ extension DeliveryWorker {
     if isSettled { settlement.come() }
   }
 
+  /// Reports that the backlog exceeded its limit (true) or fell below half of it (false); `nil`
+  /// reports nothing.
   private func reportBacklog(_ transition: Bool?) {
     switch transition {
     case true?:
@@ -83,9 +92,11 @@ extension DeliveryWorker {
 
   // MARK: Taking from the store
 
-  /// Seconds between two checks whether this server is registered.
+  /// The seconds between two checks whether this server is registered in its cluster.
   private static let registrationPause = 0.05
 
+  /// Runs the taker: it takes due deliveries until the worker is stopped. A failure of the store is
+  /// repeated after a delay.
   func take() async {
     var retry = RetryDelay()
     while !state.withLock({ $0.isStopped }) {
@@ -109,7 +120,8 @@ extension DeliveryWorker {
     }
   }
 
-  /// Takes over the deliveries of an earlier process, or of a server that is gone.
+  /// Takes over the deliveries of an earlier process, or of a server that is gone. A failure is
+  /// repeated in the next round.
   private func prepare(as holder: Int64) async throws {
     state.withLock { $0.isToTakeOver = false }
     do {
@@ -120,6 +132,8 @@ extension DeliveryWorker {
     }
   }
 
+  /// Ends the leases of all processes that are not registered servers, and makes all routes look
+  /// for due deliveries.
   private func takeOverDeliveries(as holder: Int64) async throws {
     try await store.reclaimDeliveries(at: clock(), exceptOf: holder)
     for route in try await store.deliveryRoutes().keys {
@@ -128,6 +142,7 @@ extension DeliveryWorker {
     try await count()
   }
 
+  /// Asks the store for the number of deliveries without an outcome.
   private func count() async throws {
     state.withLock { $0.beginCounting() }
     let owed = try await store.owedDeliveryCount()
@@ -139,6 +154,8 @@ extension DeliveryWorker {
     reportBacklog(backlog)
   }
 
+  /// Takes due deliveries for all routes that need some, and asks for the time of the next due
+  /// ones.
   private func takeDue(as holder: Int64) async throws {
     while let (route, limit) = beginTaking() {
       do {
@@ -159,7 +176,7 @@ extension DeliveryWorker {
     }
   }
 
-  /// The next route to take deliveries for, and their number.
+  /// Returns the next route to take deliveries for, and their number; `nil` if no route needs any.
   private func beginTaking() -> (route: DeliveryRoute.ID, limit: Int)? {
     let now = clock()
     return state.withLock { state in
@@ -173,6 +190,7 @@ extension DeliveryWorker {
     }
   }
 
+  /// Adds the deliveries that were taken from the store, and sends those that may be sent.
   private func admit(_ taken: TakenDeliveries, on route: DeliveryRoute.ID) {
     let (admitted, isSettled, backlog) = state.withLock { state in
       let admitted = state.withSchedule(of: route) { $0.admit(taken) }
@@ -186,11 +204,15 @@ extension DeliveryWorker {
     if isSettled { settlement.come() }
   }
 
+  /// The reason for the next round of the taker.
   private enum Waking {
+    /// Deliveries may be due.
     case toTake
+    /// The store must be asked again for the number of deliveries.
     case toRecount
   }
 
+  /// Waits for a signal, the time of the next due delivery, or the time of a recount.
   private func waitForNextTaking() async -> Waking {
     let (wake, isTaking, isSettled, recountPause) = state.withLock { state in
       let wake = state.schedules.values.compactMap(\.nextWake).min()

@@ -1,36 +1,43 @@
 import CloudKitModel
 import StoreModel
 
-/// Decides when a device may get its next push. A value.
+/// The record that decides when a device may get its next push. It is a value.
 ///
-/// APNs delivers only a few silent pushes an hour to a device, and more of them count against it. A
-/// device that gets too many pushes according to APNs gets none for a while, and so does a browser
-/// or webhook whose server has trouble.
+/// APNs delivers only a few silent pushes an hour to a device, and further ones count against it. A
+/// device that gets too many pushes, as APNs reports, gets none for a while. So does a browser or a
+/// webhook whose server has trouble.
 struct DevicePacing {
-  /// Seconds between two silent pushes to a device; 0 for no limit.
+  /// The seconds between two silent pushes to a device; 0 for no limit.
   let silentInterval: Double
-  /// The most devices remembered; others get their pushes without pacing.
+  /// The greatest number of devices that are remembered. Others get their pushes without pacing.
   let capacity: Int
+  /// The devices with a pace, by token.
   private var devices: [String: Device] = [:]
-  /// When old devices were last removed.
+  /// The time at which old devices were last removed.
   private var lastCleaning = Timestamp(milliseconds: 0)
 
+  /// The pace of one device.
   private struct Device {
+    /// The earliest time of the next silent push.
     var nextSilent = Timestamp(milliseconds: .min)
+    /// The earliest time of the next push of any kind.
     var next = Timestamp(milliseconds: .min)
 
+    /// Whether the device may get any push, so that nothing need be remembered.
     func isForgettable(at now: Timestamp) -> Bool { nextSilent <= now && next <= now }
   }
 
+  /// Creates a record without devices.
   init(silentInterval: Double, capacity: Int) {
     self.silentInterval = silentInterval
     self.capacity = capacity
   }
 
+  /// The number of remembered devices.
   var count: Int { devices.count }
 
-  /// The time at which a due delivery may be sent, with the reason for the delay. Nil if it may be
-  /// sent now; then it counts as sent.
+  /// Returns the time at which a due delivery may be sent, with the reason for the delay; `nil` if
+  /// it may be sent now. It then counts as sent.
   mutating func postponement(
     of delivery: Delivery, at now: Timestamp
   ) -> (until: Timestamp, reason: String)? {
@@ -52,9 +59,12 @@ struct DevicePacing {
     change(token, at: now) { $0.next = max($0.next, end) }
   }
 
+  /// Changes the pace of a device. If the record is full, it first removes devices without a pace.
+  /// A new device that still does not fit is not recorded.
   private mutating func change(_ token: String, at now: Timestamp, _ body: (inout Device) -> Void) {
     if devices.count >= capacity, devices[token] == nil {
-      // Searching all devices at each push would cost more than pacing saves.
+      // A search of all devices at each push would cost more than pacing saves, so it runs once a
+      // second.
       guard now.milliseconds - lastCleaning.milliseconds >= 1_000 else { return }
       lastCleaning = now
       let kept = devices.filter { !$0.value.isForgettable(at: now) }

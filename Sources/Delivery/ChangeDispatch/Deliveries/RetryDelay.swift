@@ -1,7 +1,9 @@
 /// The delay after consecutive failures: from 50 ms, doubled each time, to 5 s.
 struct RetryDelay {
+  /// The number of consecutive failures, at most 8.
   private var failures = 0
 
+  /// Starts again with the shortest delay.
   mutating func succeed() {
     failures = 0
   }

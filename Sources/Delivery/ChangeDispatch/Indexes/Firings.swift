@@ -3,16 +3,19 @@ import StoreModel
 
 /// The subscriptions that one change fires, in the order of their keys.
 ///
-/// There may be a million, so they are kept as slots of the index and become subscriptions when
-/// they are taken.
+/// There may be a million, so they are kept as slots of the index, four bytes each. They become
+/// subscriptions when they are taken.
 struct Firings {
+  /// The index that has the slots.
   private let index: SubscriptionIndex
+  /// The slots of all firings, sorted by key.
   private let slots: [Int32]
+  /// The number of firings that were taken or are settled.
   private var taken = 0
 
-  /// The firings that are not settled yet.
+  /// Creates the firings of a change that are not settled yet.
   ///
-  /// - Parameter slots: the slots of all firings, in any order.
+  /// - Parameter slots: The slots of all firings, in any order.
   /// - Complexity: O(*n* log *n*) for *n* firings.
   init(of entry: OutboxEntry, _ slots: [Int32], in index: SubscriptionIndex) {
     self.index = index
@@ -25,9 +28,12 @@ struct Firings {
     }
   }
 
+  /// Whether all firings were taken.
   var isEmpty: Bool { taken == slots.count }
 
-  /// The next ones, with their content numbers (``SubscriptionMatch/contentNumber``).
+  /// Takes the next firings, with their content numbers (``SubscriptionMatch/contentNumber``).
+  ///
+  /// - Complexity: O(*n*), where *n* is the size of the subscriptions that are taken.
   mutating func take(
     atMost limit: Int
   ) -> (subscriptions: [StoredSubscription], contentNumbers: [UInt64]) {
@@ -41,7 +47,7 @@ struct Firings {
     return (subscriptions, matches.map(\.contentNumber))
   }
 
-  /// The position of the first firing after a key, by binary search.
+  /// Returns the position of the first firing after a key, by binary search.
   private func firstPlace(after key: SubscriptionKey) -> Int {
     var (low, high) = (0, slots.count)
     while low < high {

@@ -3,40 +3,59 @@ import Synchronization
 
 /// The matching indexes of the databases that are dispatched, or of this server's parts of them.
 ///
-/// An index has nothing that the store does not. It is read from the store in pieces when a
-/// database is first dispatched, follows the database's subscription version, and is evicted when
-/// others need memory.
+/// An index has nothing that the store does not have. It is read from the store in pieces when a
+/// database is first dispatched. It follows the database's subscription version, and is evicted
+/// when others need the memory.
+///
+/// A lock protects the cache. One caller at a time uses an index.
 final class SubscriptionIndexes: Sendable {
-  /// Counts and sizes of the indexes.
+  /// The counters and sizes of the indexes.
   struct Metrics: Sendable, Hashable {
+    /// The number of indexes in memory.
     var count = 0
+    /// Their approximate memory in bytes.
     var bytes = 0
+    /// The number of indexes that were read from the store.
     var loads = 0
+    /// The seconds that the reading took.
     var loadSeconds = 0.0
+    /// The number of indexes that were evicted.
     var evictions = 0
   }
 
+  /// The state under the lock.
   private struct State {
+    /// The indexes.
     var cache: SubscriptionIndexCache
+    /// The users of the indexes, and the callers that wait.
     var holds = IndexHolds()
+    /// The number of indexes that were read from the store.
     var loads = 0
+    /// The time that the reading took.
     var loadTime = Duration.zero
   }
 
-  /// The number of subscriptions read at once: some milliseconds of work for the reader and the
-  /// index.
+  /// The number of subscriptions that are read at once: some milliseconds of work for the reader
+  /// and the index.
   static let pieceSize = 1_000
 
+  /// The subscription changes of the store.
   private let store: any SubscriptionFeed
+  /// The number of subscriptions that are read at once.
   private let pieceSize: Int
+  /// The state.
   private let state: Mutex<State>
 
+  /// Creates the set of indexes, empty.
+  ///
+  /// - Parameter limit: The greatest memory of all indexes in bytes.
   init(store: any SubscriptionFeed, limit: Int, pieceSize: Int) {
     self.store = store
     self.pieceSize = pieceSize
     state = Mutex(State(cache: SubscriptionIndexCache(limit: limit)))
   }
 
+  /// The counters and sizes.
   var metrics: Metrics {
     state.withLock { state in
       Metrics(
@@ -45,11 +64,12 @@ final class SubscriptionIndexes: Sendable {
     }
   }
 
-  /// Returns the index with every subscription that was saved before this call. The caller must put
-  /// it back after use. Other callers for the same index wait; indexes of other databases are used
-  /// concurrently.
+  /// Returns the index with every subscription that was saved before this call.
   ///
-  /// If the store fails, the part read so far is kept for the next call.
+  /// The caller must return it with ``put(_:for:)``. Other callers for the same index wait. Indexes
+  /// of other databases are used concurrently.
+  ///
+  /// - Throws: The error of the store. The part that was read so far is kept for the next call.
   func take(for part: DatabasePart) async throws -> DatabaseIndex {
     _ = await hold(part, within: nil)
     let (index, _) = try await takeHeld(part, until: nil)
@@ -59,10 +79,11 @@ final class SubscriptionIndexes: Sendable {
   /// Calls `body` with the index, which has every subscription that was saved before this call.
   ///
   /// - Parameters:
-  ///   - patience: how long to wait for an index in use.
-  ///   - readingTime: how long to read a missing index from the store. The part read so far is
-  ///     kept, and the next call continues.
-  /// - Returns: nil if the index was in use, or was not completely read, within these times.
+  ///   - patience: The time for which the call waits for an index in use.
+  ///   - readingTime: The time for which the call reads a missing index from the store. The part
+  ///     that was read
+  ///     is kept, and the next call continues.
+  /// - Returns: `nil` if the index was in use, or was not completely read, within these times.
   func look<Answer>(
     into part: DatabasePart, within patience: Duration, readingFor readingTime: Duration,
     _ body: (DatabaseIndex) -> Answer
@@ -73,7 +94,10 @@ final class SubscriptionIndexes: Sendable {
     return isWhole ? body(index) : nil
   }
 
-  /// - Returns: whether the caller has the index now; always true without a limit.
+  /// Waits until the caller has the index.
+  ///
+  /// - Parameter patience: The greatest time to wait; `nil` for no limit.
+  /// - Returns: Whether the caller has the index now; always true without a limit.
   private func hold(_ part: DatabasePart, within patience: Duration?) async -> Bool {
     if state.withLock({ $0.holds.take(part) }) { return true }
     return await withCheckedContinuation { continuation in
@@ -91,10 +115,14 @@ final class SubscriptionIndexes: Sendable {
     }
   }
 
+  /// Returns an index that the caller holds, after it followed the store.
+  ///
+  /// - Parameter end: The time at which the reading stops; `nil` for no limit.
+  /// - Returns: The index, and whether it has all subscriptions.
   private func takeHeld(
     _ part: DatabasePart, until end: ContinuousClock.Instant?
   ) async throws -> (DatabaseIndex, isWhole: Bool) {
-    // There must be no other copy, because changing a shared one would copy the whole index.
+    // There must be no other copy: a change of a shared one would copy the whole index.
     var (index, isNew) = state.withLock { state in
       state.cache.take(part).map { ($0, false) } ?? (DatabaseIndex(), true)
     }
@@ -116,6 +144,7 @@ final class SubscriptionIndexes: Sendable {
     return (index, isWhole)
   }
 
+  /// Returns an index after its use, and lets the next waiting caller continue.
   func put(_ index: DatabaseIndex, for part: DatabasePart) {
     // Evicted indexes are freed outside of the lock.
     let (_, next) = state.withLock { state in
@@ -132,11 +161,11 @@ final class SubscriptionIndexes: Sendable {
   /// Applies the changes of subscriptions since the index was current. While a piece is applied,
   /// the next one is read.
   ///
-  /// - Returns: whether it reached the end within the time.
+  /// - Returns: Whether it reached the end within the time.
   private func follow(
     _ part: DatabasePart, _ index: inout DatabaseIndex, until end: ContinuousClock.Instant?
   ) async throws -> Bool {
-    // Only this fraction of a divided database's subscriptions is in the part.
+    // A part has only this fraction of the subscriptions of a divided database.
     let pieceSize = pieceSize * part.count
     var changes = try await store.subscriptionChanges(
       in: part, since: index.position, limit: pieceSize)

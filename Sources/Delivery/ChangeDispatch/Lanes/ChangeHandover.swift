@@ -1,25 +1,37 @@
 import StoreModel
 import Synchronization
 
-/// Passes committed changes from the store's writer to the tasks that dispatch them, in memory and
-/// in order, as ``LaneSchedule`` decides.
+/// The queue that passes committed changes from the store's writer to the tasks that dispatch them,
+/// in memory and in order.
+///
+/// ``LaneSchedule`` decides; this class adds the lock and the signals. Any thread may call its
+/// methods.
 final class ChangeHandover: Sendable {
+  /// The state under the lock.
   private struct State {
+    /// The schedule of the lanes.
     var schedule: LaneSchedule
     /// The signals of lanes that wait with changes kept back.
     var sleepers: [DatabasePart: WakeSignal] = [:]
   }
 
+  /// The state.
   private let state: Mutex<State>
-  /// Signals that there may be a task.
+  /// The signal that there may be a task.
   private let signal = WakeSignal()
+  /// The tasks that wait in ``settled()``.
   private let settlement = Settlement()
 
+  /// Creates a handover without changes.
+  ///
+  /// - Parameters:
+  ///   - capacity: The greatest number of changes that wait in memory.
+  ///   - laneLimit: The greatest number of lanes that are served at once.
   init(capacity: Int, laneLimit: Int) {
     state = Mutex(State(schedule: LaneSchedule(capacity: capacity, laneLimit: laneLimit)))
   }
 
-  /// Adds the changes of a commit. Never blocks.
+  /// Adds the changes of a commit. The method never blocks, so the store's writer may call it.
   func offer(_ entries: [OutboxEntry]) {
     let woken = state.withLock { state in
       state.schedule.offer(entries)
@@ -39,17 +51,23 @@ final class ChangeHandover: Sendable {
     }
   }
 
+  /// Adds databases with changes in the outbox.
   func list(_ parts: [DatabasePart]) { update { $0.list(parts) } }
+  /// Records that the listing of the outbox failed and must be repeated.
   func failListing() { update { $0.failListing() } }
 
-  /// Notes that the outbox may have changes that will not be offered.
+  /// Records that the outbox may have changes that will not be offered.
   func raiseDoubt() {
     update { $0.raiseDoubt() }
     signal.signal()
   }
 
-  /// Waits for the next work of a served lane. With `patience`, waits at most that many seconds,
-  /// because the lane keeps changes back.
+  /// Waits for the next work of a served lane.
+  ///
+  /// - Parameters:
+  ///   - limit: The greatest number of changes to dispatch.
+  ///   - patience: The seconds to wait at most, for a lane that keeps changes back; `nil` for other
+  ///     lanes.
   func work(
     of part: DatabasePart, atMost limit: Int, within patience: Double? = nil
   ) async -> LaneSchedule.Work {
@@ -80,16 +98,20 @@ final class ChangeHandover: Sendable {
     state.withLock { $0.schedule.takeTurn(of: part) }
   }
 
-  /// Gives a lane's place to others for a while.
+  /// Gives a lane's place to others. The lane is queued again.
   func yield(_ part: DatabasePart) {
     update { $0.yield(part) }
     signal.signal()
   }
 
+  /// Whether a lane has work or is being served.
   func isOpen(_ part: DatabasePart) -> Bool { state.withLock { $0.schedule.isOpen(part) } }
+  /// Drops a lane's changes in memory, because another server may dispatch them.
   func doubtLease(of part: DatabasePart) { update { $0.doubtLease(of: part) } }
 
-  /// - Returns: whether the lane is no longer served.
+  /// Stops serving a lane that another server dispatches.
+  ///
+  /// - Returns: Whether the lane is no longer served.
   func abandon(_ part: DatabasePart) -> Bool {
     defer { signal.signal() }
     return update { $0.abandon(part) }
@@ -105,7 +127,9 @@ final class ChangeHandover: Sendable {
     signal.signal()
   }
 
+  /// Adds a lane's changes in memory again from now on; its caller reads the outbox next.
   func beginCatchingUp(_ part: DatabasePart) { update { $0.beginCatchingUp(part) } }
+  /// Makes a lane read the outbox, without a signal.
   func fallBehind(_ part: DatabasePart) { update { $0.fallBehind(part) } }
 
   /// Returns when every change is dispatched and that is stored, or when the handover is stopped.
@@ -122,6 +146,7 @@ final class ChangeHandover: Sendable {
     }
   }
 
+  /// Stops the handover: all later tasks and all work are `stop`.
   func stop() {
     let sleepers = state.withLock { state in
       state.schedule.stop()
@@ -132,6 +157,7 @@ final class ChangeHandover: Sendable {
     settlement.come()
   }
 
+  /// Whether the handover was stopped.
   var isStopped: Bool { state.withLock { $0.schedule.isStopped } }
 
   /// The number of changes that wait in memory.

@@ -4,17 +4,24 @@ import StoreModel
 
 /// The state of dispatching a database's changes, or a part's, between batches.
 private struct Lane {
+  /// The database or the part.
   let part: DatabasePart
-  /// Changes without firings, which go with the next transaction.
+  /// The changes without firings, which wait for the next transaction.
   var retiring: [MatchedChange] = []
-  /// The last dispatched change. Changes that were read from the outbox may come again in memory.
+  /// The sequence number of the last dispatched change. Changes that were read from the outbox may
+  /// come again in memory.
   var dispatchedThrough = Int64.min
+  /// The working memory for learning.
   var scratch = MatchScratch()
+  /// The working memory for matching.
   var group = MatchGroup()
 }
 
+/// The dispatch of one lane.
 extension Dispatcher {
   /// Does a lane's work until there is no more.
+  ///
+  /// After a failure the lane starts again from the outbox, after a delay.
   func serve(_ part: DatabasePart) async {
     var lane = Lane(part: part)
     var retry = RetryDelay()
@@ -42,7 +49,7 @@ extension Dispatcher {
         handover.fallBehind(part)
         // Another server has committed earlier changes, which are in the outbox.
         if code == .outOfOrder, membership != nil { continue }
-        // Stopping cancels the loading of an index.
+        // A stop cancels the loading of an index.
         if !(error is CancellationError) { await pause(after: error, in: part, &retry) }
       }
     }
@@ -56,15 +63,16 @@ extension Dispatcher {
     return handover.abandon(part)
   }
 
-  /// Dispatches the outbox's changes. They are usually the few that another server committed, and
-  /// one read gets them all.
+  /// Dispatches the outbox's changes.
+  ///
+  /// They are usually the few that another server committed, and one read gets them all.
   private func catchUp(_ lane: inout Lane) async throws {
     counters.withLock { $0.catchUps += 1 }
     try await retire(&lane)
     var sequence = Int64.min
     while !handover.isStopped {
-      // Changes committed before this call are read. Changes offered after it that are read too are
-      // skipped.
+      // The read gets all changes that were committed before this call. A change that is offered
+      // after it and read too is skipped.
       handover.beginCatchingUp(lane.part)
       let entries = try await store.outbox.undispatchedChanges(
         in: lane.part, after: sequence, limit: configuration.batchSize)
@@ -110,7 +118,7 @@ extension Dispatcher {
           if handover.isStopped { return false }
           writing.addTask { try await self.complete(full) }
         }
-        // Counted once for all parts of a database.
+        // A change counts once for all parts of a database.
         if lane.part.number == 0 { counters.withLock { $0.dispatchedChanges += 1 } }
       }
       try await writing.next()
@@ -126,13 +134,15 @@ extension Dispatcher {
     }
   }
 
-  /// Whether notifications of a deletion carry the record's last values.
+  /// Whether notifications of a change carry the record's last values: for deletions, if the
+  /// container is set up so.
   private func carriesLastValues(_ entry: OutboxEntry) async throws -> Bool {
     guard entry.change.event == .recordDeleted else { return false }
     return configuration.deletionsCarryLastValues(
       try await store.databases.address(of: entry.database).container)
   }
 
+  /// Stores the dispatch of the changes without firings.
   private func retire(_ lane: inout Lane) async throws {
     guard !lane.retiring.isEmpty else { return }
     let changes = lane.retiring

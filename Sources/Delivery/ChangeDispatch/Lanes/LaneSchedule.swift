@@ -1,11 +1,13 @@
 import StoreModel
 
-/// The databases with changes to dispatch, and those that are being served. A value.
+/// The state machine that decides which databases are dispatched and in which order. It is a value.
 ///
-/// Each database, or each part of a divided one, is a lane: its changes are dispatched in the order
-/// of their commits, and no other lane waits for it. The lanes share the capacity in memory. A lane
-/// that finds none left, or wants more than half of it, falls behind: the change that did not fit,
-/// and all later ones, are read from the outbox, which has every change.
+/// Each database, or each part of a divided one, is a *lane*. The changes of a lane are dispatched
+/// in the order of their commits, and no other lane waits for it.
+///
+/// The lanes share the capacity in memory. A lane falls behind if no capacity is left or if it
+/// wants more than half of it. The change that did not fit, and all later ones, are then read from
+/// the outbox, which has every change.
 struct LaneSchedule {
   /// A task besides the work of the lanes.
   enum Task: Hashable {
@@ -15,59 +17,74 @@ struct LaneSchedule {
     case listAgain
     /// Begin to serve this lane.
     case serve(DatabasePart)
+    /// Stop.
     case stop
   }
 
   /// The next work of a lane.
   enum Work {
+    /// Dispatch these changes.
     case dispatch([OutboxEntry])
-    /// Read the outbox, since changes were skipped.
+    /// Read the outbox, because changes were skipped.
     case catchUp
     /// No change came for a while, or a caller waits: dispatch the changes kept back.
     case idle
-    /// Other lanes wait: dispatch the changes kept back, and the rest later.
+    /// Other lanes wait: dispatch the changes kept back now, and the rest later.
     case yield
-    /// There is no work left, and the lane is no longer served.
+    /// There is no work left. The lane is no longer served.
     case done
+    /// Stop.
     case stop
   }
 
+  /// The changes and the state of one lane.
   fileprivate struct Lane {
+    /// The changes that wait in memory, in the order of their commits.
     var waiting: [OutboxEntry] = []
+    /// Whether the lane must read the outbox.
     var isBehind = false
+    /// Whether a task serves the lane.
     var isServed = false
-    /// The number of batches since it is being served.
+    /// The number of batches since the lane is being served.
     var turns = 0
   }
 
   /// The number of batches after which a lane gives its place to waiting ones.
   private static let turnsAtOnce = 16
 
+  /// The state of the listing of the outbox: needed, under way, or done.
   private enum Listing { case due, underWay, done }
+  /// The state of a doubt about commits: none, a listing is needed, or a listing is under way.
   private enum Doubt { case none, raised, looking }
 
-  /// The most changes that wait in memory.
+  /// The greatest number of changes that wait in memory.
   let capacity: Int
-  /// The most lanes served at once.
+  /// The greatest number of lanes that are served at once, at least 1.
   let laneLimit: Int
+  /// The number of changes that wait in memory.
   private(set) var waitingCount = 0
+  /// Whether the schedule was stopped.
   private(set) var isStopped = false
   /// Whether a caller waits until everything is dispatched.
   var hasWaitingCaller = false
   /// The lanes that have work or are being served.
   private var lanes: [DatabasePart: Lane] = [:]
-  /// The lanes to be served, in order.
+  /// The lanes that wait to be served, in order.
   private var queue: [DatabasePart] = []
+  /// The number of lanes that are being served.
   private var servedCount = 0
+  /// The state of the listing of the outbox.
   private var listing = Listing.due
+  /// The state of the doubt about commits.
   private var doubt = Doubt.none
 
+  /// Creates a schedule that begins with a listing of the outbox.
   init(capacity: Int, laneLimit: Int) {
     self.capacity = capacity
     self.laneLimit = max(1, laneLimit)
   }
 
-  /// Whether every change was dispatched and that is stored.
+  /// Whether every change was dispatched and that is stored; also true after a stop.
   var isSettled: Bool {
     isStopped || (lanes.isEmpty && listing == .done && doubt == .none)
   }
@@ -90,7 +107,7 @@ struct LaneSchedule {
 
   // MARK: Starting lanes
 
-  /// The next task; nil if there is none.
+  /// Returns the next task; `nil` if there is none.
   mutating func next() -> Task? {
     if isStopped { return .stop }
     if listing == .due {
@@ -116,7 +133,7 @@ struct LaneSchedule {
     for part in parts { fallBehind(part) }
   }
 
-  /// Notes that listing the outbox failed and must be repeated.
+  /// Records that the listing of the outbox failed and must be repeated.
   mutating func failListing() {
     if doubt == .looking {
       doubt = .raised
@@ -125,20 +142,24 @@ struct LaneSchedule {
     }
   }
 
-  /// Notes that the outbox may have changes that will not come in memory. A lane may meanwhile try
-  /// to dispatch a later change first. The store refuses that, and the lane falls behind.
+  /// Records that the outbox may have changes that will not come in memory.
+  ///
+  /// A lane may try to dispatch a later change first. The store refuses that, and the lane falls
+  /// behind.
   mutating func raiseDoubt() {
-    // A listing that has not begun will see them.
+    // A listing that has not begun will find them.
     if listing != .due { doubt = .raised }
   }
 
   // MARK: The work of a lane that is served
 
-  /// The next work of a lane. Changes in memory from before it fell behind come first, to keep the
-  /// order.
+  /// Returns the next work of a lane. Changes that came in memory before the lane fell behind come
+  /// first, so that the order stays.
   ///
-  /// - Parameter keepsBack: whether the lane keeps changes back for a later transaction.
-  /// - Returns: nil if it only has to wait for further changes to go with those kept back.
+  /// - Parameters:
+  ///   - limit: The greatest number of changes to dispatch.
+  ///   - keepsBack: Whether the lane keeps changes back for a later transaction.
+  /// - Returns: `nil` if the lane only has to wait for further changes.
   mutating func work(
     of part: DatabasePart, atMost limit: Int, keepsBack: Bool
   ) -> Work? {
@@ -174,7 +195,7 @@ struct LaneSchedule {
     queue.append(part)
   }
 
-  /// Whether a lane has work.
+  /// Whether a lane has work or is being served.
   func isOpen(_ part: DatabasePart) -> Bool { lanes[part] != nil }
 
   /// Drops the changes that wait in memory, because another server may dispatch them.
@@ -183,36 +204,43 @@ struct LaneSchedule {
     lanes[part]?.isBehind = false
   }
 
-  /// Stops serving a lane whose changes another server dispatches. It continues if changes were
-  /// added since ``doubtLease(of:)``, because those are this server's.
+  /// Stops serving a lane whose changes another server dispatches.
+  ///
+  /// - Returns: Whether the lane is no longer served. It continues if changes were added since
+  ///   ``doubtLease(of:)``, because those belong to this server.
   mutating func abandon(_ part: DatabasePart) -> Bool {
     guard let lane = lanes[part], lane.waiting.isEmpty, !lane.isBehind else { return false }
     close(part)
     return true
   }
 
-  /// Adds the lane's changes again from now on. The caller reads the outbox afterwards: a change
-  /// may have been committed before this call, and offered before it or not at all.
+  /// Adds the lane's changes in memory again from now on.
+  ///
+  /// The caller reads the outbox afterwards: a change may have been committed before this call, and
+  /// offered before it or not at all.
   mutating func beginCatchingUp(_ part: DatabasePart) {
     lanes[part]?.isBehind = false
   }
 
-  /// Drops the changes that wait in memory; they are in the outbox.
+  /// Drops the changes that wait in memory. They are in the outbox.
   mutating func fallBehind(_ part: DatabasePart) {
     open(part)
     waitingCount -= lanes[part]?.drop() ?? 0
   }
 
+  /// Stops the schedule.
   mutating func stop() {
     isStopped = true
   }
 
+  /// Adds a lane to the queue, if it has no work yet.
   private mutating func open(_ part: DatabasePart) {
     guard lanes[part] == nil else { return }
     lanes[part] = Lane()
     queue.append(part)
   }
 
+  /// Removes a served lane.
   private mutating func close(_ part: DatabasePart) {
     guard let lane = lanes.removeValue(forKey: part), lane.isServed else { return }
     servedCount -= 1
@@ -221,7 +249,11 @@ struct LaneSchedule {
 }
 
 extension LaneSchedule.Lane {
-  /// Adds a change; if there is no capacity, falls behind and returns false.
+  /// Adds a change. Without capacity, the lane falls behind, and the result is false.
+  ///
+  /// - Parameters:
+  ///   - hasRoom: Whether all lanes together have capacity.
+  ///   - limit: The greatest number of changes of this lane.
   fileprivate mutating func take(_ entry: OutboxEntry, hasRoom: Bool, limit: Int) -> Bool {
     if isBehind { return false }
     guard hasRoom, waiting.count < limit else {
@@ -232,13 +264,14 @@ extension LaneSchedule.Lane {
     return true
   }
 
+  /// Removes and returns the oldest changes.
   fileprivate mutating func give(atMost limit: Int) -> [OutboxEntry] {
     let batch = Array(waiting.prefix(limit))
     waiting.removeFirst(batch.count)
     return batch
   }
 
-  /// Falls behind, and returns the number of changes that waited.
+  /// Makes the lane fall behind, and returns the number of changes that waited.
   fileprivate mutating func drop() -> Int {
     defer { waiting = [] }
     isBehind = true

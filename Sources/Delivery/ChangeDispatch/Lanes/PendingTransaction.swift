@@ -1,26 +1,32 @@
 import StoreModel
 
-/// Collects the effects of changes into transactions of bounded size. A value.
+/// The collector of the effects of changes into transactions of bounded size. It is a value.
 struct PendingTransaction {
   /// The changes of the transaction.
   private(set) var changes: [MatchedChange]
   /// The number of their firings.
   private(set) var firingCount = 0
+  /// The greatest number of firings in one transaction.
   private let limit: Int
 
+  /// Creates a transaction.
+  ///
   /// - Parameters:
-  ///   - changes: changes without firings that wait for a transaction.
-  ///   - limit: the most firings in one transaction.
+  ///   - changes: Changes without firings that wait for a transaction.
+  ///   - limit: The greatest number of firings in one transaction. Less than 1 counts as 1.
   init(_ changes: [MatchedChange], limit: Int) {
     self.changes = changes
     self.limit = max(1, limit)
   }
 
-  /// Adds as many firings of a change as fit, and returns the transaction if it is full. Repeat it
-  /// until it returns nil.
+  /// Adds as many firings of a change as fit, and returns the transaction if it is full. Repeat the
+  /// call until it returns `nil`.
   ///
-  /// - Parameter prepare: ``OutboxStore/prepare(_:)``, which encodes a change while the store
-  ///   writes the previous transaction.
+  /// - Parameters:
+  ///   - entry: The change. Its progress is updated if not all of its firings fit.
+  ///   - prepare: ``OutboxStore/prepare(_:)``, which encodes a change while the store writes the
+  ///     previous
+  ///     transaction.
   mutating func add(
     _ firings: inout Firings, of entry: inout OutboxEntry, carriesLastValues: Bool,
     prepare: (inout MatchedChange) -> Void
@@ -39,6 +45,7 @@ struct PendingTransaction {
     return removeAll()
   }
 
+  /// Empties the transaction, and returns its changes.
   private mutating func removeAll() -> [MatchedChange] {
     defer {
       changes = []

@@ -1,12 +1,13 @@
 import Synchronization
 
-/// Lets any number of tasks wait until nothing is left to do.
+/// The list of the tasks that wait until a condition is true, such as "no work is left".
 final class Settlement: Sendable {
+  /// The waiting tasks, under a lock.
   private let waiters = Mutex<[CheckedContinuation<Void, Never>]>([])
 
   /// Returns at once if `isSettled` is true, otherwise at the next ``come()``.
   ///
-  /// A caller that makes the condition true calls ``come()`` afterwards, without holding a lock
+  /// A caller that makes the condition true calls ``come()`` afterwards. It must not hold a lock
   /// that `isSettled` needs.
   func wait(unless isSettled: () -> Bool) async {
     await withCheckedContinuation { continuation in
@@ -19,7 +20,7 @@ final class Settlement: Sendable {
     }
   }
 
-  /// The condition is true: resumes all waiting tasks.
+  /// Resumes all waiting tasks, because the condition is true.
   func come() {
     let all = waiters.withLock { waiters in
       defer { waiters = [] }

@@ -1,15 +1,19 @@
 import StoreModel
 
-/// The heartbeats received from the servers. Each server, this one included, sends one from time to
-/// time, so they show whether this server receives the notifications of all.
+/// The record of the heartbeats that this server received.
+///
+/// Each server, this one included, sends heartbeats as notifications. They show whether this server
+/// receives the notifications of all.
 struct HeartbeatRecord {
+  /// The time of each server's last heartbeat.
   private var latest: [ServerID: ContinuousClock.Instant] = [:]
 
+  /// Records a heartbeat of a server.
   mutating func note(_ server: ServerID, at now: ContinuousClock.Instant) {
     latest[server] = now
   }
 
-  /// Forgets all heartbeats until the next ones.
+  /// Forgets all heartbeats.
   mutating func interrupt() {
     latest = [:]
   }

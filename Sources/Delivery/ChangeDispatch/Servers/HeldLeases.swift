@@ -1,31 +1,37 @@
 import StoreModel
 
-/// The databases and parts that this server dispatches, each with the time of its last work. A
-/// value.
+/// The databases and parts that this server dispatches, each with the time of its last work. It is
+/// a value.
 struct HeldLeases {
+  /// The time of the last work of each lease.
   private var lastUses: [DatabasePart: ContinuousClock.Instant] = [:]
 
+  /// The number of leases.
   var count: Int { lastUses.count }
 
+  /// Records work, which also adds the lease.
   mutating func use(_ part: DatabasePart, at now: ContinuousClock.Instant) {
     lastUses[part] = now
   }
 
+  /// Removes a lease.
   mutating func end(_ part: DatabasePart) {
     lastUses[part] = nil
   }
 
-  /// Ends all leases, and returns their number.
+  /// Removes all leases, and returns their number.
   mutating func endAll() -> Int {
     defer { lastUses = [:] }
     return lastUses.count
   }
 
-  /// The parts of databases that are divided.
+  /// The leases of parts of divided databases.
   var parts: [DatabasePart] { lastUses.keys.filter { !$0.isWhole } }
 
-  /// Removes at most `limit` databases that were not used since `since`; those in use count as used
-  /// now. Parts stay, because reading a part's subscriptions again takes long.
+  /// Removes databases that were not used since `start`, at most `limit`, and returns them.
+  ///
+  /// A database in use counts as used now. Parts of divided databases stay, because it takes long
+  /// to read a part's subscriptions again.
   mutating func removeUnused(
     since start: ContinuousClock.Instant, at now: ContinuousClock.Instant, limit: Int,
     isInUse: (DatabasePart) -> Bool

@@ -1,12 +1,14 @@
 import StoreModel
 
-/// Decides which parts of divided databases a server takes and releases, so that each server has
-/// its share. A value.
+/// The rule by which a server takes and releases parts of divided databases, so that each server
+/// has its share. It is a value.
 ///
 /// There is no coordinator: all servers see the same leases and compute the shares by the same
-/// rule. A part that another server should have taken and did not is taken by any server, which
-/// releases it after a while, since the other may only have been late. The time doubles whenever no
-/// server took the part.
+/// rule. If another server should have taken a part and did not, any server takes it. That server
+/// releases the part after a while, because the other may only have been late. The time doubles
+/// whenever no server took the part.
+///
+/// A *look* is one call of ``plan(_:for:among:)``.
 struct PartBalance {
   /// The actions after a look at the leases.
   struct Plan: Equatable {
@@ -16,29 +18,34 @@ struct PartBalance {
     var released: [DatabasePart] = []
   }
 
-  /// The number of looks after which a server takes a part that belongs to another's share.
+  /// The number of looks after which a server takes a free part that belongs to another's share.
   static let looksBeforeTaking = 3
-  /// The number of looks at the same servers before parts are released only for balance. Reading
-  /// the subscriptions of a part takes longer than restarting a server.
+  /// The number of looks at the same servers before a server releases parts for balance. It takes
+  /// longer to read the subscriptions of a part than to restart a server.
   static let looksBeforeRelease = 5
 
-  /// The number of looks for which a server keeps a part beyond its share, the first time and at
-  /// most. The most is about an hour, because a released part is not dispatched until it is taken.
+  /// The number of looks for which a server keeps a part beyond its share: the first time, and at
+  /// most. The most is about an hour, because a released part is not dispatched until a server
+  /// takes it.
   static let heldLooks = 20...4_000
 
+  /// The servers at the last look.
   private var servers: Set<ServerID> = []
+  /// The number of looks at the same servers.
   private var looks = 0
-  /// The number of looks at which each part had no holder.
+  /// The number of consecutive looks at which each part had no holder.
   private var freeLooks: [DatabasePart: Int] = [:]
   /// The parts taken beyond this server's share, and the look at which each may be released.
   private var kept: [DatabasePart: Int] = [:]
   /// The number of looks for which each part was last kept.
   private var lastHeldLooks: [DatabasePart: Int] = [:]
 
+  /// Returns the actions for the present leases.
+  ///
   /// - Parameters:
-  ///   - leases: the leases of all divided databases.
-  ///   - server: this server.
-  ///   - others: the other registered servers.
+  ///   - leases: The leases of all divided databases.
+  ///   - server: This server.
+  ///   - others: The other registered servers.
   mutating func plan(
     _ leases: [PartLease], for server: ServerID, among others: Set<ServerID>
   ) -> Plan {
@@ -63,6 +70,7 @@ struct PartBalance {
     return plan
   }
 
+  /// Adds the actions for one database to the plan.
   private mutating func add(
     _ leases: [PartLease], of database: DatabaseID, for server: ServerID, to plan: inout Plan
   ) {
@@ -101,8 +109,13 @@ struct PartBalance {
     }
   }
 
-  /// A server's share of a database's parts. The remainder goes to different servers in different
-  /// databases.
+  /// Returns the number of a database's parts that a server should have. The remainder goes to
+  /// different servers in different databases.
+  ///
+  /// - Parameters:
+  ///   - place: The position of the server among all servers, by ID.
+  ///   - servers: The number of servers.
+  ///   - parts: The number of parts of the database.
   static func share(
     ofServer place: Int, among servers: Int, of parts: Int, in database: DatabaseID
   ) -> Int {

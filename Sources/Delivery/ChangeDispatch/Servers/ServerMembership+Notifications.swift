@@ -1,25 +1,29 @@
 import StoreModel
 
+/// The handling of notifications from other servers.
 extension ServerMembership {
   /// The effects of notifications that were not handled yet.
   struct Pending {
-    /// Other servers have committed changes that this server dispatches.
+    /// Whether other servers have committed changes that this server dispatches.
     var isWokenUp = false
-    /// There are announcements in the table.
+    /// Whether the table has announcements to read.
     var announcements = false
-    /// Announcements that came as notifications since the table was last read.
+    /// The announcements that came as notifications since the table was last read.
     var names: Set<AnnouncementName> = []
+    /// The heartbeats of all servers.
     var heartbeats = HeartbeatRecord()
-    /// The connection was lost. PostgreSQL may have crashed and lost announcements.
+    /// Whether the connection was lost. PostgreSQL may have crashed and lost announcements.
     var isInterrupted = false
   }
 
-  /// The most announcements that are remembered; readers are notified again of forgotten ones.
+  /// The greatest number of remembered announcements. If more come, the names are forgotten, and
+  /// readers are notified again.
   private static let rememberedNames = 10_000
-  /// The number of heartbeats that a server may miss before it counts as not received.
+  /// The number of heartbeats that may be missing before a server's notifications count as not
+  /// received.
   private static let missedHeartbeats = 3.0
 
-  /// Handles a notification, on the store's receiving thread.
+  /// Handles a notification. The store's receiving thread calls it.
   func take(_ notification: ServerNotification) {
     let isWaitedFor = handlers?.isListening() == true
     var announced: Announcement?
@@ -52,7 +56,7 @@ extension ServerMembership {
     if isDue { signal.signal() }
   }
 
-  /// Whether this server receives the notifications of the others.
+  /// Whether this server receives the notifications of all servers.
   func receivesNotifications(as server: ServerID) -> Bool {
     let start = ContinuousClock.now - .seconds(configuration.signInterval * Self.missedHeartbeats)
     return state.withLock { state in

@@ -1,24 +1,33 @@
 import StoreModel
 
-/// The periodic work of cluster membership.
+/// The periodic work of cluster membership: heartbeat, renewal of the registration, scan for free
+/// databases, and polling.
 extension ServerMembership {
-  /// The times of the next work.
+  /// The times and positions of the next work.
   private struct Rounds {
+    /// The time of the next renewal of the registration.
     var renewal = ContinuousClock.now
+    /// The time of the next scan for databases without a lease.
     var scan = ContinuousClock.now
-    /// When the next heartbeat is due.
+    /// The time of the next heartbeat.
     var sign = ContinuousClock.now
-    /// When the store was last polled.
+    /// The time at which the store was last polled.
     var poll = ContinuousClock.now
+    /// Whether the notifications of all servers arrived at the last check.
     var receivesNotifications = false
+    /// The position up to which announcements were read.
     var position = AnnouncementPosition()
+    /// The last database of the last scan.
     var scannedThrough = DatabaseID(rawValue: .min)
+    /// The rule for parts of divided databases.
     var balance = PartBalance()
-    /// When readers check their logs once, because this server may have missed announcements; nil
-    /// afterwards.
+    /// The time at which readers check their logs once, because this server may have missed
+    /// announcements; `nil` afterwards.
     var firstLook: ContinuousClock.Instant?
   }
 
+  /// Runs the periodic work until the membership is stopped. After a failure of the store, it tries
+  /// again after a delay.
   func run() async {
     var rounds = Rounds()
     var retry = RetryDelay()
@@ -29,7 +38,8 @@ extension ServerMembership {
         state.withLock { $0.metrics.fault = nil }
         await pause(until: next(rounds))
       } catch {
-        // The next round polls again for what notifications reported.
+        // The next round polls the store, so that it finds what notifications reported before the
+        // failure.
         rounds.poll = .now - .seconds(configuration.calmPollInterval)
         state.withLock { $0.metrics.fault = "\(error)" }
         let delay = min(retry.fail(), configuration.leaseTime / 8)
@@ -42,6 +52,7 @@ extension ServerMembership {
     }
   }
 
+  /// Does all work that is due.
   private func goRound(_ rounds: inout Rounds) async throws {
     let server = try await registered(&rounds)
     if ContinuousClock.now >= rounds.renewal {
@@ -58,7 +69,7 @@ extension ServerMembership {
       handlers?.onAnnounced(nil)
     }
     guard ContinuousClock.now >= rounds.scan else { return }
-    // A random interval, so that the servers do not scan at the same moment.
+    // A random interval keeps the servers from scanning at the same moment.
     rounds.scan = .now + .seconds(configuration.scanInterval * Double.random(in: 0.8...1.2))
     try await endUnusedLeases(of: server)
     try await store.trimAnnouncements(of: server)
@@ -71,14 +82,14 @@ extension ServerMembership {
     }
   }
 
-  /// The time of the next work if no notification comes.
+  /// Returns the time of the next work if no notification comes.
   private func next(_ rounds: Rounds) -> ContinuousClock.Instant {
     let poll = rounds.poll + pollInterval(rounds)
     return [rounds.renewal, rounds.scan, rounds.sign, rounds.firstLook ?? poll]
       .reduce(poll) { min($0, $1) }
   }
 
-  /// The interval of polling.
+  /// Returns the interval of polling: longer while notifications arrive.
   private func pollInterval(_ rounds: Rounds) -> Duration {
     .seconds(
       rounds.receivesNotifications ? configuration.calmPollInterval : configuration.pollInterval)
@@ -99,7 +110,7 @@ extension ServerMembership {
   /// polling.
   private func lookForChanges(as server: ServerID, _ rounds: inout Rounds) async throws {
     let receivesNotifications = receivesNotifications(as: server)
-    // Notifications sent before a change of `receivesNotifications` may have been missed.
+    // Notifications that were sent before a change of `receivesNotifications` may have been missed.
     let isDue =
       receivesNotifications != rounds.receivesNotifications
       || ContinuousClock.now >= rounds.poll + pollInterval(rounds)
@@ -133,6 +144,8 @@ extension ServerMembership {
 
   // MARK: Registration
 
+  /// Returns the ID of this server. The first call, and the first one after a lapse, registers the
+  /// server.
   private func registered(_ rounds: inout Rounds) async throws -> ServerID {
     if let server { return server }
     let server = try await store.registerServer(
@@ -146,7 +159,7 @@ extension ServerMembership {
         "registered among the servers of the store", ["server": .server(server)],
         isRoutine: true))
     rounds = Rounds()
-    // A random database number, so that servers which start together scan in different orders.
+    // With a random start, servers that start together scan in different orders.
     rounds.scannedThrough = DatabaseID(rawValue: Int64.random(in: 0...64))
     // The other servers announce nothing before they have noticed this one.
     rounds.firstLook = .now + .seconds(configuration.leaseTime)
@@ -154,7 +167,9 @@ extension ServerMembership {
     return server
   }
 
-  /// - Returns: whether the server is still registered.
+  /// Renews the registration, and handles servers that came or are gone.
+  ///
+  /// - Returns: Whether this server is still registered.
   private func renew(_ server: ServerID) async throws -> Bool {
     guard let renewal = try await store.renewServer(server, for: configuration.leaseTime) else {
       let lost = state.withLock { state in
@@ -198,9 +213,10 @@ extension ServerMembership {
 
   // MARK: Leases
 
-  /// Takes databases without a lease, at most a batch.
+  /// Leases databases without a lease, at most a batch.
   ///
-  /// - Returns: whether there are no more.
+  /// - Parameter start: The last database of the last scan. The call advances it.
+  /// - Returns: Whether there are no more.
   private func takeFreeDatabases(
     for server: ServerID, after start: inout DatabaseID
   ) async throws -> Bool {
@@ -208,7 +224,8 @@ extension ServerMembership {
     for database in free { try await take(database, for: server) }
     let isBeginning = start.rawValue < 0
     guard let last = free.last, free.count == configuration.batchSize else {
-      // The scan starts again from the beginning, unless it began there.
+      // The next scan starts from the beginning. If this one began there, it has seen all
+      // databases.
       start = DatabaseID(rawValue: .min)
       return isBeginning
     }
@@ -216,6 +233,8 @@ extension ServerMembership {
     return false
   }
 
+  /// Leases a database or a part, unless another server was faster, and makes its lane read the
+  /// outbox.
   private func take(_ free: FreePart, for server: ServerID) async throws {
     guard try await store.lease(free, to: server) else { return }
     let now = ContinuousClock.now
@@ -249,11 +268,13 @@ extension ServerMembership {
     }
   }
 
+  /// Drops a database or a part that this server no longer dispatches.
   private func leave(_ part: DatabasePart) {
     state.withLock { $0.held.end(part) }
     forget(part)
   }
 
+  /// Ends the leases of databases without work.
   private func endUnusedLeases(of server: ServerID) async throws {
     let now = ContinuousClock.now
     let unused = state.withLock { state in
@@ -262,7 +283,8 @@ extension ServerMembership {
         isInUse: { isOpen($0) })
     }
     for database in unused {
-      // The store has changes that the lane did not get; it reads the outbox again.
+      // The store refuses if it has changes that the lane did not get. The lane then reads the
+      // outbox.
       if try await store.endLease(of: database, by: server) { continue }
       state.withLock { $0.held.use(.whole(database), at: now) }
       look(into: [.whole(database)])
@@ -271,6 +293,7 @@ extension ServerMembership {
 
   // MARK: Announcements
 
+  /// Reads the announcements since the last call, and notifies the readers of their users.
   private func listen(as server: ServerID, from position: inout AnnouncementPosition) async throws {
     // A reader that began to listen since the last call has read its log first.
     let isFirst = position == AnnouncementPosition()
@@ -288,7 +311,7 @@ extension ServerMembership {
     for announcement in announcements { handlers?.onAnnounced(announcement.subscribers) }
   }
 
-  /// Announces new notifications to the other servers, all since the last time at once.
+  /// Announces new notifications to the other servers, all since the last announcement at once.
   func announce() async {
     while !isStopped {
       await announcing.wait()
@@ -318,5 +341,6 @@ extension ServerMembership {
 }
 
 extension WorkReport.Value {
+  /// Returns the value of a field with the ID of a server.
   fileprivate static func server(_ server: ServerID) -> Self { .count(Int(server.rawValue)) }
 }

@@ -3,6 +3,7 @@
 /// Each ``SubscriptionIndex`` draws its own seed. A client therefore cannot choose values that
 /// collide.
 struct ByteHash: Sendable {
+  /// The seed.
   private let seed: UInt64
   /// A second seed, derived from the first. With a constant in its place, a client could choose one
   /// half of the bytes so that the other half has no effect.

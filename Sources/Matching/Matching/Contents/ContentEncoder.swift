@@ -37,6 +37,7 @@ struct ContentEncoder {
     bytes.reserveCapacity(128)
   }
 
+  /// Writes a tag (0 query, 1 record zone, 2 database) and the contents of the kind.
   private mutating func add(_ kind: Subscription.Kind) {
     switch kind {
     case .query(let query, let zoneID, let options):
@@ -70,6 +71,7 @@ struct ContentEncoder {
     add(optional: filter.distance) { $0.add($1) }
   }
 
+  /// Writes a tag (0 own field, 1 system field, 2 all text) and the name or number of the field.
   private mutating func add(_ key: FieldKey) {
     switch key {
     case .field(let name):
@@ -83,6 +85,8 @@ struct ContentEncoder {
     }
   }
 
+  /// Writes a tag from 0 to 8 and the contents of the value. A list (8) also has the type of its
+  /// elements.
   private mutating func add(_ value: RecordValue) {
     switch value {
     case .string(let text):

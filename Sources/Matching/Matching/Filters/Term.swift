@@ -169,7 +169,6 @@ enum Term: Sendable {
       switch Term.point(of: value, path, isExact: &isExact) {
       case .some(let point?): points.insert(point)
       case .some(nil):
-        // Every list contains all elements of an empty list. Points cannot express that.
         self = .never
         return
       case nil:
@@ -178,7 +177,7 @@ enum Term: Sendable {
       }
     }
     let term = Term.all(path, points.sorted(by: PointValue.precedes), isNegated: false)
-    // Every list contains all of nothing, which is no matter of points.
+    // Every list contains all elements of an empty list. Points cannot express that.
     self =
       isExact && !points.isEmpty ? term : .filter(filter, implies: points.isEmpty ? nil : term)
   }

@@ -20,7 +20,7 @@ struct Runs<Element: BitwiseCopyable & Sendable>: Sendable {
     self.filler = filler
   }
 
-  /// Whether 4,096 more elements are free than are used.
+  /// Whether the free elements exceed the used ones by more than 4,096.
   var isWorthMoving: Bool { elements.count > 2 * used + 4_096 }
 
   /// The size of the pool in bytes, whether the memory is used or not.

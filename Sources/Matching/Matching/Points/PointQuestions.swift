@@ -54,9 +54,8 @@ struct PointQuestions: Sendable {
     for (place, number) in found {
       if table[number].mayBe(keys[place]) {
         facts.meet(number, table[number])
-      // The point of another key has the same half of the hash.
       } else if let number = table.find(keys[place]) {
-        // Another point has the same half of the hash.
+        // The likely point has another key with the same half of the hash.
         facts.meet(number, table[number])
       }
     }

@@ -85,7 +85,8 @@ enum SphereGrid {
   private static func columns(of band: Int, level: UInt8) -> Int {
     let south = Double(band) * height(level) - 90
     let north = south + height(level)
-    // The width of a band is that of its edge nearest to the equator.
+    // The width of a band is that of its edge nearest to the equator, or that of the equator if the
+    // band contains it.
     let widest = south < 0 && north > 0 ? 0 : min(abs(south), abs(north))
     return max(1, Int(360 * cos(widest * .pi / 180) / height(level)))
   }

@@ -2,7 +2,8 @@
 extension RecordTypeIndex {
   /// The approximate size of the index of the record type in bytes.
   ///
-  /// - Complexity: O(*n*), where *n* is the number of ordered paths and their free runs.
+  /// - Complexity: O(*n* + *m*), where *n* is the number of ordered paths and *m* the number of
+  ///   different lengths of free runs.
   var bytes: Int {
     let tables = [
       entries.bytes, owners.bytes, points.bytes, candidates.bytes, certain.bytes, words.bytes,

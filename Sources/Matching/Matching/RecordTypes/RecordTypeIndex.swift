@@ -124,7 +124,8 @@ struct RecordTypeIndex: Sendable {
   ///   - zoneID: The zone of the record; `nil` for every zone.
   ///   - events: The bits of the events to fire on; 0 gives an entry that never fires.
   /// - Complexity: O(*n* log *n* + *m*²) on average, amortized, where *n* is the size of the
-  ///   filters in bytes and *m* their number.
+  ///   filters in bytes and *m* their number. A call that adds a path, or a new length of
+  ///   beginnings, also makes the plan anew; see ``renewPlan()``.
   mutating func entry(_ filters: [Filter], zoneID: ZoneID?, events: UInt8) -> Int32 {
     var terms: [Term] = zoneID.map { [Term($0)] } ?? []
     terms += filters.map { Term($0) }
@@ -250,7 +251,7 @@ struct RecordTypeIndex: Sendable {
     case .filter(let filter, _):
       return [Program.head(.filter, count: 1), UInt64(filters.use(filter))]
     case .always, .never:
-      // Left out when terms are joined.
+      // `Term.joined(_:)` has removed these terms.
       return []
     }
   }
