@@ -50,7 +50,7 @@ enum Program {
         "See why a push came or did not",
         [
           NotificationsListCommand.self, NotificationsWatchCommand.self, ExplainRecordCommand.self,
-          ExplainSubscriptionCommand.self, ExplainTrialCommand.self,
+          ExplainSubscriptionCommand.self, ExplainDryRunCommand.self,
         ]),
       .init(
         "Try and develop",

@@ -25,6 +25,9 @@ static const unsigned char devices_js[] = {
 static const unsigned char dom_js[] = {
 #embed "files/dom.js"
 };
+static const unsigned char dry_run_js[] = {
+#embed "files/dry-run.js"
+};
 static const unsigned char explain_js[] = {
 #embed "files/explain.js"
 };
@@ -76,9 +79,6 @@ static const unsigned char subscriptions_js[] = {
 static const unsigned char theme_js[] = {
 #embed "files/theme.js"
 };
-static const unsigned char trial_js[] = {
-#embed "files/trial.js"
-};
 static const unsigned char users_js[] = {
 #embed "files/users.js"
 };
@@ -95,6 +95,7 @@ static const console_file files[] = {
   FILE_OF("console.css", "text/css; charset=utf-8", console_css),
   FILE_OF("devices.js", JAVASCRIPT, devices_js),
   FILE_OF("dom.js", JAVASCRIPT, dom_js),
+  FILE_OF("dry-run.js", JAVASCRIPT, dry_run_js),
   FILE_OF("explain.js", JAVASCRIPT, explain_js),
   FILE_OF("fields.js", JAVASCRIPT, fields_js),
   FILE_OF("index.html", "text/html; charset=utf-8", index_html),
@@ -112,7 +113,6 @@ static const console_file files[] = {
   FILE_OF("story.js", JAVASCRIPT, story_js),
   FILE_OF("subscriptions.js", JAVASCRIPT, subscriptions_js),
   FILE_OF("theme.js", JAVASCRIPT, theme_js),
-  FILE_OF("trial.js", JAVASCRIPT, trial_js),
   FILE_OF("users.js", JAVASCRIPT, users_js),
   FILE_OF("zones.js", JAVASCRIPT, zones_js),
 };

@@ -7,7 +7,7 @@ extension Explainer {
   ///
   /// - Parameter effort: the number of subscriptions that may still be examined. The method reduces
   ///   it. At 0 it sets ``ChangeExplanation/moreSilent`` and stops.
-  func tellSilent(
+  func addSilent(
     of past: PastChange, about question: Question, in explanation: inout ChangeExplanation,
     effort: inout Int
   ) async throws {

@@ -76,7 +76,7 @@ extension Explainer {
           run.tally.fitting += 1
           if run.fitting.count < limits.changes { run.fitting.append(past) }
         } else if scratch.candidateCount > lookedAt {
-          run.tally.lookedAtInVain += 1
+          run.tally.checkedWithoutMatch += 1
         }
       }
       guard page.count == limit else { return run }

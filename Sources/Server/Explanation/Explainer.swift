@@ -157,7 +157,7 @@ public struct Explainer: Sendable {
     for notification in wanted.prefix(limits.notifications) {
       explanation.notifications.append(try await explain(notification))
     }
-    try await tellSilent(of: past, about: question, in: &explanation, effort: &effort)
+    try await addSilent(of: past, about: question, in: &explanation, effort: &effort)
     return explanation
   }
 }

@@ -23,7 +23,7 @@ public struct SubscriptionExplanation: Sendable {
     public var fitting = 0
     /// The number of changes for which an index with this subscription alone had to compare filters
     /// without a match. It measures the cost of the subscription.
-    public var lookedAtInVain = 0
+    public var checkedWithoutMatch = 0
     /// The number of changes of the subscription's record type that each filter refused.
     public var refusals: [Filter: Int] = [:]
     /// The time of the oldest examined change; nil if there is none.

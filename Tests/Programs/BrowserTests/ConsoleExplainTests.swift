@@ -92,7 +92,7 @@ struct ConsoleExplainTests {
   }
 
   @Test("a dry run of a record tells what would fire and what not, and saves nothing")
-  func recordTrial() async throws {
+  func recordDryRun() async throws {
     try await ConsoleCloud.run { cloud in
       try await cloud.subscribe("huge", predicate: "count > 100")
       try await cloud.signIn()
@@ -127,12 +127,12 @@ struct ConsoleExplainTests {
   }
 
   @Test("a predicate is tried on recent changes, and a mistake in it is pointed at")
-  func subscriptionTrial() async throws {
+  func subscriptionDryRun() async throws {
     try await ConsoleCloud.run { cloud in
       try await cloud.save("wind", title: "Wind", count: 12)
       try await cloud.save("calm", title: "Calm", count: 0)
       try await cloud.signIn()
-      try await cloud.open("trial?try=subscription", until: "saves nothing")
+      try await cloud.open("dry-run?try=subscription", until: "saves nothing")
       _ = try await cloud.browser.log()
       try await cloud.fill("predicate", with: #"count > AND title == "Wind""#)
       try await cloud.enter("input[name=predicate]")

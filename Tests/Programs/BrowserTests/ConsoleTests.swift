@@ -21,8 +21,9 @@ struct ConsoleTests {
     ("explain?container=\(ConsoleCloud.container)&recordName=storm", "Committed"),
     (
       "explain?container=\(ConsoleCloud.container)&subscriber=anna&subscriptionID=many",
-      "Looked at in vain"
-    ), ("trial?try=record", "Try the record"), ("trial?try=subscription", "Try the subscription"),
+      "Checked without a match"
+    ), ("dry-run?try=record", "Try the record"),
+    ("dry-run?try=subscription", "Try the subscription"),
   ]
 
   private func expectNoErrors(_ cloud: ConsoleCloud) async throws {

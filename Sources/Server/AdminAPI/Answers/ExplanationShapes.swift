@@ -155,7 +155,7 @@ extension SubscriptionExplanation.Tally {
   fileprivate static let shape = AnswerShape<Self>("Tally") { tally in
     tally.member("changes", as: .count) { $0.changes }
     tally.member("fitting", as: .count) { $0.fitting }
-    tally.member("lookedAtInVain", as: .count) { $0.lookedAtInVain }
+    tally.member("checkedWithoutMatch", as: .count) { $0.checkedWithoutMatch }
     tally.nullable("since") { $0.since }
     tally.list("refusals", of: refusal) { tally in
       tally.refusals.map { ($0.key.text, $0.value) }.sorted { ($1.1, $0.0) < ($0.1, $1.0) }
@@ -169,7 +169,7 @@ extension SubscriptionExplanation.Tally {
 }
 
 extension RecordDryRun {
-  /// The shape of the answer of `explain/trial/record`.
+  /// The shape of the answer of `explain/dry-run/record`.
   static let shape = AnswerShape<RecordDryRun> { run in
     run.list("firing", of: name) { $0.firing }
     run.member("moreFiring") { $0.moreFiring }
@@ -190,7 +190,7 @@ extension RecordDryRun {
 }
 
 extension SubscriptionDryRun {
-  /// The shape of the answer of `explain/trial/subscription`. The member `before` is the argument
+  /// The shape of the answer of `explain/dry-run/subscription`. The member `before` is the argument
   /// for the next page.
   static let shape = AnswerShape<SubscriptionDryRun> { run in
     run.list("fitting", of: past) { $0.fitting }

@@ -12,7 +12,7 @@ import WebServices
 ///
 ///     GET explain/record?container=iCloud.com.example.app&recordName=quake-1
 ///
-///     POST explain/trial/record
+///     POST explain/dry-run/record
 ///     { "container": "iCloud.com.example.app", "event": "create",
 ///       "record": { "recordName": "quake-2", "recordType": "Quake",
 ///                   "fields": { "magnitude": { "value": 6.1 } } } }
@@ -57,12 +57,12 @@ struct AdminExplainEndpoints: AdminEndpoints {
         "How a subscription fared of late",
         answers: Named.shape("SubscriptionExplanation", ExplainedSubscription.shape), subscription),
       .post(
-        "explain/trial/record",
+        "explain/dry-run/record",
         AdminDatabases.arguments + [.record.needed, .event] + Self.question + [.continuation],
         changes: false, "Which subscriptions a record would fire; nothing is saved",
         answers: Named.shape("RecordDryRun", RecordDryRun.shape), recordDryRun),
       .post(
-        "explain/trial/subscription",
+        "explain/dry-run/subscription",
         AdminDatabases.arguments + [
           .subscription.needed, .predicate, .subscriber, Self.limit, Self.before,
         ], changes: false, "Which recent changes would have fired a subscription",

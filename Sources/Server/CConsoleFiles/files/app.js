@@ -8,7 +8,7 @@ import { adopt, containerNames, loadContainers, place, showPlace } from './place
 import { overview } from './overview.js';
 import { pushes } from './pushes.js';
 import { explain } from './explain.js';
-import { trial } from './trial.js';
+import { dryRun } from './dry-run.js';
 import { records } from './records.js';
 import { zones } from './zones.js';
 import { schema } from './schema.js';
@@ -25,7 +25,7 @@ const pages = {
   zones: { title: 'Zones', needs: 'database', show: zones },
   schema: { title: 'Schema', needs: 'environment', show: schema },
   subscriptions: { title: 'Subscriptions', needs: 'database', show: subscriptions },
-  trial: { title: 'Dry runs', needs: 'database', show: trial },
+  'dry-run': { title: 'Dry runs', needs: 'database', show: dryRun },
   users: { title: 'Users', group: 'Access', needs: 'none', show: users },
   devices: { title: 'Devices', needs: 'none', show: devices },
   keys: { title: 'Keys and tokens', needs: 'none', show: keys },

@@ -51,11 +51,11 @@ export async function explain(main, query) {
   const where = `${place.database} database of ${place.container}, ${place.environment}`;
   if (asked.recordName) {
     main.append(heading(asked.recordName, `What became of its latest changes. Zone ${asked.zone ?? '_defaultZone'}, ${where}.`,
-      anchor(link('trial', { recordName: asked.recordName, zone: asked.zone }), 'Try a change', { class: 'button' }), copyButton()), askForm(asked));
+      anchor(link('dry-run', { recordName: asked.recordName, zone: asked.zone }), 'Try a change', { class: 'button' }), copyButton()), askForm(asked));
     await explainRecord(main, asked);
   } else if (asked.subscriptionID && (asked.subscriber || place.database !== 'public')) {
     main.append(heading(asked.subscriptionID, `How this subscription fared of late. ${where[0].toUpperCase()}${where.slice(1)}.`,
-      anchor(link('trial', { subscriber: asked.subscriber, subscriptionID: asked.subscriptionID }), 'Try it', { class: 'button' }), copyButton()), askForm(asked));
+      anchor(link('dry-run', { subscriber: asked.subscriber, subscriptionID: asked.subscriptionID }), 'Try it', { class: 'button' }), copyButton()), askForm(asked));
     await explainSubscription(main, asked);
   } else {
     main.append(heading('Explain', 'Why a push came, or did not.'), askForm(asked),
@@ -141,7 +141,7 @@ async function explainSubscription(main, asked) {
       h('div', { class: 'tiles' },
         tile('Changes looked through', number(tally.changes), [since, answer.moreChanges ? ', and older ones' : '']),
         tile('It fits', number(tally.fitting), 'of these, as it is now'),
-        tile('Looked at in vain', number(tally.lookedAtInVain), 'what it costs beyond those that fit'),
+        tile('Checked without a match', number(tally.checkedWithoutMatch), 'the work beyond the changes that fit'),
         tile('Pushes', number(pushed.length), `${number(pushed.filter((item) => item.state === 'delivered').length)} delivered, of the firings below`)),
       h('div', { class: 'card' }, definitions([
         ['Owner', person(answer.subscriber, nameTable(answer))], ['Watches', kind(subscription)],

@@ -146,6 +146,6 @@ function edit(record, recordType, types, onDone) {
           h('button', { class: 'first' }, record ? 'Save changes' : 'Make the record'),
           record ? [
             anchor(recordLink(record.recordName, record.zoneID), 'Why did pushes come?', { class: 'button', onclick: () => dialog.close() }),
-            anchor(link('trial', { recordName: record.recordName, zone: record.zoneID.zoneName === '_defaultZone' ? undefined : record.zoneID.zoneName }), 'Try a change', { class: 'button', onclick: () => dialog.close() }),
+            anchor(link('dry-run', { recordName: record.recordName, zone: record.zoneID.zoneName === '_defaultZone' ? undefined : record.zoneID.zoneName }), 'Try a change', { class: 'button', onclick: () => dialog.close() }),
             h('button', { type: 'button', class: 'bad', onclick: remove }, 'Delete…')] : null))));
 }

@@ -15,7 +15,7 @@ export function subscriptions(main) {
   const text = h('input', { name: 'text', type: 'search', value: state.text, placeholder: 'ID, owner, type, predicate, alert' });
   const recordType = h('input', { name: 'recordType', value: state.recordType, placeholder: 'any' });
   main.append(heading('Subscriptions', `The ${place.database} database of ${place.container}, ${place.environment}.`,
-    anchor(link('trial'), 'Dry run', { class: 'button' })),
+    anchor(link('dry-run'), 'Dry run', { class: 'button' })),
     h('form', { class: 'card', 'aria-label': 'Filter', onsubmit: (event) => { event.preventDefault(); begin(); } },
       h('div', { class: 'bar' }, h('div', { class: 'grow' }, field('Text', text)), field('Record type', recordType),
         h('button', { class: 'first' }, 'Filter'))), results);
@@ -86,6 +86,6 @@ function open(row, onDone) {
     isQuery ? field('Predicate', predicate) : null, field('The subscription, as in CloudKit Web Services', json), trouble,
     h('div', { class: 'actions' }, h('button', { class: 'first' }, 'Save changes'),
       anchor(address(row), 'How did it fare?', { class: 'button', onclick: () => dialog.close() }),
-      anchor(link('trial', { subscriber: row.subscriber, subscriptionID: subscription.subscriptionID }), 'Test', { class: 'button', onclick: () => dialog.close() }),
+      anchor(link('dry-run', { subscriber: row.subscriber, subscriptionID: subscription.subscriptionID }), 'Test', { class: 'button', onclick: () => dialog.close() }),
       h('button', { type: 'button', class: 'bad', onclick: remove }, 'Delete…'))));
 }

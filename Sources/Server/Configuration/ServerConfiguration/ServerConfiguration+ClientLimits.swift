@@ -26,10 +26,10 @@ extension ServerConfiguration {
 
   /// The limits of the request rates of users and server-to-server keys.
   private var rates: [ServiceLimit] {
-    let told: [(RequestRate.Subject, String)] = [
+    let subjects: [(RequestRate.Subject, String)] = [
       (.user, "requestsPerUser"), (.serverKey, "requestsPerServerKey"),
     ]
-    return told.flatMap { subject, name -> [ServiceLimit] in
+    return subjects.flatMap { subject, name -> [ServiceLimit] in
       guard let rate = limits.requestRates[subject] else { return [] }
       return [
         .init(name, rate.perSecond, .requestsPerSecond), .init(name + "AtOnce", rate.burst, .count),

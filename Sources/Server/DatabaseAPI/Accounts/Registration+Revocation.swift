@@ -5,20 +5,20 @@ import StoreModel
 extension Registration {
   /// Revokes an API token, a server-to-server key or an admin key. Servers refuse it from now on.
   ///
-  /// - Parameter word: its identifier, or at least the first eight digits of it. For an API token
+  /// - Parameter name: its identifier, or at least the first eight digits of it. For an API token
   ///   or an admin key, its text works too.
   /// - Returns: a sentence that says what was revoked.
   /// - Throws: `ConfigurationError` if no key fits, if more than one fits, or if the key is already
   ///   revoked.
   public static func revoke(
-    _ word: String, of credentials: any CredentialStore, and adminAccess: any AdminKeyStore,
+    _ name: String, of credentials: any CredentialStore, and adminAccess: any AdminKeyStore,
     at now: Timestamp
   ) async throws -> String {
-    let word = word.lowercased()
+    let name = name.lowercased()
     let all = try await credentials.programCredentials()
-    let hash = Authenticator.hash(of: word)
+    let hash = Authenticator.hash(of: name)
     let fits = { (identifier: String) in
-      identifier == word || word.count >= 8 && identifier.hasPrefix(word)
+      identifier == name || name.count >= 8 && identifier.hasPrefix(name)
     }
     let tokens = all.apiTokens.filter { $0.hash == hash || fits($0.identifier) }
     let keys = all.serverKeys.filter { fits($0.keyID) }
@@ -27,7 +27,7 @@ extension Registration {
     }
     guard tokens.count + keys.count + adminKeys.count < 2 else {
       throw ConfigurationError(
-        "'\(word)' is the beginning of several identifiers; write the whole one")
+        "several identifiers begin with '\(name)'; write the whole one")
     }
     if let token = tokens.first {
       let what = "API token \(token.identifier) '\(token.name)'"
@@ -51,7 +51,7 @@ extension Registration {
       return "revoked \(what); sessions at the console that began with it are over"
     }
     throw ConfigurationError(
-      "there is no API token, server-to-server key or admin key '\(word)'; 'petrel keys list' shows "
+      "there is no API token, server-to-server key or admin key '\(name)'; 'petrel keys list' shows "
         + "them")
   }
 }

@@ -82,7 +82,7 @@ package struct OperationTable: Sendable {
     }
     // The version, the container and the environment come first, then perhaps a database.
     var rest = parts.dropFirst(4)
-    if let word = rest.first.map({ Substring($0) }), DatabaseScope(pathComponent: word) != nil {
+    if let scope = rest.first.map({ Substring($0) }), DatabaseScope(pathComponent: scope) != nil {
       rest = rest.dropFirst()
     }
     guard let begin = rest.first?.startIndex else { return Self.other }

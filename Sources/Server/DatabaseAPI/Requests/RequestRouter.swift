@@ -159,7 +159,7 @@ package final class RequestRouter: Sendable {
     credentials: Credentials? = nil
   ) async -> HTTPResponse {
     var failure = ServiceError(any: error)
-    if credentials == nil { failure = await strangersFailure(failure, of: request) }
+    if credentials == nil { failure = await unknownCallersFailure(failure, of: request) }
     var response = (error as? WrongMethod)?.response(failure) ?? HTTPResponse(failure)
     if WebCourier.isPoll(request) {
       response.putIntoWords(failure)
@@ -242,7 +242,7 @@ package final class RequestRouter: Sendable {
   /// without end.
   ///
   /// - Returns: the failure; `THROTTLED` if the address has used up its rate.
-  private func strangersFailure(
+  private func unknownCallersFailure(
     _ failure: ServiceError, of request: HTTPRequest
   ) async -> ServiceError {
     do {

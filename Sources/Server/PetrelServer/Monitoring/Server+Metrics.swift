@@ -17,7 +17,7 @@ extension Server {
     page.add(store.quotas)
     page.add(dispatchMetrics)
     page.add(deliveryMetrics, service.deliveryTimes)
-    if let presence = service.membershipMetrics { page.add(presence) }
+    if let membership = service.membershipMetrics { page.add(membership) }
     page.add(channels.all)
     page.add(process)
     return page

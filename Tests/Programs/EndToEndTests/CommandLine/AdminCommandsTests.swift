@@ -138,8 +138,8 @@ struct AdminCommandsTests {
       _ = try await desk.inContainer("records put a --type Note title:STRING=x")
       let exported = try await desk.inContainer("schema export")
       #expect(exported.output.contains("title           STRING QUERYABLE"), "\(exported.output)")
-      let trial = try await desk.inContainer("schema deploy --dry-run --json")
-      #expect(trial.json.first?["changes"]?.array?.isEmpty == false, "\(trial.output)")
+      let dryRun = try await desk.inContainer("schema deploy --dry-run --json")
+      #expect(dryRun.json.first?["changes"]?.array?.isEmpty == false, "\(dryRun.output)")
       let deployed = try await desk.inContainer("schema deploy")
       #expect(deployed.status == 0 && deployed.output.contains("Note"), "\(deployed.output)")
       let same = try await desk.inContainer("schema deploy")
@@ -171,11 +171,11 @@ struct AdminCommandsTests {
       }
       let subscription = try await desk.inContainer("explain subscription subscription \(place)")
       #expect(subscription.output.contains("loaf created"), "\(subscription.output)")
-      let trial: JSONValue = [
+      let dryRun: JSONValue = [
         "event": "create", "record": ["recordName": "x", "recordType": "Item", "fields": [:]],
       ]
       let fired = try await desk.inContainer(
-        "explain trial record --file - \(place)", input: trial.text)
+        "explain dry-run record --file - \(place)", input: dryRun.text)
       #expect(fired.output.contains("would fire: subscription of anna"), "\(fired.output)")
       let list = try await desk.inContainer("notifications list --text loaf \(place)")
       #expect(list.output.contains("apns delivered"), "\(list.output)")

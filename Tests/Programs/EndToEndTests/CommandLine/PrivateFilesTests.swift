@@ -69,7 +69,7 @@ struct PrivateFilesTests {
     ("notifications watch", .leftOut("reads from a server over HTTP, and writes to its output")),
     ("explain record", .words(["a"] + inContainer)),
     ("explain subscription", .words(["s", "--subscriber", "anna"] + inContainer)),
-    ("explain trial", .words(["record", "--file", "trial.json"] + inContainer)),
+    ("explain dry-run", .words(["record", "--file", "dry-run.json"] + inContainer)),
     ("servers list", .leftOut("reads from PostgreSQL, and writes to its output")),
     ("databases partition", .words(inContainer)),
     ("records delete", .words(["b"] + inContainer)),
@@ -166,7 +166,7 @@ struct PrivateFilesTests {
           + #""\#(checksum)","size":5},"type":"ASSETID"}}}"# + "\n", to: folder + "/notes.jsonl")
       try write(
         #"{"event":"create","record":{"recordName":"c","recordType":"Note","fields":{}}}"#,
-        to: folder + "/trial.json")
+        to: folder + "/dry-run.json")
       try write(
         RepositoryFile.text("Examples/EarthquakeAlerts/fiji-earthquakes.csv").split(separator: "\n")
           .prefix(20)

@@ -266,8 +266,8 @@ struct AdminDescriptionTests {
       ("GET pushes", at([:])), ("GET overview", [:]),
       ("GET explain/record", at(["recordName": "A"])),
       ("GET explain/subscription", at(["subscriber": "alice", "subscriptionID": "all"])),
-      ("POST explain/trial/record", at(["record": record, "event": "create"])),
-      ("POST explain/trial/subscription", at(["subscription": subscription])),
+      ("POST explain/dry-run/record", at(["record": record, "event": "create"])),
+      ("POST explain/dry-run/subscription", at(["subscription": subscription])),
       ("POST devices/delete", ["kind": "apns", "token": .string(Self.token)]),
       (
         "POST keys/add-api-token",
@@ -362,7 +362,7 @@ struct AdminDescriptionTests {
   func answers() async throws {
     try await withServiceOfUnreachableAPNs { service in
       let key = try await service.addAdminKey()
-      // Two pushes, one of them to a device, and a change that a subscription looked at in vain.
+      // Two pushes, one of them to a device, and a change that was checked without a match.
       for (id, filter) in [("all", ""), ("bread", Self.titleIs("Bread"))] {
         try await service.subscribe(
           """

@@ -54,8 +54,8 @@ struct AdminExplainTests {
     }
   }
 
-  @Test("a subscription is explained, and trials keep nothing")
-  func trials() async throws {
+  @Test("a subscription is explained, and dry runs keep nothing")
+  func dryRuns() async throws {
     try await withNotes { service, key in
       try await eventually("the change is dispatched") {
         try await service.adminGet(
@@ -63,14 +63,14 @@ struct AdminExplainTests {
         ).json["firings"]?.array?.count == 1
       }
       let place: [String: JSONValue] = ["container": "iCloud.com.example.app"]
-      func trial(_ path: String, _ members: [String: JSONValue]) async throws -> Answer {
+      func dryRun(_ path: String, _ members: [String: JSONValue]) async throws -> Answer {
         try await service.adminPost(
-          "explain/trial/" + path, .object(place.merging(members) { $1 }), key: key)
+          "explain/dry-run/" + path, .object(place.merging(members) { $1 }), key: key)
       }
       let record: JSONValue = [
         "recordName": "B", "recordType": "Note", "fields": ["title": ["value": "Bread"]],
       ]
-      let firing = try await trial("record", ["record": record])
+      let firing = try await dryRun("record", ["record": record])
       #expect(
         firing.json["firing"]?.array?.map { $0["subscriptionID"] } == [
           .string("all"), .string("bread"),
@@ -79,7 +79,7 @@ struct AdminExplainTests {
         "subscriptionID": "new", "subscriptionType": "query", "firesOn": ["create"],
         "zoneWide": true, "query": ["recordType": "Note"],
       ]
-      let fitting = try await trial("subscription", ["subscription": subscription])
+      let fitting = try await dryRun("subscription", ["subscription": subscription])
       #expect(fitting.json["fitting"]?.array?.map { $0["recordName"] } == [.string("A")])
       #expect(try await service.lookup("B").outcomes == ["NOT_FOUND"])
     }
@@ -129,7 +129,7 @@ extension AdminExplainTests {
     }
   }
 
-  @Test("a trial of a record among many tells all that fire at once, and the others in pages")
+  @Test("a dry run of a record among many tells all that fire at once, and the others in pages")
   func manySubscriptions() async throws {
     try await withNotes { service, key in
       try await addManySubscriptions(service)
@@ -138,7 +138,7 @@ extension AdminExplainTests {
         "recordName": "B", "recordType": "Note", "fields": ["title": ["value": "Bread"]],
       ]
       try await eventually("the index is read") {
-        try await service.adminPost("explain/trial/record", .object(body), key: key)
+        try await service.adminPost("explain/dry-run/record", .object(body), key: key)
           .json["fitting"]?.int == 2
       }
       var silent: [String] = []
@@ -146,7 +146,7 @@ extension AdminExplainTests {
       var pages = 0
       repeat {
         let answer = try await service.adminPost(
-          "explain/trial/record", .object(body), key: key)
+          "explain/dry-run/record", .object(body), key: key)
         try #require(answer.status == 200, "\(answer.json)")
         if pages == 0 {
           #expect(answer.json["fitting"]?.int == 2)
@@ -164,7 +164,7 @@ extension AdminExplainTests {
     }
   }
 
-  @Test("a trial of one user's subscriptions is about these alone, however many there are")
+  @Test("a dry run of one user's subscriptions is about these alone, however many there are")
   func oneUser() async throws {
     try await withNotes { service, key in
       try await addManySubscriptions(service)
@@ -173,7 +173,7 @@ extension AdminExplainTests {
         "recordName": "B", "recordType": "Note", "fields": ["title": ["value": "17"]],
       ]
       body["subscriber"] = "alice"
-      let answer = try await service.adminPost("explain/trial/record", .object(body), key: key)
+      let answer = try await service.adminPost("explain/dry-run/record", .object(body), key: key)
       #expect(answer.json["lookedAt"]?.int == 2)
       #expect(answer.json["firing"]?.array?.map { $0["subscriptionID"] } == [.string("all")])
       #expect(answer.json["silent"]?.array?.map { $0["subscriptionID"] } == [.string("bread")])
@@ -207,7 +207,7 @@ extension AdminExplainTests {
         "recordName": "B", "recordType": "Note", "fields": ["title": ["value": "Bread"]],
       ]
       body["subscriptionID"] = "bread"
-      let answer = try await service.adminPost("explain/trial/record", .object(body), key: key)
+      let answer = try await service.adminPost("explain/dry-run/record", .object(body), key: key)
       #expect(answer.json["firing"]?.array?.map { $0["subscriptionID"] } == [.string("bread")])
       #expect(answer.json["lookedAt"] == 1)
       #expect(answer.json["more"] == false)
@@ -222,24 +222,24 @@ extension AdminExplainTests {
           "explain/record?container=iCloud.com.example.app&recordName=A", key: key
         ).json["changes"]?.array?.first?["steps"]?.array?.count == 2
       }
-      func trial(_ predicate: String) async throws -> Answer {
+      func dryRun(_ predicate: String) async throws -> Answer {
         var body = Self.place
         body["subscription"] = [
           "subscriptionID": "new", "subscriptionType": "query", "firesOn": ["create"],
           "zoneWide": true, "query": ["recordType": "Note"],
         ]
         body["predicate"] = .string(predicate)
-        return try await service.adminPost("explain/trial/subscription", .object(body), key: key)
+        return try await service.adminPost("explain/dry-run/subscription", .object(body), key: key)
       }
-      let fitting = try await trial(#"title BEGINSWITH "M""#)
+      let fitting = try await dryRun(#"title BEGINSWITH "M""#)
       #expect(fitting.json["fitting"]?.array?.map { $0["recordName"] } == [.string("A")])
-      let silent = try await trial(#"title == "Bread""#)
+      let silent = try await dryRun(#"title == "Bread""#)
       #expect(silent.json["fitting"]?.array == [])
       #expect(
         silent.json["tally"]?["refusals"]?.array == [
           ["filter": "title == 'Bread'", "count": 1]
         ])
-      let mistake = try await trial("title ==")
+      let mistake = try await dryRun("title ==")
       #expect(mistake.status == 400)
       let lines = mistake.json["reason"]?.string?.split(separator: "\n").map(String.init) ?? []
       #expect(lines.count == 3)

@@ -19,7 +19,7 @@ struct AdminSchemaTextTests {
       .json["text"]?.string ?? ""
   }
 
-  @Test("an import holds from the next request on, and a trial changes nothing")
+  @Test("an import holds from the next request on, and a dry run changes nothing")
   func atOnce() async throws {
     try await withService { service in
       let key = try await service.addAdminKey()
@@ -38,10 +38,10 @@ struct AdminSchemaTextTests {
       let before = try await text(service, key)
       let plain = before.replacing("STRING QUERYABLE SEARCHABLE SORTABLE", with: "STRING")
       try #require(plain != before)
-      let trial = try await post("validate", plain, key, at: service)
+      let dryRun = try await post("validate", plain, key, at: service)
       let change = "~ Note.title QUERYABLE SEARCHABLE SORTABLE -> no index"
-      #expect(trial.json["changes"] == [.string(change)], "\(trial.json)")
-      #expect(trial.json["fields"] == 1 && trial.json["refusals"] == [], "\(trial.json)")
+      #expect(dryRun.json["changes"] == [.string(change)], "\(dryRun.json)")
+      #expect(dryRun.json["fields"] == 1 && dryRun.json["refusals"] == [], "\(dryRun.json)")
       #expect(try await find() == found)
       let imported = try await post("import", plain, key, at: service)
       #expect(

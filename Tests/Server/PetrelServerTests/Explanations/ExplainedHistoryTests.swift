@@ -63,7 +63,7 @@ struct ExplainedHistoryTests {
     }
   }
 
-  @Test("a subscription's firings, and what it looked at in vain, are told")
+  @Test("a subscription's firings, and the changes checked without a match, are counted")
   func subscription() async throws {
     try await withService { service in
       try await service.watch(
@@ -86,7 +86,7 @@ struct ExplainedHistoryTests {
           == ["C", "A"])
       #expect(explanation.tally.changes == 3 && explanation.tally.fitting == 2)
       // The index looks where the title is Milk, and finds that the price is not right.
-      #expect(explanation.tally.lookedAtInVain == 1)
+      #expect(explanation.tally.checkedWithoutMatch == 1)
       #expect(explanation.tally.refusals.map(\.value) == [1])
       #expect(explanation.tally.refusals.first?.key.key == .field("price"))
     }

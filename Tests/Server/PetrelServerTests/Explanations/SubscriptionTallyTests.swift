@@ -46,7 +46,7 @@ struct SubscriptionTallyTests {
   }
 
   @Test(
-    "what fitted, what was looked at in vain and what each filter refused are exactly those",
+    "what fitted, what was checked without a match and what each filter refused are exactly those",
     arguments: [1, 2, 3])
   func counts(seed: Int) async throws {
     try await withService { service in
@@ -81,8 +81,8 @@ struct SubscriptionTallyTests {
       let tally = try #require(latest)
       let notes = saves.filter { $0.type == "Note" }
       #expect(tally.fitting == saves.count(where: \.isFitting))
-      #expect(tally.lookedAtInVain == saves.count { $0.isNear && !$0.isFitting })
-      #expect(tally.lookedAtInVain > 0, "the seed has none")
+      #expect(tally.checkedWithoutMatch == saves.count { $0.isNear && !$0.isFitting })
+      #expect(tally.checkedWithoutMatch > 0, "the seed has none")
       let refusals = Dictionary(uniqueKeysWithValues: tally.refusals.map { ($0.key.key, $0.value) })
       #expect(
         refusals == [

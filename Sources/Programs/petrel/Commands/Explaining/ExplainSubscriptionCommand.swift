@@ -6,7 +6,7 @@ enum ExplainSubscriptionCommand: Command {
   static let example =
     "petrel explain subscription pinned-notes --container iCloud.com.example.app --subscriber anna"
   static let summary =
-    "Tells how a subscription fared of late: its firings, their pushes, and what it looked at in vain."
+    "Shows a subscription's latest firings, their pushes, and how many changes did not match."
   static let operands = "ID"
   static let options: [Arguments.Option] =
     ExplainOptions.place + [ExplainOptions.subscriber] + ExplainOptions.output

@@ -44,7 +44,7 @@ struct ExplanationLines {
     return lines
   }
 
-  var ofRecordTrial: [String] {
+  var ofRecordDryRun: [String] {
     let firing = list(json, "firing")
     var lines = firing.map { "would fire: \(name(ofSubscription: $0))" }
     if json["moreFiring"]?.bool == true {
@@ -64,7 +64,7 @@ struct ExplanationLines {
     return lines
   }
 
-  var ofSubscriptionTrial: [String] {
+  var ofSubscriptionDryRun: [String] {
     tally
       + list(json, "fitting").map { past in
         "would have fired: \(past["time"]?.timeText ?? "")  "
@@ -156,7 +156,7 @@ struct ExplanationLines {
     func count(_ name: String) -> Int64 { tally[name]?.int ?? 0 }
     return [
       "of \(count("changes").counting("change")) since \(since.timeText) it fits \(count("fitting")), and "
-        + "\(count("lookedAtInVain")) had to be looked at in vain"
+        + "\(count("checkedWithoutMatch")) were checked without a match"
     ]
       + list(tally, "refusals").map { refusal in
         "  \(text(refusal, "filter")) said no to \(refusal["count"]?.int ?? 0)"

@@ -1,11 +1,11 @@
 import CommandInterface
 import JSONCoding
 
-/// `petrel explain trial`
-enum ExplainTrialCommand: Command {
-  static let name = "explain trial"
+/// `petrel explain dry-run`
+enum ExplainDryRunCommand: Command {
+  static let name = "explain dry-run"
   static let example =
-    "petrel explain trial record --file note.json --container iCloud.com.example.app"
+    "petrel explain dry-run record --file note.json --container iCloud.com.example.app"
   static let summary =
     "Tells which subscriptions a record would fire, or which changes would have fired a subscription; saves nothing."
   static let operands = "record|subscription"
@@ -27,19 +27,19 @@ enum ExplainTrialCommand: Command {
     }
     var body = try ExplainOptions.members(arguments).json
     if kind == "subscription" { body["subscriptionID"] = nil }
-    guard let trial = try JSONFile.read(file).object else {
+    guard let given = try JSONFile.read(file).object else {
       throw UsageError("\(file) must hold a JSON object")
     }
-    for name in trial.keys.sorted() where ![kind, "event"].contains(name) {
+    for name in given.keys.sorted() where ![kind, "event"].contains(name) {
       throw UsageError("\(file): '\(name)' is not known; known are event and \(kind)")
     }
-    body.merge(trial) { $1 }
+    body.merge(given) { $1 }
     if kind == "subscription" { body["event"] = nil }
     let answer = try await AdminOptions.withAccess(arguments) { [body] in
-      try await $0.post("explain/trial/" + kind, body)
+      try await $0.post("explain/dry-run/" + kind, body)
     }
     ExplainOptions.show(answer, arguments) { lines in
-      kind == "record" ? lines.ofRecordTrial : lines.ofSubscriptionTrial
+      kind == "record" ? lines.ofRecordDryRun : lines.ofSubscriptionDryRun
     }
     return 0
   }

@@ -19,11 +19,11 @@ function promise() {
   return h('p', { class: 'notice' }, 'A dry run saves nothing, fires nothing, and nobody is notified.');
 }
 
-export async function trial(main, query) {
+export async function dryRun(main, query) {
   const { recordTypes } = await get('schema', { container: place.container, environment: place.environment });
   const types = recordTypes.filter((type) => type.recordType !== 'Users');
   const isOfSubscription = query.get('try') === 'subscription' || (!query.has('try') && query.has('subscriptionID'));
-  const tab = (name, text, isCurrent) => anchor(link('trial', { try: name, subscriber: query.get('subscriber'), subscriptionID: query.get('subscriptionID') }), text,
+  const tab = (name, text, isCurrent) => anchor(link('dry-run', { try: name, subscriber: query.get('subscriber'), subscriptionID: query.get('subscriptionID') }), text,
     { 'aria-current': isCurrent ? 'page' : null });
   main.append(
     heading('Dry runs', `What would happen in the ${place.database} database of ${place.container}, ${place.environment}.`),
@@ -126,7 +126,7 @@ async function tryRecord(main, query, types) {
     await attempt(trouble, async () => {
       const body = { ...database(), record: record.read(), event: event.value,
         subscriber: subscriber.value || undefined, subscriptionID: subscriptionID.value || undefined };
-      showRecordRun(results, body, await post('explain/trial/record', body));
+      showRecordRun(results, body, await post('explain/dry-run/record', body));
     });
   }
   main.append(h('form', { class: 'card', 'aria-label': 'The record', onsubmit: run },
@@ -172,7 +172,7 @@ function showRecordRun(results, body, first) {
     answer.continuation ? h('button', { type: 'button', onclick: async (event) => {
       event.target.disabled = true;
       try {
-        add(await post('explain/trial/record', { ...body, continuation: answer.continuation }));
+        add(await post('explain/dry-run/record', { ...body, continuation: answer.continuation }));
       } catch (error) {
         foot.replaceChildren(problem(error));
       }
@@ -235,7 +235,7 @@ async function trySubscription(main, query, types) {
     const body = { ...database(), subscription: proposed(), predicate: isQuery ? predicate.value || undefined : undefined,
       subscriber: subscriber.value || undefined, limit: 50 };
     try {
-      showSubscriptionRun(results, body, await post('explain/trial/subscription', body));
+      showSubscriptionRun(results, body, await post('explain/dry-run/subscription', body));
     } catch (error) {
       if (error.message.includes("'predicate'")) pointOut(predicate, error, trouble);
       else trouble.replaceChildren(problem(error));
@@ -284,7 +284,7 @@ function showSubscriptionRun(results, body, first) {
       answer.more ? h('button', { type: 'button', onclick: async (event) => {
         event.target.disabled = true;
         try {
-          add(await post('explain/trial/subscription', { ...body, before: answer.before }));
+          add(await post('explain/dry-run/subscription', { ...body, before: answer.before }));
         } catch (error) {
           foot.replaceChildren(problem(error));
         }
