@@ -1,7 +1,13 @@
 import CloudKitModel
 
-/// Why one item of a request was refused.
+/// The reason why the store refused one item of a request: a record, a zone, a subscription or an
+/// asset.
+///
+/// Most calls return failures inside their outcomes, so the other items of the request still
+/// succeed. Calls about a single item throw the failure. A failure of the store as a whole is a
+/// ``StoreError``.
 public struct ItemFailure: Error, Sendable, Hashable, CustomStringConvertible {
+  /// The kind of failure. The server translates it into an error code of the protocol.
   public enum Code: Sendable, Hashable {
     /// A value breaks a rule of the data model or of the schema.
     case invalid
@@ -29,16 +35,24 @@ public struct ItemFailure: Error, Sendable, Hashable, CustomStringConvertible {
     case notReady
   }
 
+  /// The kind of failure.
   public var code: Code
   /// The field at fault, if any.
   public var field: String?
-  /// The broken rule with the item's name and the offending value, for people.
+  /// A sentence for a person to read. It names the broken rule, the item and the refused value.
   public var reason: String
   /// For ``Code/conflict`` and ``Code/exists``: the record as the server has it.
   public var serverRecord: Record?
   /// For ``Code/limitExceeded`` and ``Code/quotaExceeded``: the limit.
   public var limit: Int?
 
+  /// Creates a failure.
+  ///
+  /// - Parameters:
+  ///   - field: the field at fault; nil if the whole item is at fault.
+  ///   - reason: a sentence for a person to read, with the item's name and the refused value.
+  ///   - serverRecord: the current record, for `conflict` and `exists`.
+  ///   - limit: the limit, for `limitExceeded` and `quotaExceeded`.
   public init(
     _ code: Code, field: String? = nil, _ reason: String, serverRecord: Record? = nil,
     limit: Int? = nil

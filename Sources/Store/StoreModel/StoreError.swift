@@ -1,8 +1,11 @@
-/// A failure of the store itself. An error of a single item of a request is an ``ItemFailure``
+/// A failure of the store itself. The failure of a single item of a request is an ``ItemFailure``
 /// instead.
+///
+/// Compare ``code`` to decide about a retry, and show ``description`` to an administrator.
 public struct StoreError: Error, Sendable, CustomStringConvertible {
   /// The kind of failure. Codes may be added.
   public struct Code: Sendable, Hashable, CustomStringConvertible {
+    /// The name of the code, such as `overloaded`.
     public let description: String
 
     /// The store cannot be opened or made.
@@ -50,19 +53,26 @@ public struct StoreError: Error, Sendable, CustomStringConvertible {
     public static let changeTokenExpired = Code(description: "changeTokenExpired")
   }
 
+  /// The kind of failure.
   public var code: Code
-  /// What was wrong, with which value, and what to do.
+  /// A sentence for a person to read: the rule or failure, the refused value, and the next step.
   public var reason: String
   /// The failed statement without its arguments, if there is one.
   public var statement: String?
 
+  /// Creates a failure.
+  ///
+  /// - Parameters:
+  ///   - reason: a sentence for a person to read.
+  ///   - statement: the SQL of the failed statement, without its arguments; nil if no statement
+  ///     failed.
   public init(_ code: Code, _ reason: String, statement: String? = nil) {
     self.code = code
     self.reason = reason
     self.statement = statement
   }
 
-  /// There is no user of this name.
+  /// Returns the ``Code/notFound`` error for a user name without an account.
   public static func noUser(named name: String) -> StoreError {
     StoreError(.notFound, "there is no user named '\(name)'; 'petrel users list' shows all")
   }

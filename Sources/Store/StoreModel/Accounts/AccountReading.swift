@@ -1,8 +1,12 @@
-/// Looks up the users who have accounts.
+/// Lookups of the users who have accounts. They change nothing.
 public protocol AccountReading: Sendable {
+  /// Returns the account with this name; nil if there is none. Names are compared by their bytes.
   func user(named name: String) async throws -> User?
+  /// Returns the account with this user record name; nil if there is none.
   func user(withRecordName userRecordName: String) async throws -> User?
+  /// Returns all accounts in the order of their names. The result is not limited;
+  /// ``AdministrationStore/users(beginningWith:after:limit:)`` returns pages.
   func users() async throws -> [User]
-  /// The names of the accounts with these user record names; users without an account are absent.
+  /// Returns the account names by user record names. Users without an account have no element.
   func userNames(of userRecordNames: Set<String>) async throws -> [String: String]
 }

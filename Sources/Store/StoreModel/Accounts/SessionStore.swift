@@ -2,7 +2,13 @@ import CloudKitModel
 
 /// The web auth tokens of users: those of sessions in web apps, and those of native clients.
 public protocol SessionStore: Sendable {
+  /// Stores a token.
+  ///
+  /// - Throws: ``StoreError/Code/userDeleted`` if the token's user is being deleted or was deleted
+  ///   recently.
   func addWebAuthToken(_ token: WebAuthToken) async throws
+  /// Returns the token with this SHA-256 hash; nil if there is none. It may have expired: the
+  /// caller checks ``WebAuthToken/expires``.
   func webAuthToken(withHash hash: [UInt8]) async throws -> WebAuthToken?
   /// Records a request with a session's token: adds the token's successor and shortens the life of
   /// older tokens, in one write.

@@ -8,13 +8,18 @@ public protocol SignInStore: Sendable {
   func setPasswordHash(
     _ hash: String, ofUserNamed name: String, at timestamp: Timestamp
   ) async throws
-  /// The hash of a user's password; nil if there is no such user or the user has no password.
+  /// Returns the hash of a user's password; nil if there is no such user or the user has no
+  /// password.
   func passwordHash(ofUserNamed name: String) async throws -> String?
-  /// The user with this identity at an issuer. The first use of an identity creates the user.
+  /// Returns the user with this identity at an issuer. The first use of an identity creates the
+  /// user.
   ///
-  /// An e-mail address or phone number of the proposed profile that another user has is left out:
-  /// it does not join the two users. If the proposed name is taken, the user record name replaces
-  /// it.
+  /// If another user has the e-mail address or phone number of the proposed profile, the new
+  /// account is created without it. So a shared address never joins two users. If the proposed name
+  /// is taken, the user record name replaces it.
+  ///
+  /// - Throws: ``StoreError/Code/userDeleted`` if the identity belongs to a user who is being
+  ///   deleted.
   func user(
     boundTo identity: IssuedIdentity, proposing name: String, profile: UserProfile,
     at timestamp: Timestamp
@@ -24,9 +29,12 @@ public protocol SignInStore: Sendable {
 /// The identity of a person at an OpenID Connect issuer. Only the issuer and the subject together
 /// are unique and never reassigned (OpenID Connect Core, section 2).
 public struct IssuedIdentity: Sendable, Hashable {
+  /// The issuer's identifier: the `iss` claim of its ID tokens.
   public var issuer: String
+  /// The issuer's name for the person: the `sub` claim.
   public var subject: String
 
+  /// Creates an identity from the two claims of an ID token.
   public init(issuer: String, subject: String) {
     self.issuer = issuer
     self.subject = subject

@@ -1,15 +1,23 @@
 import CloudKitModel
 
-/// An account of this server. A user has one record name in all its containers.
+/// An account of this server.
+///
+/// `name` identifies the user to people and in commands. `userRecordName` identifies the user in
+/// the protocol and in the store; it is the same in all containers and never changes.
 public struct User: Sendable, Hashable {
+  /// The account's name, which is unique in the store. The user signs in with it.
   public var name: String
-  /// `_` and 32 hexadecimal digits.
+  /// `_` and 32 hexadecimal digits in lower case.
   public var userRecordName: String
+  /// The time of the account's creation.
   public var created: Timestamp
+  /// The user's names and addresses.
   public var profile: UserProfile
   /// Whether the account and all data of the user are being deleted: see ``UserDeletion``.
   public var isBeingDeleted = false
 
+  /// Creates an account value with the parts that the store keeps. It does not create the account:
+  /// ``AccountStore/addUser(named:profile:at:)`` does.
   public init(
     name: String, userRecordName: String, created: Timestamp, profile: UserProfile = UserProfile()
   ) {

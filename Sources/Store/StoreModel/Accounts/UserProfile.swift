@@ -3,13 +3,17 @@ import Foundation
 
 /// The administrator's data on a user besides the account's name.
 public struct UserProfile: Sendable, Hashable {
-  /// Normalized for comparison; no two users have the same address.
+  /// The normalized e-mail address, so that equal addresses have equal texts; nil if there is none.
+  /// No two users have the same address.
   public let emailAddress: String?
-  /// Normalized for comparison; no two users have the same number.
+  /// The normalized phone number; nil if there is none. No two users have the same number.
   public let phoneNumber: String?
+  /// The parts of the person's name; nil if all parts are missing.
   public let nameComponents: PersonNameComponents?
 
-  /// An empty profile.
+  /// Creates a profile and normalizes the address and the number.
+  ///
+  /// - Throws: ``ModelError`` if a text is not an e-mail address or not a phone number.
   public init() {
     emailAddress = nil
     phoneNumber = nil
@@ -29,7 +33,7 @@ public struct UserProfile: Sendable, Hashable {
     self.nameComponents = nameComponents == PersonNameComponents() ? nil : nameComponents
   }
 
-  /// Restores a stored profile.
+  /// Restores a stored profile. The texts are already normalized and are not checked again.
   package init(stored emailAddress: String?, _ phoneNumber: String?, _ names: PersonNameComponents)
   {
     self.emailAddress = emailAddress

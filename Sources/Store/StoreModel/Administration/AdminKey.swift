@@ -1,13 +1,15 @@
 import CloudKitModel
 
-/// A key of an administrator. The store keeps only its hash.
+/// A key of an administrator, with which the admin API and the console are used. The store keeps
+/// only its hash.
 public struct AdminKey: Sendable, Hashable {
   /// SHA-256 of the key's text.
   public var hash: [UInt8]
   /// A label for people; may be empty.
   public var label: String
+  /// The time of the key's creation.
   public var created: Timestamp
-  /// When the key was revoked; nil for a valid key.
+  /// The time at which the key was revoked; nil for a valid key.
   public var revoked: Timestamp?
 
   /// The key's name for people, since its text is not kept: 16 hexadecimal digits of its hash.
@@ -15,6 +17,7 @@ public struct AdminKey: Sendable, Hashable {
     hash.prefix(8).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
   }
 
+  /// Creates a key from the SHA-256 hash of its text.
   public init(hash: [UInt8], label: String, created: Timestamp, revoked: Timestamp? = nil) {
     self.hash = hash
     self.label = label

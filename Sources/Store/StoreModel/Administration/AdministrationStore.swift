@@ -2,7 +2,8 @@ import CloudKitModel
 
 /// The lists of a store's contents for administrators.
 ///
-/// Each list comes in pages. An index serves each page, so its cost does not grow with the list.
+/// Each list comes in pages. An index serves each page, so its cost does not grow with the list. To
+/// read on, pass the last element of a page as `last` of the next call; nil begins the list.
 public protocol AdministrationStore: Sendable {
   /// The containers' environments that have databases or record types, in order.
   func places() async throws -> [ContainerPlace]

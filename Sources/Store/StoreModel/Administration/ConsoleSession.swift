@@ -6,9 +6,12 @@ public struct ConsoleSession: Sendable, Hashable {
   public var hash: [UInt8]
   /// SHA-256 of the admin key.
   public var keyHash: [UInt8]
+  /// The time at which the administrator signed in.
   public var created: Timestamp
+  /// The time from which the session is refused.
   public var expires: Timestamp
 
+  /// Creates a session from the hashes of its cookie and its key.
   public init(hash: [UInt8], keyHash: [UInt8], created: Timestamp, expires: Timestamp) {
     self.hash = hash
     self.keyHash = keyHash
@@ -18,6 +21,6 @@ public struct ConsoleSession: Sendable, Hashable {
 }
 
 extension ConsoleSession {
-  /// The most sessions of one key.
+  /// The most sessions of one key. One more ends the session that would expire first.
   public static let limit = 100
 }

@@ -1,15 +1,17 @@
 import CloudKitModel
 
-/// The sessions of the console.
+/// The sessions of administrators in the console.
 public protocol ConsoleSessionStore: Sendable {
   /// Begins a session; false if its key is unknown or revoked.
   ///
   /// A key has at most ``ConsoleSession/limit`` sessions: one more ends the session that would
   /// expire first.
   func addConsoleSession(_ session: ConsoleSession) async throws -> Bool
-  /// The session with this hash and its key, unless it has expired.
+  /// Returns the session with this hash and its key; nil if it has expired, if it does not exist,
+  /// or if its key is revoked.
   func consoleSession(
     withHash hash: [UInt8], at timestamp: Timestamp
   ) async throws -> (session: ConsoleSession, key: AdminKey)?
+  /// Ends a session. An unknown hash is no error.
   func endConsoleSession(withHash hash: [UInt8]) async throws
 }

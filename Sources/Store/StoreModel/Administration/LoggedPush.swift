@@ -2,23 +2,36 @@ import CloudKitModel
 
 /// A notification of the log with the state of its delivery to each device.
 public struct LoggedPush: Sendable, Hashable {
+  /// The delivery of the notification to one device.
   public struct Delivery: Sendable, Hashable {
+    /// The state of a delivery. The raw values are those that the store keeps.
     public enum State: Int64, Sendable, Hashable, CaseIterable {
+      /// The push waits for its first or next attempt.
       case waiting = 0
+      /// The push service accepted the push.
       case delivered = 1
+      /// The delivery was given up: ``Delivery/reason`` says why.
       case abandoned = 2
+      /// A newer delivery to the same device replaced it.
       case merged = 3
+      /// The push service refused the push because of a fault in Petrel.
       case refused = 4
     }
 
+    /// The delivery's number in its database: ``StoreModel/Delivery/ID/number``.
     public var number: Int64
-    /// Nil if the route is no longer known.
+    /// The kind of the device; nil if the store no longer has the route.
     public var kind: DeviceToken.Kind?
+    /// The device's token: see ``DeviceToken/token``.
     public var token: String
+    /// The state of the delivery.
     public var state: State
+    /// The number of attempts to send the push.
     public var attempts: Int
-    /// Why the delivery waits or was abandoned.
+    /// The reason for the present state, such as the service's answer to the last attempt; nil if
+    /// there is none.
     public var reason: String?
+    /// The time of the last change of the state.
     public var updated: Timestamp
     /// While the delivery waits, the earliest time of the next attempt.
     public var due: Timestamp
@@ -38,7 +51,9 @@ public struct LoggedPush: Sendable, Hashable {
     }
   }
 
+  /// The notification.
   public var entry: LogEntry
+  /// The deliveries to the user's devices, at most ``PushSearch/deliveryLimit``.
   public var deliveries: [Delivery]
   /// Why there are no deliveries to some devices.
   public var unsent: UnsentDeliveries

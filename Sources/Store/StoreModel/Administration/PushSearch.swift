@@ -5,8 +5,10 @@ public struct PushSearch: Sendable, Hashable {
   /// The most deliveries of one entry in an answer.
   public static let deliveryLimit = 100
 
+  /// The entries that the caller selected, newest first.
   public var found: [LoggedPush]
-  /// The sequence before which the search continues; nil at the end.
+  /// The sequence before which the search continues; nil at the end. It can be set although fewer
+  /// entries than the limit were found, because a call examines at most ``budget`` entries.
   public var next: Int64?
 
   package init(found: [LoggedPush], next: Int64? = nil) {

@@ -3,11 +3,17 @@ import CloudKitModel
 /// The record store's knowledge of assets: uploads under way, receipts, and the records that hold
 /// each file.
 ///
-/// A client announces an upload (``addAssetUploads(_:inZone:of:)``) and uploads the file. The
-/// upload's receipt lets the same user save the file in the announced field. Equal files of one
-/// database are stored once. ``Maintenance/trim(at:)`` deletes a file that no record holds and no
-/// receipt of the last day names. It does so an hour after it first found the file unheld, so that
-/// downloads under way can finish.
+/// An asset goes through three steps:
+///
+/// 1. The client announces an upload: ``addAssetUploads(_:inZone:of:)``.
+/// 2. It uploads the file, and gets a receipt:
+///   ``finishAssetUpload(withReceipt:in:bytes:file:check:)``.
+/// 3. It saves a record with the receipt. Only the same user can do so, and only in the announced
+///   field.
+///
+/// Equal files of one database are stored once. ``Maintenance/trim(at:)`` deletes a file that no
+/// record holds and no receipt of the last day names. It does so an hour after it first found the
+/// file unheld, so that downloads under way can finish.
 public protocol AssetRegistry: Sendable {
   /// The storage of the bytes.
   var files: any AssetStore { get }
@@ -17,7 +23,9 @@ public protocol AssetRegistry: Sendable {
   /// - Throws: ``ItemFailure`` when the zone does not exist.
   func addAssetUploads(
     _ uploads: [AssetUpload], inZone zoneID: ZoneID, of database: DatabaseID) async throws
-  /// The upload with this token; nil if there is none or it has ended.
+  /// Returns the upload with this token; nil if there is none or it has ended.
+  ///
+  /// - Parameter hash: the SHA-256 of the secret in the upload's URL.
   func assetUpload(
     withTokenHash hash: [UInt8], in database: DatabaseID
   ) async throws -> AssetUpload?
@@ -39,6 +47,9 @@ public protocol AssetRegistry: Sendable {
     _ places: [AssetPlace], inZone zoneID: ZoneID, of database: DatabaseID, for user: String,
     timestamp: Timestamp, makeReceipt: @escaping @Sendable () -> String
   ) async throws -> [Asset]
-  /// The name of the file with this checksum that a record holds; nil when there is none.
+  /// Returns the name of the file with this checksum that a record holds; nil if no record holds
+  /// one.
+  ///
+  /// - Parameter checksum: as in ``AssetFile/checksum``.
   func assetName(forChecksum checksum: String, in database: DatabaseID) async throws -> AssetName?
 }

@@ -2,8 +2,9 @@ import CloudKitModel
 
 /// A page of a zone's change feed.
 public struct RecordChangesPage: Sendable {
+  /// The changed and deleted records, in the order of the query.
   public var changes: [RecordChange]
-  /// The position after this page.
+  /// The change token of the position after this page.
   public var token: String
   /// Whether more changes can be read now.
   public var hasMore: Bool
@@ -12,6 +13,8 @@ public struct RecordChangesPage: Sendable {
   /// The client change token that the reader left with its last changes of the zone.
   public var clientChangeToken: [UInt8]?
 
+  /// Creates a page. A page that is the last has `hasMore` false and still has a token, for the
+  /// next fetch.
   public init(
     changes: [RecordChange], token: String, hasMore: Bool, size: Int = 0,
     clientChangeToken: [UInt8]? = nil

@@ -2,6 +2,7 @@ import CloudKitModel
 
 /// A query of a zone's change feed.
 public struct RecordChangesQuery: Sendable {
+  /// The zone whose changes are read.
   public var zoneID: ZoneID
   /// The position to continue from; nil begins with all records of the zone.
   public var token: String?
@@ -19,6 +20,8 @@ public struct RecordChangesQuery: Sendable {
   /// The client's name for its device. The page returns the device's ``ClientChangeToken``.
   public var deviceID: String?
 
+  /// Creates a query; the defaults ask for the first page of a whole zone, in the order of the
+  /// changes.
   public init(
     zoneID: ZoneID, token: String? = nil, limit: Int = ServiceLimits.recordsPerPage,
     sizeLimit: Int = .max, isReversed: Bool = false, recordTypes: Set<String>? = nil,

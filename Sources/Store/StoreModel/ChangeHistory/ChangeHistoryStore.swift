@@ -1,6 +1,8 @@
 import CloudKitModel
 
-/// Dispatched changes and their effects, as long as they are kept.
+/// The dispatched changes and their effects, as long as they are kept (``ChangeHistoryLimits``).
+///
+/// They answer questions such as "Why did this device get no push for this change?".
 public protocol ChangeHistoryStore: Sendable {
   /// The latest changes of a database, newest first.
   ///
@@ -22,11 +24,14 @@ public protocol ChangeHistoryStore: Sendable {
   func notifications(
     ofSubscription name: SubscriptionName, in database: DatabaseID, limit: Int
   ) async throws -> [PastNotification]
-  /// The notification of a delivery; nil if it has been trimmed.
+  /// Returns the notification of a delivery; nil if it has been trimmed.
   func logEntry(ofDelivery id: Delivery.ID) async throws -> LogEntry?
+  /// Returns a subscription with its versions; nil if it does not exist.
   func subscriptionState(
     of name: SubscriptionName, in database: DatabaseID
   ) async throws -> SubscriptionState?
+  /// Returns the deletion of a subscription; nil if the subscription was not deleted, or if the
+  /// store no longer keeps the deletion.
   func subscriptionDeletion(
     of name: SubscriptionName, in database: DatabaseID
   ) async throws -> SubscriptionDeletion?
@@ -42,8 +47,8 @@ public protocol ChangeHistoryStore: Sendable {
     withID subscriptionID: String?, of subscriber: String?, in database: DatabaseID,
     after name: SubscriptionName?, limit: Int
   ) async throws -> SubscriptionStatePage
-  /// The periods during which the user's devices were registered for notifications of a container,
-  /// by token and in order. A period is kept until 30 days after its end. For readers of the web
-  /// courier only the last period is known.
+  /// Returns the periods during which the user's devices were registered for notifications of a
+  /// container, by token and in order. A period is kept until 30 days after its end. For readers of
+  /// the web courier only the last period is known.
   func devicePeriods(of recipient: Recipient) async throws -> [DevicePeriod]
 }

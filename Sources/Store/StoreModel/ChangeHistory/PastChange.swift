@@ -2,16 +2,20 @@ import CloudKitModel
 
 /// A dispatched change of the recent past.
 public struct PastChange: Sendable, Hashable {
+  /// The database of the change.
   public var database: DatabaseID
+  /// The change's number in the outbox of its database: ``OutboxEntry/sequence``.
   public var sequence: Int64
   /// The database's subscription version when the change was committed.
   public var subscriptionVersion: Int64
-  /// When all notifications of the change were in the log.
+  /// The time at which all notifications of the change were in the log.
   public var dispatched: Timestamp
+  /// The change as it was committed.
   public var change: Change
   /// Whether the record's fields were kept; otherwise the record appears without fields.
   public var hasFields: Bool
 
+  /// The name of the changed record; nil for the change of a zone.
   public var recordName: String? { change.record?.recordID.recordName }
 
   package init(

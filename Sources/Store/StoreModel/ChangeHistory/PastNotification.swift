@@ -1,8 +1,10 @@
 import CloudKitModel
 
-/// A notification of a change, with its deliveries.
+/// A notification that a past change fired, with its deliveries.
 public struct PastNotification: Sendable, Hashable {
+  /// The notification.
   public var entry: LogEntry
+  /// The deliveries to the user's devices that are still kept.
   public var deliveries: [PastDelivery]
   /// Why some devices have no delivery.
   public var unsent: UnsentDeliveries
@@ -16,9 +18,13 @@ public struct PastNotification: Sendable, Hashable {
 
 /// The delivery of a notification to one device.
 public struct PastDelivery: Sendable, Hashable {
+  /// The state of a delivery.
   public enum State: String, Sendable, Hashable {
+    /// The push waits for its first or next attempt.
     case waiting
+    /// The push service accepted the push.
     case delivered
+    /// The delivery was given up: ``PastDelivery/reason`` says why.
     case abandoned
     /// Replaced by a newer delivery: ``PastDelivery/mergedInto``.
     case merged
@@ -26,19 +32,24 @@ public struct PastDelivery: Sendable, Hashable {
     case refused
   }
 
+  /// The delivery's database and number.
   public var id: Delivery.ID
+  /// The kind of the device; nil if the store no longer has the route.
   public var kind: DeviceToken.Kind?
+  /// The device's token: see ``DeviceToken/token``.
   public var token: String
+  /// The state of the delivery.
   public var state: State
+  /// The number of attempts to send the push.
   public var attempts: Int
   /// The result of the last attempt, or why the delivery waits or was abandoned.
   public var reason: String?
-  /// When the delivery entered this state or was last postponed.
+  /// The time at which the delivery entered this state or was last postponed.
   public var updated: Timestamp
   /// While the delivery waits, the time of the next attempt; during an attempt, the end of its
   /// lease.
   public var due: Timestamp
-  /// The number of the delivery that replaced it.
+  /// The number of the delivery that replaced this one; nil for other states than ``State/merged``.
   public var mergedInto: Int64?
 
   package init(

@@ -1,10 +1,18 @@
-/// Registers the servers that share a store, and passes messages between them.
+/// The registrations of the servers that share a store, and the messages between the servers.
+///
+/// A server calls the methods every few seconds. The store runs them on a connection of their own,
+/// so that many saves do not delay a renewal. They throw ``StoreError/Code/unreachable`` if the
+/// database server cannot be reached.
 public protocol ClusterMembership: Sendable {
   /// Registers this server for `leaseTime` seconds. From now on, changes that it commits are leased
   /// to it.
+  ///
+  /// - Parameter description: a text for people that says where the server runs.
   func registerServer(_ description: String, for leaseTime: Double) async throws -> ServerID
-  /// Renews the registration for `leaseTime` seconds and removes expired servers; nil if this
-  /// server itself was removed.
+  /// Renews the registration for `leaseTime` seconds and removes expired servers.
+  ///
+  /// - Returns: the other servers; nil if another server removed this one, which then has to
+  ///   register again.
   func renewServer(_ server: ServerID, for leaseTime: Double) async throws -> ServerRenewal?
   /// Ends the registration and releases the server's leases.
   func unregisterServer(_ server: ServerID) async throws

@@ -1,13 +1,15 @@
 /// The leases that decide which server dispatches the changes of which databases.
 public protocol DispatchLeases: Sendable {
-  /// The databases and parts that are leased to a server.
+  /// Returns the databases and parts that are leased to a server, in no order.
   func leasedParts(of server: ServerID) async throws -> [DatabasePart]
+  /// Whether a server holds the lease of a part, in the division that the part names.
   func isLeased(_ part: DatabasePart, to server: ServerID) async throws -> Bool
-  /// The databases and parts leased to a server in which other servers have committed changes since
-  /// the last call.
+  /// Returns the databases and parts leased to a server in which other servers have committed
+  /// changes since the last call. The call clears the marks that it returns.
   func wakeUps(of server: ServerID) async throws -> WakeUps
-  /// Databases after `database`, in order, that may have changes and have no valid lease; divided
-  /// databases are not among them.
+  /// Returns up to `limit` databases after `database`, in order, that may have changes and have no
+  /// valid lease. Divided databases are not among them: ``PartitionStore/dividedDatabases()`` has
+  /// their parts.
   func freeDatabases(after database: DatabaseID, limit: Int) async throws -> [FreePart]
   /// Leases a database or a part of one to a server; false if another server was faster.
   func lease(_ part: FreePart, to server: ServerID) async throws -> Bool

@@ -1,5 +1,6 @@
-/// A server that has the store open and its leases, at one moment.
+/// A server that has the store open and the number of its leases, at one moment.
 public struct ListedServer: Sendable, Hashable {
+  /// The server's ID.
   public var id: ServerID
   /// A text for people: where the server runs.
   public var description: String

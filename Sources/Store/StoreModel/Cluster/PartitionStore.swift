@@ -1,6 +1,6 @@
-/// The databases that are divided into parts, so that several servers can dispatch them.
+/// The division of databases into parts, so that several servers can dispatch one database.
 public protocol PartitionStore: Sendable {
-  /// The number of parts of a database.
+  /// Returns the number of parts of a database, and a pending change of it.
   func partition(of database: DatabaseID) async throws -> Partition
   /// Divides a database into `parts` parts; 1 makes it whole again. Changes already in the outbox
   /// are dispatched in the old parts. The new parts begin after that with the next change.
@@ -9,6 +9,6 @@ public protocol PartitionStore: Sendable {
   /// - Throws: ``StoreError/Code/notFound`` if there is no such database.
   @discardableResult
   func partition(_ database: DatabaseID, into parts: Int) async throws -> Partition
-  /// The parts of all divided databases, in order.
+  /// Returns the parts of all divided databases with their holders, in order.
   func dividedDatabases() async throws -> [PartLease]
 }

@@ -11,13 +11,14 @@ public enum ServerNotification: Sendable, Hashable {
   case interrupted
 }
 
-/// The reasons of a wake-up: other servers committed changes that this server dispatches.
+/// The databases in which other servers committed changes that this server has to dispatch.
 public struct WakeUps: Sendable, Hashable {
   /// The databases and parts with such changes, in no order.
   public var parts: [DatabasePart] = []
   /// Whether the list is complete. A commit under way may add more.
   public var isWhole = true
 
+  /// Creates a list of parts, which is complete unless `isWhole` is false.
   public init(_ parts: [DatabasePart] = [], isWhole: Bool = true) {
     self.parts = parts
     self.isWhole = isWhole

@@ -1,4 +1,5 @@
-/// Services for servers that share a store.
+/// The services for servers that share a store. A store in a file or in memory belongs to one
+/// server, and these services are then absent.
 public protocol SharedStore: Sendable {
   /// Cluster membership and leases; nil if one server uses the store alone.
   var servers: (any ClusterStore)? { get }

@@ -1,8 +1,8 @@
 import CloudKitModel
 
-/// A token that identifies a web app to the server. The store keeps only its hash.
+/// A token that identifies a web app to the server (`ckAPIToken`). The store keeps only its hash.
 ///
-/// A container's environment requires a token as soon as one was registered for it.
+/// As soon as one token was registered for a container's environment, requests for it need a token.
 public struct APIToken: Sendable, Hashable {
   /// How the sign-in page gives the web auth token to the app.
   public enum SignInCallback: Sendable, Hashable {
@@ -16,14 +16,18 @@ public struct APIToken: Sendable, Hashable {
   public var hash: [UInt8]
   /// A name for people.
   public var name: String
+  /// The container that the token opens.
   public var container: String
+  /// The environment of the container.
   public var environment: ContainerEnvironment
+  /// The way in which the sign-in page gives the web auth token to the app.
   public var signInCallback: SignInCallback
   /// The origins of pages that may use the token, such as `https://app.example.com`; empty for any
   /// origin.
   public var allowedOrigins: Set<String>
+  /// The time of the token's creation.
   public var created: Timestamp
-  /// When the token was revoked; nil for a valid token.
+  /// The time at which the token was revoked; nil for a valid token.
   public var revoked: Timestamp?
 
   /// The token's name for people, since its text is not kept: 16 hexadecimal digits of its hash.
@@ -31,6 +35,7 @@ public struct APIToken: Sendable, Hashable {
     hash.prefix(8).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
   }
 
+  /// Creates a token from the SHA-256 hash of its text. The defaults permit any origin.
   public init(
     hash: [UInt8], name: String, container: String, environment: ContainerEnvironment,
     signInCallback: SignInCallback = .postMessage, allowedOrigins: Set<String> = [],

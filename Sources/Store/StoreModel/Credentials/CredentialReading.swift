@@ -1,11 +1,12 @@
 import CloudKitModel
 
-/// Reads the credentials of programs.
+/// Lookups of the credentials of programs. They change nothing.
 public protocol CredentialReading: Sendable {
-  /// The credentials registered for a container's environment, oldest first.
+  /// Returns the credentials registered for a container's environment, revoked ones too, oldest
+  /// first.
   func programCredentials(
     container: String, environment: ContainerEnvironment
   ) async throws -> ProgramCredentials
-  /// The credentials registered for any container, by container and age.
+  /// Returns the credentials registered for any container, revoked ones too, by container and age.
   func programCredentials() async throws -> ProgramCredentials
 }

@@ -1,11 +1,16 @@
 import CloudKitModel
 
-/// Reads about databases without creating one.
+/// Lookups of databases. They create none.
 public protocol DatabaseReading: Sendable {
-  /// The number of a database; nil if it was never used.
+  /// Returns the number of a database; nil if the database was never used.
   func existingDatabase(at address: DatabaseAddress) async throws -> DatabaseID?
+  /// Returns a database's address.
+  ///
+  /// - Throws: ``StoreError/Code/notFound`` if there is no such database.
   func address(of database: DatabaseID) async throws -> DatabaseAddress
-  /// The storage that a private or public database uses; nil for a shared one. Exact after each
-  /// commit.
+  /// Returns the storage that a private or public database uses, exactly as of the last commit; nil
+  /// for a shared database.
+  ///
+  /// - Throws: ``StoreError/Code/notFound`` if there is no such database.
   func usage(of database: DatabaseID) async throws -> DatabaseUsage?
 }

@@ -6,6 +6,7 @@ public struct DatabaseUsage: Sendable, Hashable {
   /// Bytes of uploaded files that no record holds.
   public var unheldAssetBytes: Int64
 
+  /// Creates a measurement from two numbers of bytes.
   public init(bytes: Int64, unheldAssetBytes: Int64) {
     self.bytes = bytes
     self.unheldAssetBytes = unheldAssetBytes

@@ -1,15 +1,24 @@
 import CloudKitModel
 
 /// The queue of deliveries to devices.
+///
+/// The delivery worker takes due deliveries of one route under a lease, sends the pushes, and
+/// writes the outcomes:
+///
+/// 1. ``takeDeliveries(on:dueAt:limit:lease:mergingHarder:)`` leases a batch.
+/// 2. The worker sends each push.
+/// 3. ``updateDeliveries(_:)`` ends the leases with the outcomes.
 public protocol DeliveryQueue: Sendable {
-  /// Deliveries without a final outcome that are due at `timestamp`, oldest first.
+  /// Returns deliveries without a final outcome that are due at `timestamp`, oldest first. A lease
+  /// that has ended counts as due.
   func dueDeliveries(at timestamp: Timestamp, limit: Int) async throws -> [Delivery]
-  /// The routes of all deliveries so far.
+  /// Returns the routes of all deliveries so far.
   func deliveryRoutes() async throws -> [DeliveryRoute.ID: DeliveryRoute]
-  /// The number of deliveries without a final outcome.
+  /// Returns the number of deliveries without a final outcome, in all databases.
   func owedDeliveryCount() async throws -> Int
-  /// The next time after `timestamp` at which a delivery on a route is due or its lease ends; nil
-  /// if there is none. Deliveries that another server than `holder` has leased do not count.
+  /// Returns the next time after `timestamp` at which a delivery on a route is due or its lease
+  /// ends; nil if there is none. Deliveries that another server than `holder` has leased do not
+  /// count.
   func nextDeliveryTime(
     on route: DeliveryRoute.ID, after timestamp: Timestamp, for holder: Int64
   ) async throws -> Timestamp?
@@ -29,7 +38,7 @@ public protocol DeliveryQueue: Sendable {
   /// other deliveries merged into them.
   @discardableResult
   func updateDeliveries(_ updates: [DeliveryUpdate]) async throws -> Int
-  /// The latest pushes that were refused because of a fault in Petrel, newest first; kept for
-  /// 30 days.
+  /// Returns the latest pushes that were refused because of a fault in Petrel, newest first. They
+  /// are kept for 30 days.
   func refusedPushes(limit: Int) async throws -> [RefusedPush]
 }

@@ -1,7 +1,9 @@
 import CloudKitModel
 
-/// The outcome of an attempt to deliver.
+/// The outcome of an attempt to deliver, as the delivery worker writes it. A delivery with a final
+/// state keeps it: `retry` and `postponed` are the only states that are not final.
 public struct DeliveryUpdate: Sendable, Hashable {
+  /// The new state of a delivery.
   public enum State: Sendable, Hashable {
     /// The push was accepted. With `superseding`, older deliveries with the same merge key that
     /// wait in the store are merged into it.
@@ -19,12 +21,17 @@ public struct DeliveryUpdate: Sendable, Hashable {
     case postponed(until: Timestamp, reason: String)
   }
 
+  /// The delivery.
   public var id: Delivery.ID
+  /// The new state.
   public var state: State
+  /// The time of the outcome.
   public var timestamp: Timestamp
-  /// When set, the device's token is deleted if it was last registered before this moment.
+  /// When set, the device's token is deleted if it was last registered before this time. A service
+  /// says so of a token that is no longer valid; a later registration of the same token stays.
   public var dropTokenRegisteredBefore: Timestamp?
 
+  /// Creates an outcome for a delivery.
   public init(
     id: Delivery.ID, state: State, timestamp: Timestamp,
     dropTokenRegisteredBefore: Timestamp? = nil

@@ -2,7 +2,9 @@ import CloudKitModel
 
 /// A push that was refused because of a fault in Petrel, kept to find that fault.
 public struct RefusedPush: Sendable, Hashable {
+  /// The refused delivery.
   public var id: Delivery.ID
+  /// The time of the refusal.
   public var refused: Timestamp
   /// The service's reason.
   public var reason: String

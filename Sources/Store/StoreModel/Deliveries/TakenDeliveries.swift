@@ -1,5 +1,6 @@
 /// Deliveries that a process has leased from the store.
 public struct TakenDeliveries: Sendable {
+  /// The deliveries to send, oldest first.
   public var deliveries: [Delivery]
   /// Deliveries whose earlier lease had ended: its holder may still be sending them. The others had
   /// waited.
@@ -11,6 +12,7 @@ public struct TakenDeliveries: Sendable {
   /// Whether no more deliveries were due.
   public var isAll: Bool
 
+  /// Creates a result; without arguments, it says that no delivery was due.
   public init(
     deliveries: [Delivery] = [], renewed: Set<Delivery.ID> = [], mergedCount: Int = 0,
     lostCount: Int = 0, isAll: Bool = true

@@ -1,10 +1,12 @@
 import Synchronization
 
-/// A user and a database that has notifications for the user.
+/// A user and a database that has notifications for the user: the pair to which the limit of
+/// waiting deliveries applies.
 package struct UserOfDatabase: Hashable {
   package var userRecordName: String
   package var database: DatabaseID
 
+  /// Names a user in a database.
   package init(userRecordName: String, database: DatabaseID) {
     self.userRecordName = userRecordName
     self.database = database
@@ -16,9 +18,13 @@ package struct UserOfDatabase: Hashable {
 ///
 /// Users share counters by their hashes. A counter rises with each written delivery, and an exact
 /// count for one of its users replaces it. So a counter is mostly at least the backlog of any of
-/// its users. A limit may be exceeded by as much as other servers write before they count, and by a
-/// user whose counter was replaced by another's count: one user in 65,536 shares it.
+/// its users. Two things can exceed the limit: the deliveries that other servers write before they
+/// count, and a counter that another user's count has replaced. One user in 65,536 shares a counter
+/// with a given user.
+///
+/// A lock protects the counters, so any thread may call the methods.
 public final class UserBacklogs: Sendable {
+  // The number of counters: a power of two, so that a mask selects one.
   private static let size = 1 << 16
 
   /// The most deliveries of one database that may wait for one user; `Int.max` for no limit.
@@ -39,11 +45,13 @@ public final class UserBacklogs: Sendable {
     }
   }
 
-  /// The number of deliveries that may be written for a user before the store must be asked.
+  /// Returns the number of deliveries that may be written for a user before the caller must count
+  /// them in the store; `Int.max` without a limit.
   package func left(for user: UserOfDatabase) -> Int {
     withCounter(of: user) { max(0, limit - $0) } ?? .max
   }
 
+  /// Adds written deliveries to a user's counter.
   package func add(_ count: Int, for user: UserOfDatabase) {
     withCounter(of: user) { $0 += count }
   }

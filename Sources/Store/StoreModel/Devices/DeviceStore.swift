@@ -2,11 +2,14 @@ import CloudKitModel
 
 /// The tokens of devices: of Apple's devices, browsers, webhooks, and readers of the web courier.
 public protocol DeviceStore: DeviceReading {
-  /// Registers a token, or moves it to another user or device.
+  /// Registers a token, or moves it to another user or device. A token that gets another user
+  /// starts anew: its badge is 0, and its waiting deliveries are abandoned.
+  ///
+  /// - Throws: ``StoreError/Code/userDeleted`` if the user is being deleted.
   func saveDeviceToken(_ token: DeviceToken) async throws
   /// Registers a token as ``saveDeviceToken(_:)`` does, unless it is new for its user and `limit`
-  /// is reached; then false. The limit counts the user's unexpired tokens of the same kind in the
-  /// container and environment.
+  /// is reached. Then it returns false and counts a refusal. The limit counts the user's unexpired
+  /// tokens of the same kind in the container and environment.
   func saveDeviceToken(_ token: DeviceToken, unlessBeyond limit: Int) async throws -> Bool
   /// Deletes a token and abandons its deliveries; false if the user has no token of this name.
   func removeDeviceToken(

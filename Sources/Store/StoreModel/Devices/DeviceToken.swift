@@ -1,8 +1,10 @@
 import CloudKitModel
 
-/// APNs' two environments. They are independent of the container's environment.
+/// The two environments of APNs. They are independent of the container's environment.
 public enum APNsEnvironment: String, Sendable, Hashable, CaseIterable {
+  /// The environment for development builds of an app.
   case development
+  /// The environment for apps from TestFlight and the App Store.
   case production
 }
 
@@ -12,13 +14,18 @@ public enum APNsEnvironment: String, Sendable, Hashable, CaseIterable {
 /// Like ``CloudKitModel/SubscriptionNotification`` it is copied often, and is therefore one
 /// reference.
 public struct DeviceToken: Sendable, Hashable {
+  /// The kind of a target. The raw value is the text that the store keeps.
   public enum Kind: String, Sendable, Hashable, CaseIterable {
+    /// A device of Apple's, which gets pushes through APNs.
     case apns
+    /// A reader of the web courier, which polls the server for its notifications.
     case courier
+    /// A browser's push subscription (RFC 8030).
     case webPush
+    /// The URL of a program, to which the server posts notifications.
     case webhook
 
-    /// Whether notifications are sent to the devices; readers of the courier come for theirs.
+    /// Whether the server sends notifications to the devices. Readers of the courier fetch theirs.
     public var isPushed: Bool { self != .courier }
 
     /// Whether waiting deliveries to the same device may be merged. A webhook gets every
@@ -26,6 +33,7 @@ public struct DeviceToken: Sendable, Hashable {
     public var mergesDeliveries: Bool { self != .webhook }
   }
 
+  /// The contents of a token.
   private struct Content: Sendable, Hashable {
     var kind: Kind
     var token: String
@@ -39,6 +47,7 @@ public struct DeviceToken: Sendable, Hashable {
     var endpoint: WebEndpoint?
   }
 
+  /// The memory that copies of a token share. It never changes.
   private final class Box: Sendable {
     let content: Content
 
@@ -49,13 +58,18 @@ public struct DeviceToken: Sendable, Hashable {
 
   private var box: Box
 
+  /// The kind of the target.
   public var kind: Kind { box.content.kind }
   /// For APNs, hexadecimal digits in lower case. For the courier, the name that the server derives
   /// from a hash of the reader's credential. For the others, a name that ``WebEndpoint`` makes,
   /// which no APNs token can equal.
   public var token: String { box.content.token }
+  /// The container whose notifications the target gets.
   public var container: String { box.content.container }
+  /// The environment of the container.
   public var environment: ContainerEnvironment { box.content.environment }
+  /// The APNs environment of an APNs token, or of the courier reader's registration. Browsers and
+  /// webhooks have `.production`.
   public var apnsEnvironment: APNsEnvironment { box.content.apnsEnvironment }
   /// The owner's user record name.
   public var userRecordName: String {
@@ -67,15 +81,17 @@ public struct DeviceToken: Sendable, Hashable {
     get { box.content.deviceID }
     set { change { $0.deviceID = newValue } }
   }
+  /// The time of the last registration. A repeated registration renews it.
   public var registered: Timestamp {
     get { box.content.registered }
     set { change { $0.registered = newValue } }
   }
-  /// When the token expires; nil for device tokens, which APNs retires.
+  /// The time at which the token expires; nil for APNs tokens, which APNs itself retires.
   public var expires: Timestamp? { box.content.expires }
-  /// The endpoint, for `.webPush` and `.webhook`.
+  /// The URL and secrets of a browser or a webhook; nil for the other kinds.
   public var endpoint: WebEndpoint? { box.content.endpoint }
 
+  /// Creates a token with its contents. Texts are not checked.
   public init(
     kind: Kind, token: String, container: String, environment: ContainerEnvironment,
     apnsEnvironment: APNsEnvironment, userRecordName: String, deviceID: String?,
@@ -88,6 +104,7 @@ public struct DeviceToken: Sendable, Hashable {
         registered: registered, expires: expires, endpoint: endpoint))
   }
 
+  /// Replaces the shared memory by a changed copy.
   private mutating func change(_ body: (inout Content) -> Void) {
     var content = box.content
     body(&content)

@@ -11,6 +11,7 @@ public struct DispatchResult: Sendable {
   /// Notifications withheld because the subscriber may not read the record.
   public var withheld: [WithheldNotification]
 
+  /// Creates a result; without arguments, that of a transaction without effects.
   public init(
     logged: [LogEntry] = [], deliveries: [Delivery] = [],
     waiting: [DeliveryRoute.ID: Int] = [:], unsent: UnsentDeliveryCounts = UnsentDeliveryCounts(),

@@ -1,10 +1,15 @@
 /// The parts of a store that the dispatcher uses.
 public struct DispatchStore: Sendable {
+  /// Finds the addresses of databases.
   public var databases: any DatabaseReading
+  /// Reads the changes and writes their effects.
   public var outbox: any OutboxStore
+  /// Fills the matching index.
   public var subscriptions: any SubscriptionFeed
+  /// Says whether the store can write.
   public var health: any StoreHealth
 
+  /// Creates a list of parts; tests pass their own ones.
   public init(
     databases: any DatabaseReading, outbox: any OutboxStore, subscriptions: any SubscriptionFeed,
     health: any StoreHealth

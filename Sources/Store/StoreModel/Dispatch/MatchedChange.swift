@@ -1,7 +1,9 @@
 /// An outbox entry with the subscriptions that it fires, or with the next of them.
 public struct MatchedChange: Sendable {
+  /// The change.
   public let entry: OutboxEntry
-  /// In the order of subscribers and IDs, by their bytes, if there are more than these.
+  /// The subscriptions that the change fires. They are in the order of subscribers and IDs, by
+  /// their bytes, if there are more than these.
   public let firings: [StoredSubscription]
   /// Whether these are the last firings, with which the change is dispatched. Otherwise the change
   /// waits, settled through the last of these.
@@ -14,6 +16,7 @@ public struct MatchedChange: Sendable {
   /// The result of ``OutboxStore/prepare(_:)``; nil before that.
   package var preparation: (any DispatchPreparation)?
 
+  /// Creates a matched change without a preparation.
   public init(
     entry: OutboxEntry, firings: [StoredSubscription], contentNumbers: [UInt64]? = nil,
     isWhole: Bool = true, carriesLastValues: Bool = false
@@ -26,5 +29,6 @@ public struct MatchedChange: Sendable {
   }
 }
 
-/// The encoded effects of a ``MatchedChange``, made before the store writes them.
+/// The encoded effects of a ``MatchedChange``, made before the store writes them. Only the store
+/// that made it can read it.
 package protocol DispatchPreparation: Sendable {}

@@ -1,6 +1,11 @@
 import CloudKitModel
 
-/// Passes committed changes to the dispatcher, and stores what the dispatcher makes of them.
+/// The store's side of dispatch: it gives committed changes to the dispatcher, and stores the
+/// notifications and deliveries that result.
+///
+/// The outbox makes the handover in memory safe. A change stays in the outbox until
+/// ``completeDispatch(of:timestamp:leasing:)`` has written its effects. After a crash, the
+/// dispatcher reads the changes that are left.
 public protocol OutboxStore: OutboxReading {
   /// Sets the handler that gets the changes of each commit, in the order of the commits. It is
   /// called on the writer's thread and must not block. The outbox holds the same changes, in case

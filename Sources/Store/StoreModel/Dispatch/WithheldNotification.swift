@@ -2,14 +2,18 @@ import Foundation
 
 /// A notification that a subscription fired and that its subscriber may not get.
 public struct WithheldNotification: Sendable, Hashable {
+  /// The database of the change.
   public var database: DatabaseID
+  /// The subscriber's user record name.
   public var subscriber: String
+  /// The ID of the subscription that fired.
   public var subscriptionID: String
-  /// Identifies the change.
+  /// The notification ID, which all notifications of the change share.
   public var notificationID: UUID
-  /// The reason, for people.
+  /// The reason for a person to read: the record, its type and the missing right.
   public var reason: String
 
+  /// Creates the report of a notification that was not logged.
   public init(
     database: DatabaseID, subscriber: String, subscriptionID: String, notificationID: UUID,
     reason: String

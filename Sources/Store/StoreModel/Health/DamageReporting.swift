@@ -1,4 +1,5 @@
-/// Reports damage to the files of a store.
+/// The reports of damage to the files of a store. The server logs damage; it ends its process after
+/// a failed `fsync`.
 public protocol DamageReporting: Sendable {
   /// A description of the damage to the store; nil if none is known. Once it is set, the store
   /// neither reads nor writes: every call throws ``StoreError/Code/corrupt``, or

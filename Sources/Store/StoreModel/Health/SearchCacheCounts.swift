@@ -1,5 +1,5 @@
 /// The part of the value index that a store caches in memory for searches, with counts of its
-/// turnover.
+/// turnover. The readers share the cache.
 public struct SearchCacheCounts: Sendable, Hashable {
   /// Fields whose keys of all records are cached.
   public var columns = 0

@@ -1,10 +1,11 @@
-/// The health of a store.
+/// The measurements of a running store, for metrics and health checks.
 public protocol StoreHealth: Sendable {
-  /// The store's metrics; cheap, and never waits.
+  /// The store's metrics. Reading them is cheap, never waits, and does not read the store's file.
   var metrics: StoreMetrics { get }
-  /// The store's size; nil for a store in memory. For PostgreSQL it is looked up in the background
-  /// and nil until then.
+  /// Returns the store's size; nil for a store in memory. For PostgreSQL the size is looked up in
+  /// the background, and the result is nil until then.
   func fileSizes() async -> StoreFileSizes?
-  /// Commits a transaction without effect, to check that the store can write.
+  /// Commits a transaction without effect, to check that the store can write. It throws the
+  /// ``StoreError`` of a transaction that fails.
   func checkWriting() async throws
 }

@@ -1,19 +1,27 @@
-/// A request to take tokens for requests out of a token bucket.
+/// A request to take tokens out of a token bucket that several servers share. One token permits one
+/// request of a client.
+///
+/// For example, a bucket has an interval of one second and a capacity of 10. It permits one request
+/// a second, and up to 10 at once after a pause.
 public struct AllowanceDraw: Sendable, Hashable {
   /// The longest time in nanoseconds in which a bucket may fill: 100 years.
   static let longestFilling: Int64 = 3_155_760_000 * 1_000_000_000
 
+  /// The caller whose bucket it is.
   public var subject: LimitSubject
-  /// Nanoseconds in which a bucket gains one request.
+  /// The nanoseconds in which a bucket gains one request.
   public var interval: Int64
-  /// Requests that a full bucket holds.
+  /// The number of requests that a full bucket holds.
   public var capacity: Int64
-  /// Requests that wait now.
+  /// The number of requests that wait at the server now.
   public var needed: Int64
-  /// Further requests that the server would like to reserve. The draw gets them only as far as half
-  /// of the bucket stays for others.
+  /// The number of further requests that the server would like to reserve, to save later draws. The
+  /// draw gets them only as far as half of the bucket stays for others.
   public var extra: Int64
 
+  /// Creates a draw. Values outside of their ranges are raised or lowered to the nearest value in
+  /// them.
+  ///
   /// - Parameters:
   ///   - interval: more than 0.
   ///   - capacity: at least 1. It is lowered if the bucket would take more than 100 years to fill.
@@ -27,10 +35,11 @@ public struct AllowanceDraw: Sendable, Hashable {
     self.extra = max(0, extra)
   }
 
-  /// Nanoseconds in which an empty bucket fills.
+  /// The nanoseconds in which an empty bucket fills.
   public var filling: Int64 { capacity * interval }
 
-  /// The number of requests that a draw gets out of `available`.
+  /// Returns the number of requests that a draw gets out of `available`: at least the needed ones
+  /// if there are as many.
   public func granted(of available: Int64) -> Int64 {
     min(available, max(needed, min(needed + extra, available / 2)))
   }
@@ -43,12 +52,13 @@ public struct Allowance: Sendable, Hashable {
   /// Nanoseconds until the bucket is full if no server draws from it.
   public var fullIn: Int64
 
+  /// Creates the result of a draw.
   public init(granted: Int64, fullIn: Int64) {
     self.granted = granted
     self.fullIn = fullIn
   }
 
-  /// Nanoseconds until the bucket has a request for this draw.
+  /// Returns the nanoseconds until the bucket has a request for this draw; 0 if it has one now.
   public func wait(after draw: AllowanceDraw) -> Int64 {
     max(0, fullIn - draw.filling + draw.interval)
   }

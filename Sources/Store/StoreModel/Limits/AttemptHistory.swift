@@ -1,12 +1,14 @@
 import CloudKitModel
 
-/// The recent sign-in attempts of one subject.
+/// The recent sign-in attempts of one subject: an account, a network address, or a pair of both.
 public struct AttemptHistory: Sendable, Hashable {
-  /// Failed attempts and attempts under way.
+  /// The number of failed attempts and attempts under way. An attempt counts as wrong from its
+  /// beginning until it succeeds.
   public var wrong: Int
-  /// When the last one began.
+  /// The time at which the last attempt began.
   public var last: Timestamp
 
+  /// Creates a history, by default one without a wrong attempt.
   public init(wrong: Int = 0, last: Timestamp) {
     self.wrong = wrong
     self.last = last

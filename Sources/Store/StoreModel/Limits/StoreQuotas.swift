@@ -1,12 +1,12 @@
 import Synchronization
 
-/// The most of each kind of object that one user, database or container may have, and counts of
-/// refusals.
+/// The limits of a store for each kind of object that one user, database or container may have,
+/// with counts of refusals.
 ///
-/// A limit refuses additions only: a store that is above it keeps its objects, which can be changed
-/// and deleted.
+/// A limit refuses additions only. A store that is above a limit keeps its objects, and they can be
+/// changed and deleted. A lock protects the values, so limits can change while the store is in use.
 public final class StoreQuotas: Sendable {
-  /// A limited quantity.
+  /// A limited quantity. The raw value is its name in the metrics.
   public enum Subject: String, Sendable, Hashable, CaseIterable {
     /// Bytes of the records and assets of one private database.
     case privateDatabaseBytes
@@ -20,13 +20,17 @@ public final class StoreQuotas: Sendable {
     case recordTypes
     /// Fields created by saving records, in one record type.
     case fieldsPerRecordType
-    /// Devices of one user in one environment of a container.
+    /// APNs tokens of one user in one environment of a container.
     case apnsDevicesPerUser
+    /// Readers of the web courier of one user in one environment of a container.
     case courierReadersPerUser
+    /// Push subscriptions of browsers of one user in one environment of a container.
     case browsersPerUser
+    /// Webhooks of one server-to-server key.
     case webhooksPerKey
   }
 
+  /// The values that the lock protects.
   private struct State {
     var limits: [Subject: Int] = [:]
     var refusals: [Subject: Int] = [:]
@@ -34,6 +38,7 @@ public final class StoreQuotas: Sendable {
 
   private let state = Mutex(State())
 
+  /// Creates quotas without any limit.
   public init() {}
 
   /// The limits in force; an absent subject is unlimited.

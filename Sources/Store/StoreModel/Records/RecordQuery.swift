@@ -5,6 +5,7 @@ import CloudKitModel
 /// In the public database, records that the caller may not read are invisible: they are neither
 /// found nor counted, and neither pages nor continuations depend on them.
 public struct RecordQuery: Sendable, Hashable {
+  /// The filters and sort orders.
   public var query: Query
   /// The zone to search; nil searches every zone of the database.
   public var zoneID: ZoneID?
@@ -13,8 +14,10 @@ public struct RecordQuery: Sendable, Hashable {
   /// The continuation of the previous page; nil for the first. It is valid only for the same query
   /// of the same caller in the same database.
   public var continuation: String?
+  /// The reader, whose rights decide about the records of a public database.
   public var caller: Caller
 
+  /// Creates a query, by default for the first page and a caller who has not signed in.
   public init(
     query: Query, zoneID: ZoneID?, limit: Int, continuation: String? = nil,
     caller: Caller = .anonymous
@@ -29,11 +32,13 @@ public struct RecordQuery: Sendable, Hashable {
 
 /// A page of found records.
 public struct RecordPage: Sendable, Hashable {
+  /// The records in the order of the query.
   public var records: [Record]
-  /// Asks for the next page; nil if there is none. It names the last record's position in the
-  /// order, not a count, so that changes in between neither skip nor repeat other records.
+  /// The continuation for the next page; nil if there is none. It names the last record's position
+  /// in the order, not a count, so that changes in between neither skip nor repeat other records.
   public var continuation: String?
 
+  /// Creates a page. A continuation of nil ends the search.
   public init(records: [Record], continuation: String?) {
     self.records = records
     self.continuation = continuation

@@ -1,7 +1,12 @@
 import CloudKitModel
 
 /// The remaining work until the index of a field matches the field's options.
+///
+/// A schema change that adds or removes an index of a field starts such work.
+/// ``Maintenance/continueIndexWork()`` does it in small steps while the store is in use. Queries
+/// that need the index fail with ``ItemFailure/Code/notReady`` until the work is done.
 public struct IndexWork: Sendable, Hashable {
+  /// The phase of the work.
   public enum Phase: Int64, Sendable {
     /// Old entries are being removed.
     case clearing = 0
@@ -9,6 +14,7 @@ public struct IndexWork: Sendable, Hashable {
     case building = 1
   }
 
+  /// The contents of an index.
   public enum Content: Sendable, Hashable {
     /// Whole values, for `QUERYABLE` and `SORTABLE`.
     case values
@@ -16,12 +22,17 @@ public struct IndexWork: Sendable, Hashable {
     case words
   }
 
+  /// The container whose schema has the field.
   public var container: String
+  /// The environment of the container.
   public var environment: ContainerEnvironment
+  /// The record type.
   public var recordType: String
+  /// The name of the field.
   public var field: String
+  /// The contents of the index.
   public var content: Content
-  /// Nil when all work is done.
+  /// The present phase; nil when all work is done.
   public var phase: Phase?
   /// The number of records indexed, or of entries removed.
   public var done: Int
@@ -45,14 +56,14 @@ public struct IndexWork: Sendable, Hashable {
 }
 
 extension IndexWork {
-  /// Which index it is, such as `index of values of Note.title in iCloud.com.example.app
-  /// (production)`.
+  /// A text that identifies the index, such as `index of values of Note.title in
+  /// iCloud.com.example.app (production)`.
   public var name: String {
     let kind = content == .values ? "values" : "words"
     return "index of \(kind) of \(recordType).\(field) in \(container) (\(environment.rawValue))"
   }
 
-  /// How far it is, such as `200 of 1000 records`.
+  /// A text about the progress, such as `200 of 1000 records`.
   public var progress: String {
     switch phase {
     case .clearing?: "\(done) old \(done == 1 ? "entry" : "entries") removed"

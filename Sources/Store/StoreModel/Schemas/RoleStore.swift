@@ -1,13 +1,13 @@
 import CloudKitModel
 
-/// The roles of schemas and their members.
+/// The security roles of schemas and their members.
 public protocol RoleStore: Sendable {
-  /// The roles of a user in a container: `_world`, `_icloud` and those granted to the user;
+  /// Returns the roles of a user in a container: `_world`, `_icloud` and those granted to the user;
   /// `_world` alone for an anonymous caller.
   func roles(
     of userRecordName: String?, container: String, environment: ContainerEnvironment
   ) async throws -> Set<String>
-  /// The users who were granted a role, in the order of their record names.
+  /// Returns the users who were granted a role, in the order of their record names.
   func members(
     of role: String, container: String, environment: ContainerEnvironment
   ) async throws -> [String]

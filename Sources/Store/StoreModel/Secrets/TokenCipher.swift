@@ -3,23 +3,33 @@ import Cryptography
 import Foundation
 import Synchronization
 
-/// Encrypts the texts that clients keep: change tags, tokens, and the names of databases in URLs.
+/// The cipher for texts that clients keep: change tokens, continuations, and the names of databases
+/// in URLs.
 ///
 /// Changes and notifications of all users of a database take numbers from one sequence. A client
 /// that saw these numbers could count the activity of other users.
+///
+/// Texts are sealed with AES-128-GCM (NIST SP 800-38D), so a client can neither read nor change
+/// one.
 public struct TokenCipher: Sendable {
   /// The kind of a sealed text, so that a text of one kind is not accepted as another.
   public enum Kind: UInt8, Sendable, CaseIterable {
+    /// A change token of a zone's or a database's feed.
     case changes = 1
+    /// A token of a position in a notification log.
     case notificationLog
+    /// A continuation of a query.
     case continuation
+    /// A position of a reader of the web courier.
     case courierPosition
+    /// The name of a database in a URL.
     case database
 
     /// Whether the text is used in URLs. Public clients decode the other kinds as base64.
     fileprivate var isForURLs: Bool { self == .courierPosition || self == .database }
   }
 
+  // The size of a nonce in bytes, as GCM recommends it.
   private static let nonceSize = 12
   /// Contents are padded to a multiple of this, since their length would reveal how large numbers
   /// are.
@@ -29,6 +39,8 @@ public struct TokenCipher: Sendable {
   private let nonceKey: [UInt8]
   private let tagKey: [UInt8]
 
+  /// Derives the keys from a secret by HKDF (RFC 5869), one for each purpose.
+  ///
   /// - Parameter secret: 32 bytes, which all servers on a store share.
   package init(secret: [UInt8]) {
     let key = HKDFSHA256.extract(salt: [], secret: secret)
@@ -40,13 +52,15 @@ public struct TokenCipher: Sendable {
     tagKey = derived("change tags", 16)
   }
 
-  /// For work within the store, which gives no text to clients.
+  /// A cipher for work within the store, which gives no text to clients.
   package static let unused = TokenCipher(secret: [])
 
-  /// The text for some contents.
+  /// Encrypts contents into a text for a client.
   ///
   /// - Parameter isRepeatable: whether equal contents always give the same text, as apps compare
   ///   tokens. Otherwise no two texts are equal, so that comparing them reveals nothing.
+  /// - Throws: an error of the cryptography library.
+  /// - Returns: base64, or base64url for the kinds that are used in URLs.
   public func seal(
     _ contents: [UInt8], as kind: Kind, isRepeatable: Bool = true
   ) throws -> String {
@@ -61,7 +75,8 @@ public struct TokenCipher: Sendable {
     return kind.isForURLs ? Base64URL.encode(sealed) : Data(sealed).base64EncodedString()
   }
 
-  /// The sealed contents; nil for a text of another kind or store, or one that was never sealed.
+  /// Returns the contents of a sealed text; nil for a text of another kind or store, or one that
+  /// was never sealed.
   public func open(_ sealed: some StringProtocol, as kind: Kind) -> [UInt8]? {
     guard let bytes = kind.isForURLs ? Base64URL.decode(sealed) : Self.base64(String(sealed)),
       bytes.count > Self.nonceSize,
@@ -83,12 +98,12 @@ public struct TokenCipher: Sendable {
 
   // MARK: Names of databases
 
-  /// The name of a database in URLs.
+  /// Returns the name of a database in URLs.
   public func name(of database: DatabaseID) throws -> String {
     try seal(withUnsafeBytes(of: database.rawValue.bigEndian) { Array($0) }, as: .database)
   }
 
-  /// The database with this name; nil if there is none.
+  /// Returns the database with this name; nil if the text is not a name that this store made.
   public func database(named name: some StringProtocol) -> DatabaseID? {
     guard let bytes = open(name, as: .database), bytes.count == 8 else { return nil }
     return DatabaseID(rawValue: bytes.reduce(0) { $0 << 8 | Int64($1) })
@@ -96,13 +111,15 @@ public struct TokenCipher: Sendable {
 
   // MARK: Change tags
 
-  /// Makes change tags. This takes longer than hundreds of tags, so keep it.
+  /// Creates the maker of change tags. This takes longer than hundreds of tags, so callers keep the
+  /// result.
   package func makeChangeTags() throws -> ChangeTags {
     ChangeTags(block: try AES128Block(key: tagKey))
   }
 }
 
-/// The change tags of records.
+/// The maker of the change tags of records. A tag is an encrypted number in base 36, so clients
+/// cannot compare tags by age. A lock protects the cipher's state.
 package final class ChangeTags: Sendable {
   private let block: Mutex<AES128Block>
 
@@ -110,7 +127,7 @@ package final class ChangeTags: Sendable {
     self.block = Mutex(block)
   }
 
-  /// The tag of a record whose last change has this number.
+  /// Returns the tag of a record whose last change has this number.
   ///
   /// All 64 bits are used, so that two changes of a record never have the same tag.
   package func tag(ofVersion version: Int64, in database: DatabaseID) -> String {

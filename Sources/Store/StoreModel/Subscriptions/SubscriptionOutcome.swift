@@ -2,9 +2,13 @@ import CloudKitModel
 
 /// The outcome of one subscription operation.
 public enum SubscriptionOutcome: Sendable, Hashable {
+  /// The subscription was saved. It may have replaced one with the same ID.
+  ///
   /// - Parameter replaced: the kind of the subscription that had the ID before, if it was another
-  ///   kind.
+  ///   kind; otherwise nil.
   case saved(Subscription, replaced: Subscription.KindName? = nil)
+  /// The subscription was deleted.
   case deleted(subscriptionID: String)
+  /// The store refused the operation.
   case failed(subscriptionID: String, ItemFailure)
 }

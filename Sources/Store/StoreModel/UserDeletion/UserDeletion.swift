@@ -44,24 +44,29 @@ public struct UserDeletion: Sendable, Hashable {
 
   /// The result of a step.
   public enum State: Sendable, Hashable {
-    /// There is more work.
+    /// There is more work, which the next call continues.
     case working
-    /// A server must dispatch changes first.
+    /// A server must dispatch changes first. The next call looks again.
     case waiting
+    /// All data of the user is deleted.
     case finished
   }
 
-  /// Sixteen hexadecimal digits, which reveal nothing about the user.
+  /// The deletion's name: sixteen hexadecimal digits, which reveal nothing about the user.
   public var identifier: String
-  /// Nil if the account is already gone.
+  /// The account's name; nil if the account is already gone.
   public var name: String?
-  /// Nil if the account is already gone.
+  /// The user's record name; nil if the account is already gone.
   public var userRecordName: String?
+  /// The treatment of the user's records in public databases.
   public var publicRecords: PublicRecords
+  /// The present stage.
   public var stage: Stage
   /// The number of rows removed or made anonymous so far.
   public var done: Int
+  /// The time at which an administrator began the deletion.
   public var began: Timestamp
+  /// The result of the last step.
   public var state = State.working
 
   package init(

@@ -1,6 +1,6 @@
 import CloudKitModel
 
-/// Begins and lists deletions of users. ``Maintenance/continueUserDeletion(at:)`` carries them out.
+/// The deletions of users. ``Maintenance/continueUserDeletion(at:)`` carries them out.
 public protocol UserDeletionStore: Sendable {
   /// Begins to delete a user. From then on the user cannot sign in and has no tokens, devices or
   /// roles. Requests of the user that are under way fail with ``StoreError/Code/userDeleted``. The
@@ -12,6 +12,6 @@ public protocol UserDeletionStore: Sendable {
   func beginUserDeletion(
     named name: String, publicRecords: UserDeletion.PublicRecords, at timestamp: Timestamp
   ) async throws -> UserDeletion
-  /// The deletions that are under way, in the order in which they began.
+  /// Returns the deletions that are under way, in the order in which they began.
   func userDeletions() async throws -> [UserDeletion]
 }

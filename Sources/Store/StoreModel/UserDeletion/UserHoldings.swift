@@ -1,10 +1,13 @@
 import CloudKitModel
 
-/// The store's data on a user's account besides the profile, without credentials.
+/// The store's data on a user's account besides the profile, without credentials. It is part of the
+/// export that a user can ask for.
 public struct UserHoldings: Sendable, Hashable {
   /// A valid web auth token.
   public struct Token: Sendable, Hashable {
+    /// The time at which the user signed in or got the token.
     public var created: Timestamp
+    /// The time at which the token expires.
     public var expires: Timestamp
     /// The container's environment that a session in a web app is for; nil for a token of native
     /// clients.
@@ -17,8 +20,11 @@ public struct UserHoldings: Sendable, Hashable {
     }
   }
 
+  /// An identity at an OpenID Connect issuer with which the user signs in.
   public struct Identity: Sendable, Hashable {
+    /// The issuer and its name for the user.
     public var identity: IssuedIdentity
+    /// The time of the first sign-in with the identity.
     public var created: Timestamp
 
     package init(identity: IssuedIdentity, created: Timestamp) {
@@ -27,8 +33,11 @@ public struct UserHoldings: Sendable, Hashable {
     }
   }
 
+  /// A security role that the user was granted.
   public struct Role: Sendable, Hashable {
+    /// The container's environment that has the role.
     public var place: ContainerPlace
+    /// The role's name.
     public var role: String
 
     package init(place: ContainerPlace, role: String) {
@@ -37,9 +46,13 @@ public struct UserHoldings: Sendable, Hashable {
     }
   }
 
+  /// A decision of the user for the app of a container.
   public struct Permission: Sendable, Hashable {
+    /// The container's environment.
     public var place: ContainerPlace
+    /// The permission.
     public var permission: ApplicationPermission
+    /// The decision.
     public var status: ApplicationPermission.Status
 
     package init(
@@ -55,11 +68,15 @@ public struct UserHoldings: Sendable, Hashable {
   /// The most tokens in ``tokens``: those that expire last.
   public static let tokenLimit = 1_000
 
-  /// When the password was last changed; nil if there is none.
+  /// The time of the last change of the password; nil if there is none.
   public var passwordChanged: Timestamp?
+  /// The identities with which the user signs in.
   public var identities: [Identity]
+  /// The tokens that have not expired, those that expire last first, at most ``tokenLimit``.
   public var tokens: [Token]
+  /// The roles that the user was granted.
   public var roles: [Role]
+  /// The user's decisions for apps.
   public var permissions: [Permission]
 
   package init(

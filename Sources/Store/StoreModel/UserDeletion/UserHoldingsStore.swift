@@ -5,6 +5,7 @@ public struct StampedRecordPage: Sendable, Hashable {
   /// The most records that one call examines.
   public static let budget = 5_000
 
+  /// The records, at most as many as the caller wanted.
   public var records: [Record]
   /// The number after which the search continues; nil at the end.
   public var next: Int64?
@@ -17,9 +18,10 @@ public struct StampedRecordPage: Sendable, Hashable {
 
 /// A user's data in a store, for export to the user.
 public protocol UserHoldingsStore: Sendable {
+  /// Returns the data on a user's account. For an unknown user it is empty.
   func holdings(of userRecordName: String, at timestamp: Timestamp) async throws -> UserHoldings
-  /// Records of a public database that the user created or last modified, in the order of creation,
-  /// regardless of grants.
+  /// Returns records of a public database that the user created or last modified, in the order of
+  /// creation, regardless of grants.
   ///
   /// - Parameters:
   ///   - number: only records after this number.

@@ -1,14 +1,16 @@
 import CloudKitModel
 
-/// A zone of a database.
+/// A zone of a database with its version.
 public struct Zone: Sendable, Hashable {
+  /// The zone's name and owner.
   public var zoneID: ZoneID
-  /// Rises with each commit in the zone.
+  /// The zone's version, which rises with each commit in the zone.
   public var version: Int64
   /// The change token of a reader who has read the zone up to this version; nil for the default
   /// zone, which has no feed.
   public var changeToken: String?
 
+  /// Creates a zone value. It does not create the zone in the store.
   public init(zoneID: ZoneID, version: Int64, changeToken: String? = nil) {
     self.zoneID = zoneID
     self.version = version
@@ -18,7 +20,10 @@ public struct Zone: Sendable, Hashable {
 
 /// The outcome of one zone operation.
 public enum ZoneOutcome: Sendable, Hashable {
+  /// The zone was created, or existed already.
   case saved(Zone)
+  /// The zone was deleted with its records.
   case deleted(ZoneID)
+  /// The store refused the operation.
   case failed(ZoneID, ItemFailure)
 }

@@ -2,10 +2,19 @@ import CloudKitModel
 
 /// The zones of databases.
 public protocol ZoneStore: Sendable {
+  /// Creates and deletes zones in one transaction, and returns one outcome for each operation in
+  /// their order. A failed operation does not affect the others. The default zone cannot be
+  /// deleted.
+  ///
+  /// - Parameters:
+  ///   - origin: the user and the device that make the changes.
+  ///   - timestamp: the time of the changes.
+  /// - Throws: ``StoreError/Code/userDeleted`` if the user is being deleted,
+  ///   ``StoreError/Code/notFound`` if there is no such database.
   func modifyZones(
     _ operations: [ZoneOperation], in database: DatabaseID, origin: ChangeOrigin,
     timestamp: Timestamp
   ) async throws -> [ZoneOutcome]
-  /// Every zone, the default zone first.
+  /// Returns all zones of a database, the default zone first.
   func zones(in database: DatabaseID) async throws -> [Zone]
 }
