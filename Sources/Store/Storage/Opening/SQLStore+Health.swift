@@ -3,6 +3,11 @@ import Foundation
 import StoreModel
 
 extension SQLStore: StoreHealth {
+  /// The store's metrics, gathered from counters in memory. Reading them neither waits nor queries
+  /// the engine.
+  ///
+  /// The read counts are 0 for a store without readers: there the writer's queue has the reads. The
+  /// values of parts that the store does not have are 0.
   public var metrics: StoreMetrics {
     var metrics = transactions.writer.tally.metrics
     if let damage { metrics.fault = damage }
@@ -18,6 +23,13 @@ extension SQLStore: StoreHealth {
     return metrics
   }
 
+  /// Returns the sizes of the store in bytes.
+  ///
+  /// - A file: the sizes of the file and of its log, and the free bytes of its file system. The
+  ///   kernel is asked at each call.
+  /// - PostgreSQL: the size of the tables, as of the last lookup (``TableSizes``). It is nil until
+  ///   the first lookup has succeeded.
+  /// - Memory: nil.
   public func fileSizes() async -> StoreFileSizes? {
     if let tableSizes {
       return tableSizes.current {
@@ -42,12 +54,19 @@ extension SQLStore: StoreHealth {
     }
   }
 
+  /// Commits a transaction that writes the schema version again, which changes nothing.
+  ///
+  /// The write waits in the queue like any other. It takes no lock besides the row's.
+  ///
+  /// - Throws: ``StoreError`` if the store cannot write, ``StoreError/Code/overloaded`` if too many
+  ///   writes wait.
   public func checkWriting() async throws {
     try await transactions.write(locking: .rows) { transaction in
       try Migration.writeVersionAgain(over: transaction.connection)
     }
   }
 
+  /// Returns the size of a file in bytes; 0 if there is none.
   private static func size(of path: String) -> Int {
     var information = stat()
     return stat(path, &information) == 0 ? Int(information.st_size) : 0

@@ -2,9 +2,23 @@ import Foundation
 import SQLEngine
 import StoreModel
 
-/// The threads of an open store. A connection belongs to one thread.
+/// Starts the threads of an open store. A connection belongs to one thread.
+///
+/// - `petrel.store.writer`, `petrel.store.writer.N`: the writers. There is one, or
+///   ``StoreConfiguration/writers`` for a server on PostgreSQL. Without readers, they also read.
+/// - `petrel.store.reader.N`: the readers, ``StoreConfiguration/readers`` in number; none for a
+///   store in memory.
+/// - `petrel.store.cache`: fills the search cache, if the store is in a file and has readers.
+/// - `petrel.store.checkpoints`: copies the log into a server's file.
+/// - `petrel.store.inspection`: checks the pages of a server's file that were not checked before.
+///   It ends when that is done.
+/// - `petrel.store.cluster`: heartbeat and leases, on PostgreSQL.
+/// - `petrel.store.limits`: limits that servers count together, for a server on PostgreSQL.
 extension SQLStore {
+  /// Starts all threads. The writers start last, because they take the first connection.
+  ///
   /// - Parameter first: the connection over which the store was opened; the first writer takes it.
+  /// - Throws: ``StoreError`` if one of the connections cannot be opened.
   func startThreads(_ opening: StoreOpening, first: sending any SQLConnection) throws {
     try startCluster(opening)
     try startReaders(opening)
@@ -14,6 +28,8 @@ extension SQLStore {
     try startWriters(opening, first: first)
   }
 
+  /// Starts the writing threads, numbered from 0. The first one uses the connection over which the
+  /// store was opened.
   private func startWriters(
     _ opening: StoreOpening, first: sending any SQLConnection
   ) throws {
@@ -30,6 +46,8 @@ extension SQLStore {
     }
   }
 
+  /// Starts the reading threads, and the thread that fills the search cache. A store in memory has
+  /// neither.
   private func startReaders(_ opening: StoreOpening) throws {
     guard opening.hasReaders else { return }
     let reader = StoreReader(queue: transactions.reads, tally: readTally)
@@ -45,6 +63,10 @@ extension SQLStore {
     }
   }
 
+  /// Opens a connection that only reads, with the caches of readers.
+  ///
+  /// - Parameter tail: the unfiled log entries; nil for the thread that fills the search cache,
+  ///   which reads no log.
   private func readingConnection(
     _ opening: StoreOpening, tail: NotificationTail? = nil
   ) throws -> sending StoreConnection {
@@ -60,6 +82,7 @@ extension SQLStore {
     return StoreConnection(over: engine, context, caches: caches)
   }
 
+  /// Starts the thread that copies the write-ahead log into the file of a server.
   private func startCheckpointer(_ opening: StoreOpening) throws {
     guard let checkpointer else { return }
     threads.start(
@@ -67,7 +90,10 @@ extension SQLStore {
     ) { checkpointer.work(over: $0.engine) }
   }
 
-  /// Checks the rest of the store's file while the store is served.
+  /// Starts the thread that checks the rest of the store's file while the store is served.
+  ///
+  /// The thread pauses between its reads (`StoreConfiguration.Tuning.inspectionPause`). It ends
+  /// when the store is closed or damage is found.
   private func startInspection(_ opening: StoreOpening) {
     guard let inspection = opening.inspection, let damage = opening.damage else { return }
     let pause = configuration.tuning.inspectionPause
@@ -80,6 +106,7 @@ extension SQLStore {
     }
   }
 
+  /// Starts the thread of cluster membership, after a first comparison of the clocks.
   private func startCluster(_ opening: StoreOpening) throws {
     guard let cluster else { return }
     let engine = try opening.connect(isReader: true)
@@ -89,6 +116,7 @@ extension SQLStore {
     }
   }
 
+  /// Starts the thread of the limits that servers count together.
   private func startLimits(_ opening: StoreOpening) throws {
     guard let limits else { return }
     // Other connections report the damage that PostgreSQL finds.
@@ -99,7 +127,9 @@ extension SQLStore {
     }
   }
 
-  /// Checks that a shared folder of assets is this store's.
+  /// Checks that a shared folder of assets is this store's. Other asset stores need no check.
+  ///
+  /// - Throws: ``StoreError`` if the folder belongs to another store.
   func bindAssets(over connection: any SQLConnection) throws {
     guard let folder = assets.files as? FileAssetStore, folder.use == .shared else { return }
     let connection = StoreConnection(over: connection, context)

@@ -8,31 +8,63 @@ import StoreModel
 /// One thread writes, or a few on PostgreSQL. Each commits waiting writes together in one
 /// transaction. A few threads read. Each thread has its own connection. Callers wait in
 /// continuations, never on a thread.
+///
+/// ```swift
+/// let store = try await SQLStore.open(at: "/var/lib/petrel/petrel.sqlite")
+/// let user = try await store.accounts.user(named: "alice")
+/// await store.close()
+/// ```
+///
+/// The properties of this type are the store's services, one for each subject. Each service opens
+/// its own transactions, so two calls are never in one transaction.
 public final class SQLStore: Store, Sendable {
+  /// The databases of containers and users, created when they are first used.
   public let databases: any DatabaseStore
+  /// The record zones of databases.
   public let zones: any ZoneStore
+  /// Saving, fetching, deleting and searching of records.
   public let records: any RecordReading & RecordWriting
+  /// The changes of zones and databases since a change token.
   public let changeFeeds: any ChangeFeedStore
-  /// For a store in a file, the bytes are beside it, in the folder with its name and `-assets`; for
-  /// a store in memory, they are in memory.
+  /// The assets of records: uploads, receipts and files.
+  ///
+  /// For a store in a file, the bytes are beside it, in the folder with its name and `-assets`. For
+  /// a store in memory, they are in memory. For PostgreSQL, ``StoreLocation`` names the folder.
   public let assets: any AssetRegistry
+  /// The schemas of containers, with their roles.
   public let schemas: any SchemaStore & RoleStore
+  /// The subscriptions of users, and the feed from which the matching index follows them.
   public let subscriptions: any SubscriptionStore & SubscriptionFeed
+  /// The committed changes that wait to be matched against subscriptions.
   public let outbox: any OutboxStore
+  /// The registered devices, browsers, webhooks and courier readers.
   public let devices: any DeviceStore
+  /// The pushes that wait to be sent, with their outcomes.
   public let deliveries: any DeliveryQueue
+  /// The log of each user's notifications, as CloudKit's clients fetch it.
   public let notificationLog: any NotificationLogStore
+  /// The notification log as readers of the web courier get it.
   public let courier: any CourierStore
+  /// The dispatched changes and their notifications, to explain why a push was or was not sent.
   public let changeHistory: any ChangeHistoryStore
+  /// The users, with their passwords, identities and sessions.
   public let accounts: any AccountStore & SignInStore & SessionStore & DiscoveryStore
+  /// The API tokens and server-to-server keys of containers.
   public let credentials: any CredentialStore & SignatureStore
+  /// The secrets that the server made for itself.
   public let secrets: any SecretStore
+  /// The deletion of users with their data, and the list of data that the store has of a user.
   public let userDeletion: any UserDeletionStore & UserHoldingsStore
+  /// The admin keys, and the sessions of the admin console.
   public let adminAccess: any AdminKeyStore & ConsoleSessionStore
+  /// The lists of databases, subscriptions and pushes for administrators.
   public let administration: any AdministrationStore
+  /// The background work of a server: retention, index building, user deletion.
   public let maintenance: any Maintenance
+  /// The limits of the store's contents. A change takes effect with the next write.
   public let quotas = StoreQuotas()
 
+  /// The configuration with which the store was opened. It never changes.
   let configuration: StoreConfiguration
   /// The store's SQLite file, if it is one.
   let path: String?
@@ -40,16 +72,25 @@ public final class SQLStore: Store, Sendable {
   let fileDamage: StoreDamage?
   /// The damage that PostgreSQL found in its own files. Undamaged data is still served.
   let serverDamage: StoreDamage?
+  /// The constants that all transactions use.
   let context: StoreContext
+  /// The store's threads, and the lock on its file.
   let threads: ThreadGroup
+  /// The queues of reads and writes.
   let transactions: Transactions
+  /// The counts of cancelled reads, for metrics.
   let readTally = ReadTally()
+  /// The log entries that wait in memory to be filed; nil if each is filed at once, as on
+  /// PostgreSQL.
   let tail: NotificationTail?
+  /// The cached parts of the value index; always empty on PostgreSQL.
   let searchCache: SearchCache
-  /// Requested entries of the search cache.
+  /// The requested entries of the search cache. At most 64 wait. A further request is refused, like
+  /// an entry that could not be read.
   let fills = JobQueue(limit: 64, role: "entries of the search cache")
   /// Copies the log of a server's store in a file; elsewhere commits copy it.
   let checkpointer: Checkpointer?
+  /// The limits that servers count together; nil unless this is a server on PostgreSQL.
   let limits: StoreLimits?
   /// The storage used by a store that is not in a file.
   let tableSizes: TableSizes?
@@ -60,13 +101,20 @@ public final class SQLStore: Store, Sendable {
   public var servers: (any ClusterStore)? { cluster }
   /// Seconds by which the store's clock is ahead of this machine's.
   public var clockOffset: Double { cluster?.clock.offset ?? 0 }
+  /// The limits that servers count together; nil if one server uses the store alone and counts in
+  /// memory.
   public var sharedLimits: (any SharedLimits)? { limits }
 
   /// Opens the store in this file, and creates it if there is none.
   ///
+  /// A server locks the file against other servers, checks the checksums of its pages and applies
+  /// missing migrations. This takes up to `StoreConfiguration.Tuning.inspectionSeconds` for the
+  /// checksums, and the time of the migrations.
+  ///
+  /// - Parameter path: the path of the SQLite file. The folder is created too.
   /// - Throws: ``StoreError/Code/cannotOpen`` if the file cannot be opened, is not a store, or (for
   ///   a server) is open in another server; ``StoreError/Code/newerSchema`` if a newer Petrel wrote
-  ///   it.
+  ///   it; ``StoreError/Code/corrupt`` if it is damaged.
   public static func open(
     at path: String, configuration: StoreConfiguration = StoreConfiguration()
   ) async throws -> SQLStore {
@@ -90,6 +138,7 @@ public final class SQLStore: Store, Sendable {
     try await open(at: .memory, configuration: configuration)
   }
 
+  /// Opens the store in a file, or in memory without a path, for tests of migrations.
   static func open(
     path: String?, configuration: StoreConfiguration, migrations: [Migration]
   ) async throws -> SQLStore {
@@ -98,6 +147,7 @@ public final class SQLStore: Store, Sendable {
       migrations: migrations)
   }
 
+  /// Opens a store with these migrations.
   static func open(
     at location: StoreLocation, configuration: StoreConfiguration, migrations: [Migration]
   ) async throws -> SQLStore {
@@ -116,6 +166,10 @@ public final class SQLStore: Store, Sendable {
     }
   }
 
+  /// Opens the store on the calling thread, which blocks meanwhile.
+  ///
+  /// The order matters: the file is locked and checked first, then migrated over the first
+  /// connection. The services are created next, and the threads start last.
   private init(
     at location: StoreLocation, configuration: StoreConfiguration, migrations: [Migration]
   ) throws {
@@ -176,6 +230,7 @@ public final class SQLStore: Store, Sendable {
     closeQueues()
   }
 
+  /// Closes all queues, so that the threads end after the jobs that already wait.
   private func closeQueues() {
     transactions.writer.queue.close()
     transactions.reads.close()
@@ -220,16 +275,31 @@ public final class SQLStore: Store, Sendable {
     }
   }
 
+  /// The damage found in the store's file; nil if none was found, and always nil for a store that
+  /// is not in a file.
+  ///
+  /// Once it is set, every call throws ``StoreError/Code/corrupt``, or
+  /// ``StoreError/Code/diskFailed`` after a failed `fsync`.
   public var damage: String? { fileDamage?.reason }
 
+  /// Sets the handler that is called once when damage is found, in the file or by PostgreSQL. The
+  /// argument describes the damage.
   public func setDamageHandler(_ handler: (@Sendable (String) -> Void)?) {
     (fileDamage ?? serverDamage)?.setHandler(handler)
   }
 
+  /// Sets the handler that is called once when an `fsync` of the store's file fails. PostgreSQL
+  /// never calls it.
+  ///
+  /// The store then refuses all requests. Restart the process to recover from the log.
   public func setUnsyncedHandler(_ handler: (@Sendable (String) -> Void)?) {
     fileDamage?.setUnsyncedHandler(handler)
   }
 
+  /// Finishes the jobs that wait, and closes all connections. It returns when the last thread has
+  /// ended.
+  ///
+  /// Later calls of the services throw ``StoreError/Code/closed``.
   public func close() async {
     closeQueues()
     await threads.ended()

@@ -9,14 +9,18 @@ import StoreModel
 package struct ServedLocation: Hashable, Sendable {
   /// The system identifier that `initdb` gave the cluster; nil if this user may not read it.
   var cluster: Int64?
-  /// The object identifiers of the database and of the table with the comment, which each cluster
-  /// numbers.
+  /// The object identifier of the database, which each cluster numbers.
   var database: Int64
+  /// The object identifier of the table with the comment.
   var table: Int64
 
+  /// The beginning of a comment that has a location. Other comments of the table are ignored.
   private static let prefix = "Petrel serves the store from here:"
 
   /// The store's present location.
+  ///
+  /// The identifier of the cluster needs the right to run `pg_control_system()`. Without it, the
+  /// location has the two object identifiers only.
   static func actual(_ connection: any SQLConnection) throws -> ServedLocation {
     let canReadCluster = try connection.first(
       "SELECT has_function_privilege('pg_control_system()', 'EXECUTE')", []
@@ -45,6 +49,8 @@ package struct ServedLocation: Hashable, Sendable {
   }
 
   /// Whether both may be the same location.
+  ///
+  /// An unknown cluster matches every cluster.
   func matches(_ other: ServedLocation) -> Bool {
     (database, table) == (other.database, other.table)
       && (cluster == nil || other.cluster == nil || cluster == other.cluster)
@@ -53,6 +59,8 @@ package struct ServedLocation: Hashable, Sendable {
   /// Checks that a store is where it was last served.
   ///
   /// - Throws: ``StoreError/Code/cannotOpen`` if it is not.
+  ///
+  /// A store without a noted location passes: no server has served it yet.
   package static func check(_ connection: any SQLConnection) throws {
     guard let noted = try noted(connection) else { return }
     let actual = try actual(connection)
@@ -94,6 +102,8 @@ extension ServedLocation: CustomStringConvertible {
   /// The stored text.
   var comment: String { "\(Self.prefix) \(self)" }
 
+  /// Reads the stored text.
+  ///
   /// - Returns: nil if the text is not a location.
   init?(comment: String) {
     guard comment.hasPrefix(Self.prefix + " ") else { return nil }

@@ -1,13 +1,19 @@
 import Foundation
 import StoreModel
 
-/// The lock of a server on its store: an advisory lock on a file beside the store's.
+/// The lock of a server on its store: an advisory lock (`flock`) on a file beside the store's.
 ///
-/// The kernel releases it when the process ends in any way.
+/// The file has the store's name and `.lock`. It stays when the lock is released. The kernel
+/// releases the lock when the process ends in any way.
 package final class ServerLock: @unchecked Sendable {
   // Immutable after init and closed once, in deinit.
   private let descriptor: Int32
 
+  /// Takes the lock, and creates its file if there is none.
+  ///
+  /// - Parameter path: the path of the store's file.
+  /// - Throws: ``StoreError/Code/cannotOpen`` if another server holds the lock or the file cannot
+  ///   be created.
   package init(forStoreAt path: String) throws {
     let lockPath = path + ".lock"
     descriptor = open(lockPath, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
@@ -28,6 +34,9 @@ package final class ServerLock: @unchecked Sendable {
   deinit { close(descriptor) }
 
   /// Whether a server holds the lock.
+  ///
+  /// The test takes a shared lock for a moment. It is false if there is no lock file, or if this
+  /// process cannot read it.
   package static func isHeld(forStoreAt path: String) -> Bool {
     let descriptor = open(path + ".lock", O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { return false }

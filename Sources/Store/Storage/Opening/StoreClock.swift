@@ -7,12 +7,16 @@ import Synchronization
 /// Servers that share a store decide by the store's clock only, so that their own clocks do not
 /// matter.
 final class StoreClock: Sendable {
+  /// The offset in milliseconds; positive if the engine's clock is ahead.
   private let milliseconds = Mutex(Int64(0))
 
   /// The seconds by which the engine's clock is ahead.
   var offset: Double { Double(milliseconds.withLock { $0 }) / 1_000 }
 
   /// Compares the clocks, as precisely as one round trip permits.
+  ///
+  /// The engine's time is compared with the middle of the round trip. So the error is at most half
+  /// of the round trip.
   func follow(_ connection: any SQLConnection) throws {
     let before = Timestamp.now.milliseconds
     let time = try connection.first("SELECT \(Self.expression)", []) { $0.integer(0) }

@@ -2,9 +2,17 @@ import CloudKitModel
 import Foundation
 import StoreModel
 
-/// The configuration of an open store.
+/// The configuration of an open store. Changes after opening have no effect.
+///
+/// ```swift
+/// var configuration = StoreConfiguration(role: .server)
+/// configuration.readers = 4
+/// configuration.notificationLog.entries = 1_000
+/// let store = try await SQLStore.open(at: path, configuration: configuration)
+/// ```
 public struct StoreConfiguration: Sendable {
-  /// The role of the process that opens the store.
+  /// The role of the process that opens the store. A tool does not lock the file. Its commits copy
+  /// the log only when it has ``Tuning/logPages`` pages.
   public enum Role: Sendable, Hashable {
     /// The server: only one may have the store open.
     case server
@@ -14,16 +22,18 @@ public struct StoreConfiguration: Sendable {
 
   /// The engine's own settings.
   public struct Tuning: Sendable, Hashable {
-    /// Page cache of each connection, in KiB.
+    /// The page cache of each SQLite connection, in KiB.
     public var cacheKilobytes = 256 * 1024
     /// How long a server checks the checksums of its store's pages before it serves the store, in
     /// seconds. It checks the rest while it serves.
     public var inspectionSeconds = 5.0
     /// The pause between two later checks of some 30 pages, in microseconds.
     var inspectionPause: UInt32 = 8_000
-    /// The memory of the search cache in bytes. The cache holds the keys of fields that are often
-    /// sorted by, at eight bytes for each record, and the records of frequently searched keys, at
-    /// an eighth of a byte for each record of the database. 0 disables it.
+    /// The memory of the search cache in bytes. 0 disables it.
+    ///
+    /// The cache holds the keys of fields that are often sorted by: eight bytes for each record. It
+    /// also holds the records of frequently searched keys: an eighth of a byte for each record of
+    /// the database.
     public var searchCacheBytes = 128 << 20
     /// The size of the write-ahead log, in pages of 4 KiB, at which a thread begins to copy it into
     /// the database. Writes continue meanwhile.
@@ -34,17 +44,20 @@ public struct StoreConfiguration: Sendable {
     /// The number of log entries, some 200 bytes each, that wait in memory to be filed together in
     /// the log's index by subscriber. Up to half as many arrive while they are filed.
     public var unfiledNotifications = 65_536
-    /// How long to wait for another process that is writing.
+    /// The time in milliseconds that a connection waits for another process that is writing. On
+    /// PostgreSQL it limits the wait for a lock.
     public var busyTimeoutMilliseconds = 10_000
-    /// PostgreSQL's time limit for a statement.
+    /// PostgreSQL's time limit for a statement, in milliseconds.
     public var statementTimeoutMilliseconds = 60_000
-    /// How long a writer's transaction may be idle before PostgreSQL ends it, so that a server that
-    /// hangs does not block the others.
+    /// The time in milliseconds that a writer's transaction may be idle before PostgreSQL ends it.
+    /// A server that hangs thus does not block the others for longer.
     public var idleTimeoutMilliseconds = 5_000
 
+    /// Creates the default settings.
     public init() {}
   }
 
+  /// The role of this process. It decides on the lock, the checks and the threads.
   public var role: Role
   /// The most waiting writes; further ones fail with ``StoreError/Code/overloaded``.
   public var waitingWrites = 10_000
@@ -66,6 +79,7 @@ public struct StoreConfiguration: Sendable {
   public var notificationLog = NotificationLogLimits()
   /// The retention of dispatched changes.
   public var changeHistory = ChangeHistoryLimits()
+  /// The engine's own settings.
   public var tuning = Tuning()
   /// The costs by which searches are planned.
   var searchEffort = SearchEffort()
@@ -84,6 +98,7 @@ public struct StoreConfiguration: Sendable {
   /// Makes the identifiers of changes and users; a test may use a seeded generator.
   public var makeUUID: @Sendable () -> UUID = { RandomUUID.make() }
 
+  /// Creates the default configuration for a role.
   public init(role: Role = .server) {
     self.role = role
   }

@@ -24,6 +24,8 @@ extension StoreLocation {
   }
 
   /// The folder of the assets' bytes.
+  ///
+  /// It is nil if the bytes are kept in memory.
   package var assets: String? {
     switch self {
     case .memory: nil
@@ -38,8 +40,10 @@ extension StoreLocation {
     if case .postgreSQL = self { true } else { false }
   }
 
-  /// A connection to inspect a store that a server may have open. Make no changes over it. Nil for
-  /// a store in memory.
+  /// Returns a connection to inspect a store that a server may have open; nil for a store in
+  /// memory. Make no changes over it.
+  ///
+  /// On PostgreSQL, its statements end after 10 seconds.
   func connectToLook() throws -> (any SQLConnection)? {
     switch self {
     case .memory: return nil
@@ -52,10 +56,18 @@ extension StoreLocation {
     }
   }
 
+  /// Opens a connection to the store.
+  ///
   /// - Parameters:
+  ///   - tuning: the engine's settings.
   ///   - damage: records damage of the files.
-  ///   - locksRows: whether other connections may have to wait for its transactions.
-  ///   - serves: whether it is a server's writing connection.
+  ///   - locksRows: whether other connections may have to wait for its transactions. PostgreSQL
+  ///     then ends an idle transaction sooner.
+  ///   - serves: whether it is a server's writing connection. Other processes see such a connection
+  ///     of PostgreSQL, so they know that the store is served.
+  ///   - checkpointPages: the size of the log, in pages, at which commits copy it; nil if they
+  ///     never do. PostgreSQL ignores it.
+  /// - Throws: ``StoreError/Code/cannotOpen`` if the engine cannot open the store.
   package func connect(
     _ tuning: StoreConfiguration.Tuning, damage: StoreDamage? = nil, locksRows: Bool, serves: Bool,
     checkpointPages: Int?

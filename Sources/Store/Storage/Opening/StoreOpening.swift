@@ -3,12 +3,18 @@ import SQLEngine
 import StoreModel
 
 /// The checks and preparations before a store is opened, and the parts of which it is assembled.
+///
+/// `SQLStore` creates one, takes the parts from it in order, and drops it when the threads have
+/// started.
 struct StoreOpening {
+  /// The place of the store.
   let location: StoreLocation
+  /// The configuration of the store to open.
   let configuration: StoreConfiguration
-  /// The lock of the only server that has the store's file open.
+  /// The lock of the only server that has the store's file open; nil for a tool, and for other
+  /// locations.
   let lock: ServerLock?
-  /// Records damage of the files.
+  /// Records damage of the files; nil for a store in memory.
   let damage: StoreDamage?
   /// The part of the file that remains to be checked while the store is served.
   let inspection: StoreInspection?
@@ -35,7 +41,11 @@ struct StoreOpening {
       }
   }
 
-  /// - Returns: the part that remains to be checked; nil if there is none.
+  /// Checks the file's pages against their checksums. The check ends after `inspectionSeconds` for
+  /// a server, and at once for a tool.
+  ///
+  /// - Returns: the part that remains to be checked; nil if there is none, and for a tool.
+  /// - Throws: ``StoreError/Code/corrupt`` if a page is damaged.
   private static func inspect(
     _ path: String, forServing isServer: Bool, by configuration: StoreConfiguration
   ) throws -> StoreInspection? {
@@ -49,13 +59,16 @@ struct StoreOpening {
   /// Whether other servers may serve the store beside this one.
   var isSharedServer: Bool { location.isShared && configuration.role == .server }
 
+  /// The number of writing threads: several for a server on PostgreSQL, otherwise 1.
   var writerCount: Int { isSharedServer ? max(1, configuration.writers) : 1 }
 
-  /// A store in memory has only the writer's connection.
+  /// Whether the store has reading threads. A store in memory has only the writer's connection.
   var hasReaders: Bool { location != .memory && configuration.readers > 0 }
 
   // MARK: Connections
 
+  /// Opens a connection with the store's settings.
+  ///
   /// - Parameters:
   ///   - isReader: whether the connection only reads.
   ///   - locksRows: whether other connections may have to wait for its transactions.
@@ -67,7 +80,14 @@ struct StoreOpening {
       checkpointPages: configuration.role == .tool ? configuration.tuning.logPages : nil)
   }
 
-  /// The connection over which the store is migrated; the first writer takes it.
+  /// Opens the connection over which the store is migrated; the first writer takes it later.
+  ///
+  /// It also renews the log of a file that no server uses. On PostgreSQL it checks and notes the
+  /// store's location (``ServedLocation``).
+  ///
+  /// - Throws: ``StoreError/Code/cannotOpen`` for a store that came from a copy;
+  ///   ``StoreError/Code/newerSchema`` or ``StoreError/Code/olderSchema`` for a schema that this
+  ///   program cannot migrate.
   func firstConnection(applying migrations: [Migration]) throws -> any SQLConnection {
     let first = try connect()
     // If a server is running, it has already renewed the log.
@@ -85,6 +105,7 @@ struct StoreOpening {
 
   // MARK: Parts
 
+  /// Returns the store of the assets' bytes: a folder, or the memory if the location names none.
   func assetFiles() throws -> any AssetStore {
     guard let directory = location.assets else { return MemoryAssetStore() }
     return try FileAssetStore(
@@ -92,6 +113,10 @@ struct StoreOpening {
       use: configuration.role == .tool ? .tool : location.isShared ? .shared : .alone)
   }
 
+  /// Returns the constants of the store's transactions. It reads the key of clients' tokens from
+  /// the store.
+  ///
+  /// - Throws: ``StoreError/Code/corrupt`` if the store has no such key.
   func context(
     over connection: any SQLConnection, quotas: StoreQuotas
   ) throws -> StoreContext {
@@ -112,6 +137,8 @@ struct StoreOpening {
       over: connection, capacity: configuration.tuning.unfiledNotifications)
   }
 
+  /// Returns the part that copies the log into the file; nil unless this is the server of a file.
+  /// Otherwise commits copy the log.
   func checkpointer() -> Checkpointer? {
     guard lock != nil else { return nil }
     return Checkpointer(
@@ -119,6 +146,7 @@ struct StoreOpening {
         start: configuration.tuning.checkpointPages, limit: configuration.tuning.logPages))
   }
 
+  /// Returns the queues of reads and writes. A store without readers has one queue for both.
   func transactions(
     _ context: StoreContext, checkpointer: Checkpointer?, channel: ServerChannel?
   ) -> Transactions {
@@ -131,6 +159,7 @@ struct StoreOpening {
         ? JobQueue(limit: configuration.waitingReads, role: "reads") : writer.queue)
   }
 
+  /// Returns the service of cluster membership; nil unless the store is on PostgreSQL.
   func cluster(
     over connection: any SQLConnection, _ context: StoreContext, threads: ThreadGroup
   ) throws -> ClusterService? {

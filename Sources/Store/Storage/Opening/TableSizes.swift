@@ -9,8 +9,11 @@ package final class TableSizes: Sendable {
   /// The seconds for which a result is valid.
   static let age = 30.0
 
+  /// The last result and the time of its lookup.
   private struct State {
+    /// The last result; nil if there is none or the last lookup failed.
     var known: StoreFileSizes?
+    /// The time at which the last lookup began.
     var looked: ContinuousClock.Instant?
   }
 
@@ -40,6 +43,11 @@ package final class TableSizes: Sendable {
   }
 
   /// The storage used by all tables with their indexes, on all nodes.
+  ///
+  /// `pg_total_relation_size` includes indexes and large values. On Citus, a function of the
+  /// coordinator adds up the sizes of all nodes.
+  ///
+  /// - Parameter isDistributed: whether Citus distributes the tables.
   package static func look(
     over connection: any SQLConnection, isDistributed: Bool
   ) throws -> StoreFileSizes {

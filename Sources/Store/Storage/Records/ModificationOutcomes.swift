@@ -6,6 +6,7 @@ import StoreModel
 /// For records that were prepared outside of the transaction only the versions are stored here, so
 /// that the single writer copies no record; ``recordOutcomes(for:in:tags:)`` combines them.
 struct ModificationOutcomes: Sendable {
+  /// The number of operations.
   private let count: Int
   /// The versions of the prepared records that were written, 0 for all other operations; empty
   /// before the first.
@@ -13,22 +14,30 @@ struct ModificationOutcomes: Sendable {
   /// The outcomes of the other operations; empty before the first.
   private var others: [RecordOutcome] = []
 
-  /// The outcomes of operations that were not reached yet.
+  /// Creates the outcomes of operations that were not reached yet. An operation without a later
+  /// outcome counts as failed.
   init(count: Int) {
     self.count = count
   }
 
+  /// Creates outcomes that are complete.
   init(_ outcomes: [RecordOutcome]) {
     count = outcomes.count
     others = outcomes
   }
 
-  /// Records that the operation's ``RecordCreation`` was written.
+  /// Notes that the operation's ``RecordCreation`` was written.
+  ///
+  /// - Parameters:
+  ///   - version: the version of the new record, above 0.
+  ///   - index: the index of the operation in the request.
   mutating func noteMade(version: Int64, at index: Int) {
     if versions.isEmpty { versions = [Int64](repeating: 0, count: count) }
     versions[index] = version
   }
 
+  /// Notes the outcome of an operation. It replaces an earlier outcome, also that of a written
+  /// ``RecordCreation``.
   mutating func note(_ outcome: RecordOutcome, at index: Int) {
     if others.isEmpty {
       others = [RecordOutcome](repeating: Self.notReached, count: count)
@@ -37,16 +46,19 @@ struct ModificationOutcomes: Sendable {
     others[index] = outcome
   }
 
+  /// Returns whether an operation failed or was not reached.
   func isFailure(at index: Int) -> Bool {
     if !versions.isEmpty, versions[index] > 0 { return false }
     return others.isEmpty || others[index].isFailure
   }
 
-  /// The outcomes for the caller.
+  /// Returns the outcomes for the caller, in the order of the operations. It runs outside of the
+  /// transaction.
   ///
   /// - Parameters:
   ///   - creations: the prepared records of the modification.
   ///   - database: the database of the records.
+  ///   - tags: makes the records' change tags from their versions.
   func recordOutcomes(
     for creations: [RecordCreation?], in database: DatabaseID, tags: ChangeTags
   ) -> [RecordOutcome] {
@@ -62,6 +74,7 @@ struct ModificationOutcomes: Sendable {
     }
   }
 
+  /// The outcome of an operation that was not reached.
   private static let notReached = RecordOutcome.failed(
     ItemFailure(.atomic, "the operation was not reached"))
 }

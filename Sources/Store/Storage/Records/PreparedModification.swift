@@ -4,6 +4,7 @@ import StoreModel
 /// A request to change records, with the parts that were prepared outside of the transaction to
 /// spare the single writer.
 struct PreparedModification: Sendable {
+  /// The request as the caller made it.
   var request: RecordModification
   /// The prepared records of the operations, in their order: nil for an operation without one,
   /// empty if there are none.
@@ -12,6 +13,8 @@ struct PreparedModification: Sendable {
   /// another record there; nil if the transaction must check.
   private(set) var onlyZone: ZoneID?
 
+  /// Prepares a request, on the caller's thread.
+  ///
   /// - Parameter schemas: the cached schemas; without them nothing is prepared.
   init(_ request: RecordModification, by schemas: SchemaCache? = nil) {
     self.request = request

@@ -3,18 +3,33 @@ import StoreModel
 
 /// A record that an operation creates, checked and encoded outside of the transaction by the cached
 /// schema.
+///
+/// The transaction uses it only if the catalog version is still that of ``type``. Otherwise, and
+/// for operations that cannot be prepared, ``RecordModifier`` takes the full path through the
+/// schema. It is a class, so that the writer copies a reference instead of the record.
 final class RecordCreation: Sendable {
   /// The record without its change tag, in its zone as the database names it.
   private let record: Record
+  /// The name of the new record.
   var recordName: String { record.recordID.recordName }
+  /// The record type by which the record was checked.
   let type: SchemaCache.RecordType
+  /// The bytes for the column `content`.
   let content: [UInt8]
+  /// The record's entries in the value index.
   let entries: IndexEntries
 
   /// Prepares a `create` operation.
   ///
-  /// Nil if the operation cannot succeed, which the transaction then reports. Also nil if the
-  /// transaction must check more: the target of a reference, the receipt of an asset, a new field.
+  /// It is nil if the operation cannot succeed; the transaction then reports the reason. It is also
+  /// nil if the transaction must check more: the target of a reference, the receipt of an asset, a
+  /// new field.
+  ///
+  /// - Parameters:
+  ///   - operation: the operation; of another kind it gives nil.
+  ///   - modification: the request, for its user and time.
+  ///   - type: the cached record type.
+  ///   - address: the address of the database.
   init?(
     of operation: RecordOperation, in modification: RecordModification,
     type: SchemaCache.RecordType, at address: DatabaseAddress
@@ -43,7 +58,7 @@ final class RecordCreation: Sendable {
     self.type = type
   }
 
-  /// The record as saved.
+  /// Returns the record as saved.
   func record(taggedWith changeTag: String) -> Record {
     var record = record
     record.recordChangeTag = changeTag
@@ -52,9 +67,12 @@ final class RecordCreation: Sendable {
 }
 
 extension RecordModifier {
-  /// Writes the prepared record of an operation and returns its version. Writes nothing and returns
-  /// nil if none was prepared, if a record of its name exists, or if the full path is needed for
-  /// another reason.
+  /// Writes the prepared record of an operation.
+  ///
+  /// - Returns: the version of the new record. It is nil, and nothing is written, if none was
+  ///   prepared, if a record of its name exists, or if the full path is needed for another reason.
+  /// - Throws: ``ItemFailure/Code/accessDenied`` if the requester may not create records of the
+  ///   type.
   mutating func make(at index: Int, in zone: ZoneModification) throws -> Int64? {
     guard !creations.isEmpty, let creation = creations[index],
       creation.type.catalogVersion == transaction.catalog.version

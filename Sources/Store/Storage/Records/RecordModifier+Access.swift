@@ -4,6 +4,8 @@ import StoreModel
 extension RecordModifier {
   /// Checks that the requester may carry out an operation on a record, or create one if there is
   /// none.
+  ///
+  /// - Throws: ``ItemFailure/Code/accessDenied``, with the reason.
   func checkAccess(of operation: RecordOperation, to current: Record?) throws {
     if operation.kind == .create || current == nil {
       guard operation.kind.mayCreate, let type = operation.recordType,
@@ -20,7 +22,7 @@ extension RecordModifier {
       "record '\(operation.recordID)' cannot be changed or deleted: \(refusal.reason())")
   }
 
-  /// The failure without its record, if the requester may not read that record.
+  /// Returns the failure, without its record if the requester may not read that record.
   func veiled(_ failure: ItemFailure) throws -> ItemFailure {
     guard let record = failure.serverRecord,
       try access(toType: record.recordType).refusal(ofReading: record) != nil
@@ -30,6 +32,7 @@ extension RecordModifier {
     return failure
   }
 
+  /// Returns the requester's access to records of a type.
   private func access(toType name: String) throws -> RecordAccess {
     try AccessPolicy.access(of: modification.caller, toType: name, at: address, in: transaction)
   }

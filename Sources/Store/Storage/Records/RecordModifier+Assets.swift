@@ -7,6 +7,13 @@ extension RecordModifier {
   ///
   /// An asset needs a receipt: of an upload that the same user made for the field, or from
   /// `assets/rereference`. An asset that the field already holds needs none.
+  ///
+  /// - Parameters:
+  ///   - record: the record to be saved. Its assets are replaced by what is stored.
+  ///   - named: the fields that the operation sets.
+  ///   - current: the stored record; nil for a new one.
+  /// - Throws: ``ItemFailure/Code/invalid`` for an asset without a valid receipt, or whose file is
+  ///   gone.
   func settleAssets(
     of record: inout Record, named: [String], over current: StoredRecord?
   ) throws {
@@ -29,13 +36,21 @@ extension RecordModifier {
     }
   }
 
+  /// Returns the failure of an asset, from the rest of its sentence.
   private func failure(_ field: String, _ record: Record, _ text: String) -> ItemFailure {
     ItemFailure(
       .invalid, field: field, "the asset in field '\(field)' of record '\(record.recordID)' \(text)"
     )
   }
 
-  /// The checksum of the file uploaded under the receipt.
+  /// Checks that a receipt fits the asset, and returns the checksum of the file uploaded under the
+  /// receipt.
+  ///
+  /// The receipt must belong to the same user. If the upload named a field, a record type or a
+  /// record, these must be the same.
+  ///
+  /// - Throws: ``ItemFailure/Code/invalid`` for another receipt, or one that has expired after a
+  ///   day.
   private func checkReceipt(
     _ receipt: String, of asset: Asset, field: String, of record: Record
   ) throws -> String {
@@ -67,6 +82,9 @@ extension RecordModifier {
     return checksum
   }
 
+  /// Returns the asset as a record stores it: with its checksum and size, without the receipt.
+  ///
+  /// - Throws: ``ItemFailure/Code/invalid`` if the database does not have the file.
   private func stored(_ checksum: String, field: String, of record: Record) throws -> Asset {
     let size = try AssetTable(transaction: transaction).size(ofChecksum: checksum, in: database)
     guard let size else {

@@ -6,6 +6,12 @@ extension RecordModifier {
   ///
   /// The size of a record and its assets is known only after they are written. Near the quota they
   /// are therefore written under a savepoint, which is rolled back if they are too large.
+  ///
+  /// A save that leaves the database smaller is accepted even above the quota. A modification
+  /// without a quota is not limited.
+  ///
+  /// - Throws: ``ItemFailure/Code/quotaExceeded`` with the quota as its limit, after rolling the
+  ///   save back.
   mutating func saveWithinQuota(
     _ record: Record, named: [String], over current: StoredRecord?, in zone: ZoneModification
   ) throws -> Record {
@@ -41,15 +47,21 @@ extension RecordModifier {
   }
 
   /// An upper bound of the stored size of any record that fits into a request.
+  ///
+  /// It is in bytes. Below the quota by this much, a record without assets needs no savepoint.
   static let largestContent = Int64(2 * ServiceLimits.requestBodySize)
 }
 
 /// The state of a modification when a savepoint was set.
 struct WriteMark {
+  /// The state of the transaction.
   private let written: StoreTransaction.Mark
+  /// The numbers that were not used.
   private let numbers: NumberSupply
+  /// The number of the latest change.
   private let latest: Int64
 
+  /// Takes the present state. Call it before the savepoint is set.
   init(_ modifier: RecordModifier) {
     written = modifier.transaction.mark
     numbers = modifier.numbers

@@ -3,10 +3,20 @@ import SQLEngine
 import StoreModel
 
 extension RecordModifier {
-  /// Checks a record and writes it with all consequences.
+  /// Checks a record and writes it with all consequences: schema, assets, references, index,
+  /// tombstone and change.
   ///
-  /// - Parameter named: the fields that the operation sets, in order. The other fields were checked
-  ///   when they were saved.
+  /// All checks come before the first write.
+  ///
+  /// - Parameters:
+  ///   - record: the record to save, without its new change tag.
+  ///   - named: the fields that the operation sets, in order. The other fields were checked when
+  ///     they were saved.
+  ///   - current: the stored record; nil to create one.
+  ///   - zone: the zone of the record.
+  /// - Returns: the saved record, with its change tag.
+  /// - Throws: ``ItemFailure`` if the record is refused; ``MissingTarget`` if it needs a record
+  ///   that does not exist.
   mutating func save(
     _ record: Record, named: [String], over current: StoredRecord?, in zone: ZoneModification
   ) throws -> Record {
@@ -52,6 +62,9 @@ extension RecordModifier {
   }
 
   /// Deletes a record and, recursively, the holders of `deleteSelf` references to it.
+  ///
+  /// Each deleted record gets a tombstone and a change of its own. A record that is already deleted
+  /// is skipped, so cycles of references end.
   mutating func delete(_ stored: StoredRecord) throws {
     var pending = [stored]
     while let next = pending.popLast() {
@@ -73,8 +86,15 @@ extension RecordModifier {
     }
   }
 
-  /// Converts the named fields to the schema's types. Returns the fields that the schema does not
-  /// have yet.
+  /// Converts the named fields to the schema's types.
+  ///
+  /// - Parameters:
+  ///   - record: the record, whose fields are converted.
+  ///   - named: the fields that the operation sets.
+  ///   - type: the record type; nil if the schema does not have it yet.
+  /// - Returns: the fields that the schema does not have yet, with their types.
+  /// - Throws: ``ItemFailure/Code/invalid`` for a value of another type, or if the encryption
+  ///   differs from the schema's.
   private func fit(
     _ record: inout Record, named: [String], to type: RecordTypeEntry?
   ) throws -> [(String, FieldType)] {
@@ -115,6 +135,10 @@ extension RecordModifier {
   }
 
   /// Checks the targets of a record's references.
+  ///
+  /// A new parent, and the target of a `validate` reference, must exist in the record's zone. The
+  /// target of a `deleteSelf` reference need not exist, but must be in the zone. Other references
+  /// are not checked.
   private func checkReferences(
     of record: Record, named: [String], over current: StoredRecord?, in zone: ZoneModification
   ) throws {
@@ -142,6 +166,9 @@ extension RecordModifier {
     }
   }
 
+  /// Checks that a reference stays in the zone of its record.
+  ///
+  /// - Throws: ``ItemFailure/Code/invalid`` for a reference to another zone.
   private func checkZone(
     of reference: Reference, field: String, of record: Record, is zone: ZoneModification
   ) throws {
@@ -153,6 +180,9 @@ extension RecordModifier {
         + "must stay in its record's zone")
   }
 
+  /// Checks that the target of a reference exists.
+  ///
+  /// - Throws: ``MissingTarget`` if it does not. A later operation of the request may create it.
   private func require(
     _ reference: Reference, field: String, of record: Record, in zone: ZoneModification
   ) throws {
@@ -167,6 +197,10 @@ extension RecordModifier {
           + "which does not exist; save it first or in the same request"))
   }
 
+  /// Checks that a record has not reached the limit of `deleteSelf` references to it
+  /// (`ServiceLimits.deleteSelfReferencesPerTarget`).
+  ///
+  /// - Throws: ``ItemFailure/Code/limitExceeded``.
   private func checkEdgeCount(
     of reference: Reference, field: String, of record: Record, in zone: ZoneModification
   ) throws {
@@ -181,6 +215,14 @@ extension RecordModifier {
       limit: limit)
   }
 
+  /// Writes a record's row, and counts its bytes. For a new record it removes the tombstone of its
+  /// name.
+  ///
+  /// - Parameters:
+  ///   - stored: the record to write.
+  ///   - type: its record type.
+  ///   - version: the number of this change.
+  ///   - current: the row to replace; nil to insert one.
   func write(
     _ stored: StoredRecord, type: RecordTypeEntry, version: Int64, over current: StoredRecord?
   ) throws {
@@ -200,7 +242,13 @@ extension RecordModifier {
       .remove(recordNamed: recordName, inZone: stored.zoneNumber, of: database)
   }
 
-  /// Posts the change, unless the database has no subscription; then the record is not needed.
+  /// Writes the change to the outbox, unless the database has no subscription.
+  ///
+  /// - Parameters:
+  ///   - event: the kind of the change.
+  ///   - record: the record after the change, or before its deletion. It is evaluated only if the
+  ///     change is written.
+  ///   - sequence: the number of the change.
   func post(
     _ event: ChangeEvent, record: @autoclosure () -> Record, sequence: Int64
   ) throws {

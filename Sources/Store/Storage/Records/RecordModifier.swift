@@ -4,20 +4,34 @@ import StoreModel
 /// Carries out one ``RecordModification`` in the writer's transaction.
 ///
 /// Each operation is checked in full before it writes, so that a failed operation has written
-/// nothing.
+/// nothing. Operations are grouped by zone; within a zone they run in their order. In an atomic
+/// request, a failure in a custom zone undoes the zone's other operations by a savepoint, or by
+/// ``SavepointNeeded``.
 struct RecordModifier {
+  /// The request.
   let modification: RecordModification
+  /// The prepared records of the operations; empty if there are none.
   let creations: [RecordCreation?]
+  /// The zone of all operations, if preparing found that each names another record there.
   private let onlyZone: ZoneID?
   let transaction: StoreTransaction
+  /// The address of the request's database.
   let address: DatabaseAddress
+  /// The numbers for versions and changes. What is left goes to the next modification of the
+  /// transaction.
   var numbers: NumberSupply
   /// The number of the latest change; 0 before the first.
   var latest: Int64 = 0
+  /// The outcomes so far.
   private var outcomes: ModificationOutcomes
 
+  /// The request's database.
   var database: DatabaseID { modification.database }
 
+  /// Begins a modification, and draws a number for each operation.
+  ///
+  /// - Throws: ``StoreError/Code/userDeleted`` if the user is being deleted;
+  ///   ``StoreError/Code/notFound`` if there is no such database.
   init(_ prepared: PreparedModification, transaction: StoreTransaction) throws {
     let modification = prepared.request
     try UserDeletionTable(transaction: transaction).refuseDeleted(
@@ -32,7 +46,10 @@ struct RecordModifier {
     outcomes = ModificationOutcomes(count: modification.operations.count)
   }
 
-  /// Carries out the operations.
+  /// Carries out the operations. Failures of single operations are in the outcomes.
+  ///
+  /// - Returns: an outcome for each operation.
+  /// - Throws: ``SavepointNeeded`` if changes must be undone for which no savepoint was set.
   mutating func run() throws -> ModificationOutcomes {
     for batch in batches() {
       let failure = "there is no zone '\(batch.zoneID)'; create it first"
@@ -58,8 +75,8 @@ struct RecordModifier {
     var hasFailure = false
   }
 
-  /// The operations by zone, in order; an operation on a record that an earlier one names is
-  /// refused.
+  /// Groups the operations by zone, in order. An operation on a record that an earlier operation
+  /// names is refused.
   private mutating func batches() -> [Batch] {
     if let zoneID = onlyZone {
       return [
@@ -96,6 +113,8 @@ struct RecordModifier {
     return batches
   }
 
+  /// Carries out the operations on one zone, and raises the zone's version to the latest change.
+  ///
   /// - Throws: ``SavepointNeeded`` if an atomic batch without a savepoint fails.
   private mutating func run(_ batch: Batch, zoneNumber: Int64) throws {
     // A failed operation has written nothing, so one alone needs no savepoint.
@@ -133,10 +152,13 @@ struct RecordModifier {
       latest
   }
 
+  /// Returns whether an operation has failed so far.
   private func failed(_ index: Int) -> Bool { outcomes.isFailure(at: index) }
 
   /// Carries out the zone's operations in order. An operation that needs a record which a later one
   /// may create waits for that one.
+  ///
+  /// For example, a record may refer to a parent that a later operation of the request creates.
   private mutating func perform(_ zone: inout ZoneModification) throws {
     for index in zone.indexes {
       zone.reached = index
@@ -168,7 +190,7 @@ struct RecordModifier {
     }
   }
 
-  /// Whether a later or waiting operation may create this record.
+  /// Returns whether a later or waiting operation may create this record.
   private func isAhead(_ recordName: String, in zone: ZoneModification) -> Bool {
     let index = zone.indexes.first {
       modification.operations[$0].recordID.recordName == recordName
@@ -176,6 +198,10 @@ struct RecordModifier {
     return index.map { $0 > zone.reached || zone.waits($0) } ?? false
   }
 
+  /// Carries out one operation by the full path, which reads the stored record and the schema.
+  ///
+  /// - Returns: the outcome of an operation that succeeded.
+  /// - Throws: ``ItemFailure`` or ``MissingTarget`` for an operation that failed.
   private mutating func perform(
     at index: Int, in zone: ZoneModification
   ) throws -> RecordOutcome {
@@ -200,7 +226,9 @@ struct RecordModifier {
 
 /// The state of one zone's share of a request.
 struct ZoneModification {
+  /// The zone's name, as the database names it.
   let zoneID: ZoneID
+  /// The zone's number in its database.
   let zoneNumber: Int64
   /// The indexes of the operations in the request, in order.
   let indexes: [Int]
@@ -218,17 +246,20 @@ struct ZoneModification {
     self.hasFailure = hasFailure
   }
 
+  /// Returns whether an operation waits for a record.
   func waits(_ index: Int) -> Bool {
     waiting.values.contains { $0.contains(index) }
   }
 }
 
-/// Changes must be undone for which no savepoint was set: the transaction must be repeated with
-/// savepoints.
+/// An error of an atomic request whose changes must be undone, though no savepoint was set. The
+/// writer repeats the transaction with savepoints.
 struct SavepointNeeded: Error {}
 
-/// A record needs another record that does not exist.
+/// An error of an operation that needs a record which does not exist.
 struct MissingTarget: Error {
+  /// The name of the missing record, in the zone of the operation.
   var recordName: String
+  /// The operation's failure, if no other operation creates the record.
   var failure: ItemFailure
 }

@@ -3,16 +3,33 @@ import StoreModel
 
 /// The effect of an operation on a record, before the schema and other records are checked.
 enum RecordDecision: Equatable {
+  /// Save this record, new or changed.
   case save(Record)
+  /// Delete the stored record.
   case delete
-  /// There is nothing to delete.
+  /// Do nothing: there is no record to delete, and the operation permits that.
   case nothing
 }
 
 extension RecordOperation {
   /// Decides by the stored record with the operation's record ID.
   ///
-  /// The record to save has no change tag yet.
+  /// | kind | no record | a record |
+  /// | --- | --- | --- |
+  /// | `create` | save | fails: `exists` |
+  /// | `update`, `replace` | fails: `notFound` | save, if the change tag is the record's |
+  /// | `forceUpdate`, `forceReplace` | save | save |
+  /// | `delete` | fails: `notFound` | delete, if the change tag is the record's |
+  /// | `forceDelete` | nothing | delete |
+  ///
+  /// An update keeps the fields that it does not name. A replacement removes them. The record to
+  /// save has no change tag yet.
+  ///
+  /// - Parameters:
+  ///   - current: the stored record; nil if there is none.
+  ///   - modification: the request, for its user and time.
+  /// - Throws: ``ItemFailure/Code/conflict`` with the stored record if the change tag is another
+  ///   one; also the failures of the table, and those of an invalid operation.
   func decision(
     on current: Record?, in modification: RecordModification
   ) throws(ItemFailure) -> RecordDecision {
@@ -38,6 +55,9 @@ extension RecordOperation {
     }
   }
 
+  /// Returns the stored record.
+  ///
+  /// - Throws: ``ItemFailure/Code/notFound`` if there is none.
   private func existing(_ current: Record?) throws(ItemFailure) -> Record {
     guard let current else {
       throw ItemFailure(.notFound, "there is no record '\(recordID)'")
@@ -45,6 +65,9 @@ extension RecordOperation {
     return current
   }
 
+  /// Checks that the operation has the stored record's change tag.
+  ///
+  /// - Throws: ``ItemFailure/Code/conflict`` with the stored record.
   private func checkTag(of current: Record) throws(ItemFailure) {
     guard recordChangeTag != current.recordChangeTag else { return }
     let given = recordChangeTag.map { "has the change tag '\($0)'" } ?? "has no change tag"
@@ -55,6 +78,9 @@ extension RecordOperation {
       serverRecord: current)
   }
 
+  /// Returns the record that the operation creates. Fields without a value are left out.
+  ///
+  /// - Throws: ``ItemFailure/Code/invalid`` without a record type, or if the name is not permitted.
   private func created(in modification: RecordModification) throws(ItemFailure) -> Record {
     guard let recordType else {
       throw ItemFailure(
@@ -73,7 +99,10 @@ extension RecordOperation {
     return record
   }
 
-  /// Names with `_` are the system's, except the name of the user's own record.
+  /// Checks the name of a new record. Names that begin with `_` are the system's, except the name
+  /// of the user's own record.
+  ///
+  /// - Throws: ``ItemFailure`` for a name that is not permitted.
   private func checkName(
     forType recordType: String, in modification: RecordModification
   ) throws(ItemFailure) {
@@ -85,6 +114,9 @@ extension RecordOperation {
     }
   }
 
+  /// Returns the stored record with the operation's changes. A field whose value is nil is removed.
+  ///
+  /// - Throws: ``ItemFailure/Code/invalid`` for another record type.
   private func changed(
     _ current: Record, in modification: RecordModification
   ) throws(ItemFailure) -> Record {
@@ -115,6 +147,7 @@ extension RecordOperation {
 }
 
 extension RecordModification {
+  /// The user, the device and the time of the request, as records store them.
   fileprivate var stamp: Record.Stamp {
     Record.Stamp(
       timestamp: timestamp, userRecordName: origin.userRecordName, deviceID: origin.deviceID)

@@ -2,11 +2,19 @@ import CloudKitModel
 import Foundation
 import StoreModel
 
-/// Records: saving, fetching and queries.
+/// The service for records: saving, fetching and queries.
+///
+/// A modification is prepared on the caller's side of the queue, and written under the lock of its
+/// database.
 struct RecordService: RecordReading, RecordWriting {
   let transactions: Transactions
+  /// The costs by which queries are planned.
   let searchEffort: SearchEffort
 
+  /// Carries out the operations of a request in one write, and returns an outcome for each.
+  ///
+  /// Records to be created are checked and encoded before the write. A repeated request is
+  /// recognized by its ID (``RepeatableModification``).
   func modifyRecords(
     _ modification: RecordModification
   ) async throws -> [RecordOutcome] {
@@ -20,6 +28,8 @@ struct RecordService: RecordReading, RecordWriting {
       for: prepared.creations, in: modification.database, tags: transactions.context.changeTags)
   }
 
+  /// Returns the records with these IDs in the order of the IDs; nil for a record or zone that does
+  /// not exist. All records are from one snapshot.
   func records(
     _ recordIDs: [RecordID], in database: DatabaseID
   ) async throws -> [Record?] {
@@ -39,6 +49,7 @@ struct RecordService: RecordReading, RecordWriting {
     }
   }
 
+  /// Returns the access of a caller to records of these types, by the current grants.
   func access(
     of caller: Caller, toTypes names: Set<String>, in database: DatabaseID
   ) async throws -> [String: RecordAccess] {

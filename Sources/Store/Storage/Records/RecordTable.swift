@@ -4,12 +4,15 @@ import StoreModel
 
 /// The records of databases, by their numbers.
 ///
-/// A record's number is that of the change that created it. It identifies the record in the value
-/// index, never changes and is never reused.
+/// A record's number is that of the change that created it. The number identifies the record in the
+/// value index. It never changes and is never reused.
 struct RecordTable {
   let transaction: StoreTransaction
   private var connection: any SQLConnection { transaction.connection }
 
+  /// `version` is the number of the record's latest change. `content` has everything else of the
+  /// record but its name, its type and its zone (``RowEncoder/encodeContent(of:)``). A save reads
+  /// and replaces it as a whole.
   static let definition = [
     """
     CREATE TABLE records (
@@ -22,7 +25,8 @@ struct RecordTable {
     """,
   ]
 
-  /// Created after other tables.
+  /// The index by which change feeds read a zone. It is created after other tables. It has the
+  /// type, so a feed that wants some types only skips other records without reading them.
   static let versionIndex = [
     """
     CREATE INDEX records_by_version
@@ -30,12 +34,13 @@ struct RecordTable {
     """
   ]
 
+  /// Selects the record of a name in a zone.
   private static let selectionByName =
     StoredRecord.selection + " WHERE database_id = $1 AND zone_number = $2 AND record_name = $3"
 
   // MARK: Reading
 
-  /// The record of a row.
+  /// Returns the record of a name in a zone; nil if there is none.
   func record(_ row: StoredRecord.Row, in database: DatabaseID) throws -> StoredRecord {
     let recordID = RecordID(
       recordName: row.recordName,
@@ -52,7 +57,9 @@ struct RecordTable {
       contentSize: row.content.count)
   }
 
-  /// The record with a number from an index.
+  /// Returns the record with a number from an index.
+  ///
+  /// - Throws: ``StoreError/Code/corrupt`` if there is none.
   func record(numbered number: Int64, in database: DatabaseID) throws -> StoredRecord {
     guard let record = try existingRecord(numbered: number, in: database) else {
       throw StoreError(.corrupt, "an index names record \(number), which does not exist")
@@ -69,6 +76,13 @@ struct RecordTable {
   }
 
   /// The numbers of records that name a user, as ``StoreTransaction`` finds them.
+  ///
+  /// - Parameters:
+  ///   - user: the user's record name.
+  ///   - number: the record number after which the scan begins.
+  ///   - count: the most records to scan.
+  ///   - limit: the most records to return.
+  /// - Returns: the records found, and the last number scanned; nil if no records are left.
   func naming(
     _ user: String, after number: Int64, examining count: Int64, limit: Int64 = .max,
     in database: DatabaseID
@@ -88,6 +102,7 @@ struct RecordTable {
     ).map { try record($0, in: database) }
   }
 
+  /// Returns whether a zone has a record of a name. It reads no content.
   func contains(
     _ recordName: String, inZone zoneNumber: Int64, of database: DatabaseID
   ) throws -> Bool {
@@ -128,9 +143,13 @@ struct RecordTable {
     ).map { try record($0, in: database) }
   }
 
-  /// The changes between two versions, both exclusive, for a feed.
+  /// Returns the changes between two versions, both exclusive, for a change feed.
   ///
-  /// - Parameter order: `ASC` or `DESC`.
+  /// - Parameters:
+  ///   - low: the version after which changes are wanted.
+  ///   - high: the version before which changes are wanted.
+  ///   - order: `ASC` or `DESC`, by version.
+  ///   - limit: the most changes.
   func candidates(
     inZone zone: Int64, of database: DatabaseID, above low: Int64, below high: Int64,
     order: String, limit: Int
@@ -151,7 +170,8 @@ struct RecordTable {
     }
   }
 
-  /// The records of a zone that were saved after a version, in the order of their versions.
+  /// Returns the records of a zone that were saved after a version, in the order of their versions.
+  /// They are of all types.
   func rows(
     changedAfter version: Int64, inZone zone: Int64, of database: DatabaseID, limit: Int
   ) throws -> [StoredRecord.Row] {
@@ -166,7 +186,12 @@ struct RecordTable {
       ], StoredRecord.Row.init)
   }
 
-  /// The records of a field in the value index, in its order, with their keys.
+  /// Returns the records of a field in the value index, in its order, with their keys.
+  ///
+  /// - Parameters:
+  ///   - field: the number of the field.
+  ///   - position: the entry after which the rows begin.
+  ///   - limit: the most rows.
   func rows(
     indexedBy field: Int64, after position: TypeScan.Position, limit: Int
   ) throws -> [(row: StoredRecord.Row, key: [UInt8])] {
@@ -188,7 +213,9 @@ struct RecordTable {
 
   // MARK: Writing
 
-  /// Inserts a prepared record; false if there is one of its name.
+  /// Inserts a prepared record. Its number is its version.
+  ///
+  /// - Returns: false if the zone has a record of its name.
   func insert(
     _ creation: RecordCreation, version: Int64, inZone zoneNumber: Int64, of database: DatabaseID
   ) throws -> Bool {
@@ -211,6 +238,12 @@ struct RecordTable {
   }
 
   /// Inserts a record whose name is not in use.
+  ///
+  /// - Parameters:
+  ///   - stored: the record with its number and zone.
+  ///   - typeNumber: the number of its record type.
+  ///   - content: the encoded content.
+  ///   - version: the number of the change that creates it.
   func insert(
     _ stored: StoredRecord, ofType typeNumber: Int64, content: [UInt8], version: Int64,
     in database: DatabaseID
@@ -228,7 +261,7 @@ struct RecordTable {
       ])
   }
 
-  /// Replaces a stored record.
+  /// Replaces the content and the version of a stored record. Its name, type and zone never change.
   func update(
     _ stored: StoredRecord, content: [UInt8], version: Int64, in database: DatabaseID
   ) throws {
@@ -243,13 +276,16 @@ struct RecordTable {
       ])
   }
 
-  /// Removes a record; false if there is none.
+  /// Deletes a record's row.
+  ///
+  /// - Returns: false if there is none.
   func remove(_ number: Int64, of database: DatabaseID) throws -> Bool {
     try connection.run(
       "DELETE FROM records WHERE database_id = $1 AND record_number = $2",
       [.integer(database.rawValue), .integer(number)]) == 1
   }
 
+  /// Deletes all records of a zone.
   func removeAll(inZone zoneNumber: Int64, of database: DatabaseID) throws {
     try connection.run(
       "DELETE FROM records WHERE database_id = $1 AND zone_number = $2",
@@ -258,5 +294,6 @@ struct RecordTable {
 }
 
 extension StoredRecord {
+  /// Selects the columns of ``Row``. The caller appends a condition.
   static let selection = "SELECT \(columns) FROM records"
 }

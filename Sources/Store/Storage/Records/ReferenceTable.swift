@@ -2,7 +2,12 @@ import CloudKitModel
 import SQLEngine
 import StoreModel
 
-/// The `deleteSelf` references, by their targets.
+/// The `deleteSelf` references, by their targets. A deletion finds the records to delete with its
+/// record here (``RecordTable/holders(ofReferencesTo:inZone:of:)``).
+///
+/// `target_name` is the name of the target, which need not exist. `holder_number` is the number of
+/// the record with the reference. Both are in the same zone. A record with several references to
+/// one target has one row.
 struct ReferenceTable {
   let transaction: StoreTransaction
   private var connection: any SQLConnection { transaction.connection }
@@ -37,6 +42,8 @@ struct ReferenceTable {
   }
 
   /// The number of references to the record of this name.
+  ///
+  /// It counts the records that refer to the target.
   func count(to target: String, inZone zone: Int64, of database: DatabaseID) throws -> Int64? {
     try connection.first(
       """
@@ -46,12 +53,14 @@ struct ReferenceTable {
     ) { $0.integer(0) }
   }
 
+  /// Removes all references of a zone that is deleted.
   func removeAll(inZone zone: Int64, of database: DatabaseID) throws {
     try connection.run(
       "DELETE FROM reference_edges WHERE database_id = $1 AND zone_number = $2",
       [.integer(database.rawValue), .integer(zone)])
   }
 
+  /// The arguments of a row: its primary key.
   private func edge(
     to target: String, of stored: StoredRecord, in database: DatabaseID
   ) -> [SQLValue] {

@@ -2,13 +2,14 @@ import CloudKitModel
 import SQLEngine
 import StoreModel
 
-/// A record with the store's numbers.
+/// A record with the numbers that the store gives it.
 struct StoredRecord {
-  /// Identifies the record in the value index; never changes and is never reused.
+  /// The record's number: it identifies the record in the value index. It never changes and is
+  /// never reused.
   var number: Int64
   var zoneNumber: Int64
   var record: Record
-  /// Bytes of the stored record; 0 before it is written.
+  /// The size of the stored content in bytes; 0 before it is written.
   var contentSize = 0
 
   /// The columns of ``Row``, in its order.
@@ -17,7 +18,8 @@ struct StoredRecord {
     records.version, records.content
     """
 
-  /// A row of a record.
+  /// A row of a record, whose content is not decoded. A search decodes only the fields that it
+  /// needs.
   struct Row {
     var number: Int64
     var zoneNumber: Int64
@@ -26,6 +28,7 @@ struct StoredRecord {
     var version: Int64
     var content: [UInt8]
 
+    /// Reads the columns of ``StoredRecord/columns``.
     init(_ row: any SQLRow) {
       number = row.integer(0)
       zoneNumber = row.integer(1)

@@ -3,6 +3,12 @@ import SQLEngine
 import StoreModel
 
 /// The operations of named requests that were carried out.
+///
+/// A client that gets no answer sends its request again, with the same ID. The table shows which
+/// operations the first attempt carried out. Rows are kept for ``Retention/answeredRequests``.
+///
+/// `answered` is the time of the latest attempt, in milliseconds since 1970. `done` has a byte for
+/// each operation.
 struct AnsweredRequestTable {
   let transaction: StoreTransaction
   private var connection: any SQLConnection { transaction.connection }
@@ -17,8 +23,8 @@ struct AnsweredRequestTable {
     "CREATE INDEX answered_requests_by_age ON answered_requests (answered)",
   ]
 
-  /// For each operation of a request, 1 if it was carried out and 0 if not; nil if the request was
-  /// not answered.
+  /// Returns a byte for each operation of a request: 1 if it was carried out and 0 if not. It is
+  /// nil if the request was not answered.
   func done(in request: AnsweredRequest) throws -> [UInt8]? {
     try connection.first(
       """
@@ -28,7 +34,8 @@ struct AnsweredRequestTable {
     ) { $0.bytes(0) }
   }
 
-  /// Stores which operations of a request were carried out.
+  /// Stores which operations of a request were carried out. It replaces what an earlier attempt
+  /// stored.
   func keep(_ done: [UInt8], of request: AnsweredRequest, at timestamp: Timestamp) throws {
     try connection.run(
       """
@@ -39,7 +46,10 @@ struct AnsweredRequestTable {
       """, request.key + [.integer(timestamp.milliseconds), .bytes(done)])
   }
 
-  /// Requests that were answered before a time, the oldest first.
+  /// Returns requests that were answered before a time, the oldest first, at most
+  /// ``Retention/batch``.
+  ///
+  /// - Parameter horizon: the time in milliseconds since 1970.
   func old(before horizon: Int64) throws -> [AnsweredRequest] {
     try connection.rows(
       """
@@ -62,18 +72,22 @@ struct AnsweredRequestTable {
   }
 }
 
-/// Identifies an answered request.
+/// The identity of an answered request. Users choose their request IDs independently.
 struct AnsweredRequest: InDatabase {
   var database: DatabaseID
+  /// The record name of the user who made the request.
   var requester: String
+  /// The ID that the client chose.
   var requestID: String
 
+  /// The arguments for the primary key.
   fileprivate var key: [SQLValue] {
     [.integer(database.rawValue), .text(requester), .text(requestID)]
   }
 }
 
 extension AnsweredRequest {
+  /// Reads database, requester and request ID.
   fileprivate init(row: any SQLRow) {
     self.init(
       database: DatabaseID(rawValue: row.integer(0)), requester: row.text(1),

@@ -3,6 +3,9 @@ import SQLEngine
 import StoreModel
 
 /// A modification that may have a request ID, in the writer's transaction.
+///
+/// The request ID makes a request safe to repeat after a lost answer: no operation is carried out
+/// twice.
 struct RepeatableModification {
   private let prepared: PreparedModification
   private let transaction: StoreTransaction
@@ -17,6 +20,11 @@ struct RepeatableModification {
   ///
   /// The transaction of the change stores which operations succeeded; the records of a repeated
   /// answer are read again.
+  ///
+  /// Operations that failed are tried again. A request without an ID is carried out as it is.
+  ///
+  /// - Returns: an outcome for each operation. All are ``ItemFailure/Code/invalid`` if the ID was
+  ///   used for a request with another number of operations.
   func run() throws -> ModificationOutcomes {
     let modification = prepared.request
     guard let requestID = modification.requestID else { return try modify(prepared) }
@@ -57,12 +65,17 @@ struct RepeatableModification {
     return ModificationOutcomes(outcomes)
   }
 
+  /// Carries out a modification.
   private func modify(_ modification: PreparedModification) throws -> ModificationOutcomes {
     var change = try RecordModifier(modification, transaction: transaction)
     return try change.run()
   }
 
-  /// The outcome of an operation that an earlier request carried out.
+  /// Returns the outcome of an operation that an earlier attempt carried out. For a save it has the
+  /// record as it is now.
+  ///
+  /// The outcome is ``ItemFailure/Code/notFound`` if the record was deleted since, and
+  /// ``ItemFailure/Code/accessDenied`` if the caller may no longer read it.
   private func repeatedOutcome(
     of operation: RecordOperation, in modification: RecordModification
   ) throws -> RecordOutcome {

@@ -2,12 +2,12 @@ import CloudKitModel
 import SQLEngine
 import StoreModel
 
-/// Times of retention.
+/// The times of retention that are not configurable.
 enum Retention {
-  /// For deletions of subscriptions. Also for finished deliveries, refused pushes and former
-  /// devices, unless the notification log is kept for longer.
+  /// The retention of deletions of subscriptions: 30 days. It is also that of finished deliveries,
+  /// refused pushes and former devices, unless the notification log is kept for longer.
   static let milliseconds: Int64 = 30 * 24 * 60 * 60 * 1000
-  /// For named requests: a day longer than clients repeat one.
+  /// The retention of named requests: 8 days, one more than clients repeat a request.
   static let answeredRequests: Int64 = 8 * 24 * 60 * 60 * 1000
   /// The most rows deleted in one write, so that other writes do not wait long.
   static let batch: Int64 = 500
@@ -23,15 +23,23 @@ struct MaintenanceService: Maintenance {
   let changeHistory: ChangeHistoryService
   let assets: AssetService
   let userDeletion: UserDeletionService
+  /// The limits that servers count together; nil if one server uses the store alone.
   let limits: StoreLimits?
 
-  /// Deletes what has passed its retention: log entries and their marks beyond
-  /// ``StoreConfiguration/notificationLog``, finished deliveries after 30 days or with the log,
-  /// expired tokens, tombstones beyond ``StoreConfiguration/deletionRetention``, and assets that no
-  /// record holds.
+  /// Deletes what has passed its retention, in this order:
   ///
-  /// It works in small writes, so that other writes do not wait. Deletions stay when a later one
-  /// fails. A delivery is deleted with its log entry, finished or not.
+  /// 1. log entries and their marks beyond ``StoreConfiguration/notificationLog``
+  /// 2. finished deliveries, refused pushes and former devices, after 30 days or with the log
+  /// 3. dispatched changes beyond ``StoreConfiguration/changeHistory``
+  /// 4. named requests, deletions of subscriptions, expired tokens and sessions
+  /// 5. tombstones beyond ``StoreConfiguration/deletionRetention``
+  /// 6. assets that no record holds, hashes of deleted users, and shared limits
+  ///
+  /// It works in small writes of up to ``Retention/batch`` rows, so that other writes do not wait.
+  /// Deletions stay when a later one fails. A delivery is deleted with its log entry, finished or
+  /// not.
+  ///
+  /// - Parameter timestamp: the present time.
   func trim(at timestamp: Timestamp) async throws {
     let horizon = timestamp.milliseconds - Retention.milliseconds
     let limits = configuration.notificationLog
@@ -87,24 +95,30 @@ struct MaintenanceService: Maintenance {
     try await self.limits?.sweep()
   }
 
+  /// Takes the next step of the user deletions under way; see ``UserDeletionService``.
   func continueUserDeletion(at timestamp: Timestamp) async throws -> UserDeletion? {
     try await userDeletion.continueUserDeletion(at: timestamp)
   }
 }
 
 extension MaintenanceService {
+  /// Deletes log entries in batches, until `find` finds no more.
   private func dropEntries(
     _ find: @escaping @Sendable (StoreTransaction) throws -> [TrimmedChange]
   ) async throws {
     try await transactions.inBatches(find, drop: { try LogTrimming(in: $0).drop(entries: $1) })
   }
 
+  /// Deletes marks in batches, until `find` finds no more.
   private func dropMarks(
     _ find: @escaping @Sendable (StoreTransaction) throws -> [TrimmedChange]
   ) async throws {
     try await transactions.inBatches(find, drop: { try LogTrimming(in: $0).drop(marks: $1) })
   }
 
+  /// Deletes expired device tokens, web auth tokens and console sessions, in one write.
+  ///
+  /// - Parameter now: the present time in milliseconds since 1970.
   private func dropExpiredTokens(at now: Int64) async throws {
     try await transactions.writeDevices { transaction, orders in
       try DeviceTable(transaction: transaction).dropExpired(at: now, ordering: &orders)
@@ -114,15 +128,18 @@ extension MaintenanceService {
   }
 }
 
-/// The newest forgotten change in a database.
+/// The version of the newest forgotten change in a database. A reader with an older position starts
+/// from the beginning.
 struct ForgottenVersion: InDatabase {
   var database: DatabaseID
   var version: Int64
 
+  /// Reads database and version.
   init(row: any SQLRow) {
     database = DatabaseID(rawValue: row.integer(0))
     version = row.integer(1)
   }
 
+  /// The arguments `$1` and `$2` of a statement: database and version.
   var arguments: [SQLValue] { [.integer(database.rawValue), .integer(version)] }
 }

@@ -4,13 +4,18 @@ import StoreModel
 /// A connection's cache of data that never changes once stored, and of schemas, which are read
 /// again when their version changes.
 ///
-/// It is filled while a transaction runs, so it is emptied when a transaction is rolled back.
+/// It is filled while a transaction runs, so it is emptied when a transaction is rolled back. Each
+/// reading or writing thread has a catalog of its own, so it needs no lock.
 final class Catalog {
+  /// The addresses of databases by their numbers. An address never changes.
   var addresses: [DatabaseID: DatabaseAddress] = [:]
   /// Whether databases have subscriptions, with the subscription versions at which that was read.
   var subscribed: [DatabaseID: (version: Int64, isSubscribed: Bool)] = [:]
+  /// The names of zones by their numbers. A number is never given to another zone.
   var zoneIDs: [ZoneKey: ZoneID] = [:]
+  /// The record types by their names, without dropped ones.
   var types: [RecordTypeKey: RecordTypeEntry] = [:]
+  /// The record types by their numbers, with dropped ones: records and tombstones have the numbers.
   var typesByNumber: [Int64: RecordTypeEntry] = [:]
   /// The numbers of delivery routes.
   var routes: [DeliveryRoute: DeliveryRoute.ID] = [:]
@@ -35,17 +40,21 @@ final class Catalog {
     version = nil
   }
 
+  /// The key of a zone: its number in a database.
   struct ZoneKey: Hashable {
     var database: DatabaseID
+    /// The zone's number, which is unique in its database only.
     var number: Int64
   }
 
+  /// The key of a record type: its name in the schema of an environment.
   struct RecordTypeKey: Hashable {
     var container: String
     var environment: ContainerEnvironment
     var name: String
   }
 
+  /// The key of a user's custom roles in the schema of an environment.
   struct MemberKey: Hashable {
     var container: String
     var environment: ContainerEnvironment

@@ -8,6 +8,7 @@ import StoreModel
 /// before the commit, all of it is written and cleared. So no job reads a zone or the value index
 /// without these writes.
 struct GatheredWrites {
+  /// The name of a zone in a database: the key of a lookup that modifications share.
   struct ZonePlace: Hashable {
     var zoneID: ZoneID
     var database: DatabaseID
@@ -20,20 +21,25 @@ struct GatheredWrites {
     fileprivate var numbers: [DatabaseID: NumberSupply]
   }
 
+  /// The rows of the value index to insert and delete.
   var index = IndexChanges()
-  /// The latest change of each zone.
+  /// The version of the latest change of each changed zone. The zone's row gets it before the
+  /// commit.
   var zoneVersions: [Catalog.ZoneKey: Int64] = [:]
   /// Numbers that were drawn and not yet used.
   var numbers: [DatabaseID: NumberSupply] = [:]
+  /// The numbers of zones that were looked up. A missing zone is looked up again.
   var zoneNumbers: [ZonePlace: Int64] = [:]
   /// Zones known to have no tombstones.
   var zonesWithoutTombstones: Set<Catalog.ZoneKey> = []
 
-  /// The number of index changes at which they are written.
+  /// The number of index changes at which they are written. It bounds the memory of a large commit.
   private static let indexLimit = 100_000
 
+  /// Whether the changes must be written before the next job, because of the limit.
   var isFull: Bool { index.count >= Self.indexLimit }
 
+  /// The present state, for ``restore(_:)`` after a rollback to a savepoint.
   var mark: Mark { Mark(index: index.mark, zoneVersions: zoneVersions, numbers: numbers) }
 
   /// Drops the writes gathered since the mark, after its savepoint was rolled back. The rollback
@@ -45,6 +51,7 @@ struct GatheredWrites {
     zonesWithoutTombstones.removeAll(keepingCapacity: true)
   }
 
+  /// Drops everything, after it was written. The memory is kept for the next jobs.
   mutating func removeAll() {
     index.removeAll()
     zoneVersions.removeAll(keepingCapacity: true)
@@ -55,21 +62,31 @@ struct GatheredWrites {
 }
 
 extension StoreTransaction {
-  /// Writes what was gathered. Do not call it under a savepoint that was set after gathering began.
+  /// Writes what was gathered: the versions of zones, then the value index. Then it clears the
+  /// gathered state.
+  ///
+  /// Do not call it under a savepoint that was set after gathering began: a rollback to it would
+  /// lose writes of earlier jobs.
   func writeGathered() throws {
     try ZoneTable(transaction: self).raiseVersions(gathered.zoneVersions)
     try ValueIndexTable(transaction: self).apply(gathered.index)
     gathered.removeAll()
   }
 
-  /// The numbers for a modification, which returns unused ones to ``GatheredWrites/numbers``.
+  /// Returns a supply with at least `count` numbers for a modification. It begins with the numbers
+  /// that an earlier modification of the transaction left.
+  ///
+  /// The modification returns unused numbers to ``GatheredWrites/numbers``.
+  ///
+  /// - Throws: the errors of ``DatabaseTable/draw(_:from:)``.
   func numbers(of database: DatabaseID, count: Int) throws -> NumberSupply {
     var numbers = gathered.numbers[database] ?? NumberSupply(of: database)
     try numbers.reserve(count, from: self)
     return numbers
   }
 
-  /// The number of a zone, looked up once for all modifications of the transaction.
+  /// Returns the number of a zone; nil if the database has no such zone. The number is looked up
+  /// once for all modifications of the transaction.
   func sharedZoneNumber(of zoneID: ZoneID, in database: DatabaseID) throws -> Int64? {
     let place = GatheredWrites.ZonePlace(zoneID: zoneID, database: database)
     if let known = gathered.zoneNumbers[place] { return known }

@@ -5,18 +5,22 @@
 /// failure the next commits have savepoints: a caller who fails repeatedly costs the others at most
 /// one repeated run in ``caution`` commits.
 struct SavepointPolicy {
+  /// The number of commits with savepoints after a commit that needed them.
   static let caution = 64
 
+  /// The number of next commits that have savepoints.
   private var cautiousCommits = 0
 
-  /// Whether the next commit omits savepoints.
+  /// Returns whether the next commit omits savepoints. Call it once for each attempt to commit,
+  /// since it counts the calls.
   mutating func nextOmitsSavepoints() -> Bool {
     guard cautiousCommits > 0 else { return true }
     cautiousCommits -= 1
     return false
   }
 
-  /// A commit without savepoints had to be repeated.
+  /// Notes that a commit without savepoints had to be repeated. The next ``caution`` commits then
+  /// have them.
   mutating func wereNeeded() {
     cautiousCommits = Self.caution
   }

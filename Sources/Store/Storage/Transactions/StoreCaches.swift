@@ -1,28 +1,31 @@
-/// What a connection keeps beyond its transactions, and what becomes of it when a transaction ends.
+/// The caches of a connection, which outlive its transactions.
 ///
-/// | cache | belongs to | is updated | when a commit fails or a transaction is rolled back |
-/// | --- | --- | --- | --- |
-/// | ``Catalog`` | the connection | while the transaction runs | is emptied |
-/// | ``NotificationTail`` | the store | after the commit | is unchanged |
-/// | ``SearchCache`` | the readers | in read transactions, by versions of databases | is unchanged |
+/// - ``Catalog``: belongs to the connection. It is filled while a transaction runs. A rollback or a
+///   failed commit empties it.
+/// - ``NotificationTail``: belongs to the store. The writer updates it after a commit, so a
+///   rollback leaves it unchanged.
+/// - ``SearchCache``: belongs to the readers. They fill it in read transactions, by versions of
+///   databases, so a rollback leaves it unchanged.
 ///
-/// The ``SchemaCache`` is before the transactions, where records are prepared. ``StoreWriter`` updates it after the commit,
-/// so it is unchanged, too.
+/// The ``SchemaCache`` is used before the transactions, where records are prepared. ``StoreWriter``
+/// updates it after the commit, so a rollback leaves it unchanged, too.
 struct StoreCaches {
+  /// The cached addresses, zones and schemas of this connection.
   let catalog = Catalog()
   /// The log entries that wait to be filed; nil if all are filed at once.
   var tail: NotificationTail?
   /// The search cache; nil for writers, and on a shared store.
   var searchCache: SearchCache?
-  /// Requests an entry of the search cache.
+  /// Requests an entry of the search cache, which another thread then makes. It is nil where
+  /// ``searchCache`` is.
   var fillSearchCache: (@Sendable (SearchCacheEntry.Name) -> Void)?
 
-  /// Takes over what a committed transaction changed.
+  /// Takes over what a committed transaction changed. Call it after the commit only.
   func committed(_ transaction: StoreTransaction) {
     tail?.apply(transaction.tailChange)
   }
 
-  /// Drops what a transaction may have put in that was rolled back.
+  /// Drops what a rolled-back transaction may have added.
   func rolledBack() {
     catalog.empty()
   }

@@ -1,9 +1,14 @@
 import SQLEngine
 
-/// A connection of an open store with its caches. One thread at a time uses it.
+/// A connection of an open store with its caches.
+///
+/// One thread at a time uses it: the thread of ``SQLStore`` that it was opened for.
 final class StoreConnection {
+  /// The connection to SQLite or PostgreSQL.
   let engine: any SQLConnection
+  /// The constants of the store, which all connections share.
   let context: StoreContext
+  /// The caches that outlive a transaction.
   let caches: StoreCaches
 
   init(

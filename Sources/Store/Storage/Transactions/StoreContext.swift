@@ -4,9 +4,11 @@ import StoreModel
 
 /// The constants of an open store that its transactions use.
 final class StoreContext: Sendable {
+  /// Makes the identifiers of changes and users; random unless a test gives another source.
   let makeUUID: @Sendable () -> UUID
-  /// Seals texts that clients keep.
+  /// The cipher that seals texts that clients keep, such as change tokens and continuation markers.
   let tokens: TokenCipher
+  /// Makes the change tags of records from their versions.
   let changeTags: ChangeTags
   /// The server ID under which changes are committed; nil if one server uses the store alone.
   let identity: ServerIdentity?
@@ -21,6 +23,9 @@ final class StoreContext: Sendable {
   /// For tests that move time: replaces the database's clock, in nanoseconds since 1970.
   let steeredTime: (@Sendable () -> Int64)?
 
+  /// Creates the context of an opened store.
+  ///
+  /// - Throws: an error if the key of the change tags cannot be made.
   init(
     _ configuration: StoreConfiguration, tokens: TokenCipher, identity: ServerIdentity?,
     isDistributed: Bool, quotas: StoreQuotas

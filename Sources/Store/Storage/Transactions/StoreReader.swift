@@ -2,10 +2,16 @@ import StoreModel
 
 /// A reading thread: it runs each job in a transaction with one snapshot of the store.
 struct StoreReader {
+  /// The queue that the readers share.
   let queue: JobQueue
+  /// The counts of cancelled reads, for metrics. The thread that fills the search cache has counts
+  /// of its own, which nobody reads.
   var tally = ReadTally()
 
-  /// Runs jobs until the queue is closed and empty.
+  /// Runs jobs one by one, until the queue is closed and empty.
+  ///
+  /// A job whose caller has given up is finished with `CancellationError` and not run. A job that
+  /// fails because the connection was lost is run once more.
   func work(over connection: StoreConnection) {
     while let jobs = queue.take(most: 1) {
       for job in jobs {
@@ -32,6 +38,11 @@ struct StoreReader {
     }
   }
 
+  /// Runs a job in a transaction. The transaction first drops cached schemas if the catalog version
+  /// has changed.
+  ///
+  /// - Throws: `CancellationError` if the job was cancelled while it ran; otherwise the job's
+  ///   error, after a rollback.
   private func run(_ job: any StoreJob, over connection: StoreConnection) throws {
     let engine = connection.engine
     do {

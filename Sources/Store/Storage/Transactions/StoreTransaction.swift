@@ -2,19 +2,33 @@ import CloudKitModel
 import SQLEngine
 import StoreModel
 
-/// One transaction of the store: what it has written so far, and what remains to be written before
-/// its commit.
+/// One transaction of the store, with its unwritten changes.
 ///
-/// It is created when a transaction begins and dropped when that ends. So a rolled-back transaction
-/// leaves nothing behind, and a repeated one begins empty. Where statements run by themselves, each
-/// is a transaction of the engine, and this object stands for all of them.
+/// The object is created when a transaction begins and dropped when the transaction ends. So a
+/// rolled-back transaction leaves nothing behind, and a repeated one begins empty. Where statements
+/// run by themselves, each is a transaction of the engine, and this object stands for all of them.
+///
+/// Table types take the transaction, and have all statements:
+///
+/// ```swift
+/// let address = try DatabaseTable(transaction: transaction).address(of: database)
+/// ```
+///
+/// One thread uses it, the thread of its connection.
 final class StoreTransaction {
+  /// The engine's connection, on which the transaction is open.
   let connection: any SQLConnection
+  /// The constants of the store.
   let context: StoreContext
-  /// See ``StoreConnection`` for the effect of a rollback on the caches.
+  /// The connection's cache of addresses, zones and schemas. ``StoreCaches`` says what a rollback
+  /// does to it.
   let catalog: Catalog
+  /// The log entries that wait to be filed; nil if each is filed at once, and for the thread that
+  /// fills the search cache.
   let tail: NotificationTail?
+  /// The search cache; nil for a transaction that writes, and on PostgreSQL.
   let searchCache: SearchCache?
+  /// Requests an entry of the search cache; nil where ``searchCache`` is.
   let fillSearchCache: (@Sendable (SearchCacheEntry.Name) -> Void)?
   /// The value of ``NotificationTail/wholeRuns`` before a reader's transaction began; nil for a
   /// writer's.
@@ -25,7 +39,8 @@ final class StoreTransaction {
   /// and the transaction is repeated with savepoints.
   let omitsSavepoints: Bool
 
-  /// The changes written so far, in order.
+  /// The changes written so far, in order. The writer gives them to the commit handler after the
+  /// commit.
   var outbox: [OutboxEntry] = []
   /// The servers to wake up after the commit.
   var serversToWake: Set<ServerID> = []
@@ -42,10 +57,11 @@ final class StoreTransaction {
   /// Memory for the arguments of statements that run for every record.
   var arguments = SQLArguments()
 
-  /// A transaction that reads, or statements by themselves.
+  /// Creates a transaction that reads, or one for statements by themselves. It does not begin a
+  /// transaction of the engine.
   ///
   /// - Parameter wholeRuns: the value of ``NotificationTail/wholeRuns`` before a reading
-  ///   transaction.
+  ///   transaction; nil for other uses.
   init(over connection: StoreConnection, wholeRuns: Int? = nil) {
     self.connection = connection.engine
     context = connection.context
@@ -57,7 +73,7 @@ final class StoreTransaction {
     omitsSavepoints = false
   }
 
-  /// A transaction that writes.
+  /// Creates a transaction that writes. The engine's transaction has begun, and has these locks.
   init(writingOver connection: StoreConnection, locks: WriteLocks, withoutSavepoints: Bool) {
     self.connection = connection.engine
     context = connection.context
@@ -70,9 +86,10 @@ final class StoreTransaction {
     omitsSavepoints = withoutSavepoints
   }
 
-  /// Runs `body` as one transaction of the engine, where statements would run by themselves.
+  /// Runs `body` as one transaction of the engine, where statements would otherwise run by
+  /// themselves. If `body` or the commit throws, the transaction is rolled back.
   ///
-  /// - Parameter begin: begins the transaction.
+  /// - Parameter begin: the statement that begins the transaction.
   func committing<Value>(
     beginning begin: String = "BEGIN", _ body: () throws -> Value
   ) throws -> Value {
@@ -98,13 +115,15 @@ final class StoreTransaction {
     fileprivate var loggedCount: Int
   }
 
+  /// The present state, for ``restore(_:)`` after a rollback to a savepoint.
   var mark: Mark {
     Mark(
       outboxCount: outbox.count, storedBytes: storedBytes, gathered: gathered.mark,
       usedTypeCount: usedTypes.count, loggedCount: tailChange.added.count)
   }
 
-  /// Drops the changes since a mark, after its savepoint was rolled back.
+  /// Drops the changes since a mark, after its savepoint was rolled back. It also empties the
+  /// catalog, which may have rows that were rolled back.
   func restore(_ mark: Mark) {
     outbox.removeSubrange(mark.outboxCount...)
     storedBytes = mark.storedBytes

@@ -13,17 +13,34 @@ import StoreModel
 /// again, each job under its own savepoint. The savepoints of atomic requests work the same way,
 /// but those requests fail more often, so ``SavepointPolicy`` decides when to omit them. A
 /// transaction that conflicts with another process is repeated after growing pauses.
+///
+/// The life of a group of jobs:
+///
+/// 1. The thread takes the jobs from ``queue``.
+/// 2. It begins a transaction with the union of the jobs' locks.
+/// 3. It runs each job, then writes what the jobs gathered.
+/// 4. It commits, and updates the caches.
+/// 5. It calls the commit handler, wakes other servers, and answers the callers.
 final class StoreWriter: @unchecked Sendable {
+  /// A handler of the changes of a commit. The writing thread calls it after the commit, before it
+  /// answers the callers. It must not block.
   typealias CommitHandler = @Sendable ([OutboxEntry]) -> Void
+  /// A handler that is called when the outcome of a lost transaction is settled.
   typealias DoubtHandler = @Sendable () -> Void
 
+  /// The waiting writes; also the reads of a store without readers.
   let queue: JobQueue
   /// The cached schemas for preparing records.
   let schemas = SchemaCache()
+  /// The counts for metrics.
   let tally = WriterTally()
+  /// Copies the write-ahead log between commits; nil if commits do so.
   private let checkpointer: Checkpointer?
+  /// Wakes up other servers; nil if the store is not shared.
   private let channel: ServerChannel?
+  /// The most jobs of a commit, at least 1.
   private let groupLimit: Int
+  /// Guards the two handlers. All other state belongs to one thread or is immutable.
   private let lock = NSLock()
   // Guarded by the lock.
   private var handler: CommitHandler?
@@ -50,6 +67,10 @@ final class StoreWriter: @unchecked Sendable {
     groupLimit = max(1, configuration.writesPerCommit)
   }
 
+  /// Replaces the commit handler, from any thread; nil removes it.
+  ///
+  /// Changes that are committed without a handler stay in the outbox. See
+  /// ``OutboxStore/setCommitHandler(_:)``.
   func setCommitHandler(_ handler: CommitHandler?) {
     lock.withLock { self.handler = handler }
   }
@@ -59,8 +80,9 @@ final class StoreWriter: @unchecked Sendable {
     lock.withLock { doubtHandler = handler }
   }
 
-  /// A writing thread's state between transactions.
+  /// The state of a writing thread between transactions.
   private final class WritingThread {
+    /// The thread's number, counted from 0.
     let number: Int
     let connection: StoreConnection
     var savepointPolicy = SavepointPolicy()
@@ -85,7 +107,12 @@ final class StoreWriter: @unchecked Sendable {
 
   /// Runs jobs until the queue is closed and empty.
   ///
-  /// - Parameter number: the thread's number, counted from 0.
+  /// While the outcome of a lost transaction is unknown, the thread waits for jobs only for
+  /// ``lossTimeout``. Then it begins an empty transaction to settle the outcome.
+  ///
+  /// - Parameters:
+  ///   - connection: the thread's own connection.
+  ///   - number: the thread's number, counted from 0.
   func work(over connection: StoreConnection, thread number: Int) {
     let thread = WritingThread(number, over: connection)
     while let group = queue.take(
@@ -104,6 +131,8 @@ final class StoreWriter: @unchecked Sendable {
     }
   }
 
+  /// Carries out a group of jobs: first those outside of transactions, then the others in one
+  /// commit. It answers each caller.
   private func perform(_ jobs: [any StoreJob], on thread: WritingThread) {
     for job in jobs where job.isOutsideTransactions {
       do {
@@ -139,7 +168,8 @@ final class StoreWriter: @unchecked Sendable {
     for (job, failure) in zip(group, commit.failures) { job.finish(failure) }
   }
 
-  /// Begins a transaction only to settle the outcome of a lost one.
+  /// Begins a transaction only to settle the outcome of a lost one, and rolls it back. A failure is
+  /// ignored: the next call tries again.
   private func decide(on thread: WritingThread) {
     do {
       _ = try begin(on: thread, locking: .rows, withoutSavepoints: false)
@@ -150,7 +180,10 @@ final class StoreWriter: @unchecked Sendable {
     }
   }
 
-  /// Commits a group's writes.
+  /// Commits a group's writes. It repeats the transaction with further locks if a job needs them,
+  /// and up to five times after conflicts.
+  ///
+  /// - Throws: an error that concerns the whole group, such as ``StoreError/Code/unreachable``.
   private func commit(_ group: [any StoreJob], on thread: WritingThread) throws -> Commit {
     var pauses = Self.pauses[...]
     var locks = group[0].locks
@@ -173,6 +206,7 @@ final class StoreWriter: @unchecked Sendable {
   /// The pauses before repeating a conflicting transaction, in microseconds.
   private static let pauses: [UInt32] = [2_000, 8_000, 32_000, 128_000, 512_000]
 
+  /// Tries to commit a group's writes once, and once more with savepoints if a job fails.
   private func tryCommitting(
     _ group: [any StoreJob], locking locks: WriteLocks, on thread: WritingThread
   ) throws -> Commit {
@@ -208,7 +242,8 @@ final class StoreWriter: @unchecked Sendable {
     return Commit(transaction: transaction, failures: failures)
   }
 
-  /// Whether a failure concerns the whole transaction, whichever job met it.
+  /// Returns whether a failure concerns the whole transaction, whichever job met it. Then the group
+  /// is not run again job by job.
   private func concernsAll(_ error: any Error, on thread: WritingThread) -> Bool {
     if error is LocksNeeded { return true }
     return switch (error as? StoreError)?.code {
@@ -219,7 +254,10 @@ final class StoreWriter: @unchecked Sendable {
     }
   }
 
-  /// Commits, and distinguishes failures with an unknown outcome.
+  /// Commits.
+  ///
+  /// - Throws: ``StoreError/Code/outcomeUnknown`` if the commit may have succeeded in spite of the
+  ///   error.
   private func commit(over engine: any SQLConnection) throws {
     KillPoint.beforeCommit.reach()
     do {
@@ -238,7 +276,10 @@ final class StoreWriter: @unchecked Sendable {
     engine.isShared ? code == .unreachable : code == .diskFailed || code == .statementFailed
   }
 
-  /// Commits the writes of `body`, or rolls them back if it throws.
+  /// Runs `body` in a transaction and commits its writes, or rolls them back if something throws.
+  ///
+  /// Before the commit it writes what `body` left: gathered writes, counts of bytes, due parts of
+  /// the notification index, and dispatch leases.
   private func transaction(
     on thread: WritingThread, locking locks: WriteLocks, withoutSavepoints: Bool,
     _ body: (StoreTransaction) throws -> Void
@@ -262,6 +303,11 @@ final class StoreWriter: @unchecked Sendable {
     }
   }
 
+  /// Begins a transaction that writes, with its locks. If the thread is in doubt, it then calls the
+  /// doubt handler.
+  ///
+  /// - Throws: ``StoreError/Code/statementFailed`` if the locks name several databases of a
+  ///   distributed store.
   private func begin(
     on thread: WritingThread, locking locks: WriteLocks, withoutSavepoints: Bool
   ) throws -> StoreTransaction {
@@ -284,14 +330,17 @@ final class StoreWriter: @unchecked Sendable {
     return transaction
   }
 
-  /// Writes what earlier jobs gathered before a job that may read it, outside of the job's
-  /// savepoint.
+  /// Writes what earlier jobs gathered, if the next job may read it or the limit is reached. It
+  /// runs outside of the job's savepoint.
   private func prepare(_ transaction: StoreTransaction, for job: any StoreJob) throws {
     if !job.gathersWrites || transaction.gathered.isFull { try transaction.writeGathered() }
   }
 
-  /// Runs one job and returns the error of a failed one, after rolling it back. Throws if the
-  /// engine rolled back the whole transaction, and with it the earlier jobs.
+  /// Runs one job under a savepoint, and rolls a failed one back.
+  ///
+  /// - Returns: the error of the failed job; nil if it succeeded.
+  /// - Throws: the job's error if the engine has rolled back the whole transaction, and with it the
+  ///   earlier jobs; also an error that concerns all jobs.
   private func attempt(
     _ job: any StoreJob, in transaction: StoreTransaction, on thread: WritingThread
   ) throws -> (any Error)? {

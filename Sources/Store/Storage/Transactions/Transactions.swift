@@ -8,16 +8,25 @@ import StoreModel
 /// let user = try await transactions.read { try UserTable(transaction: $0).user(named: name) }
 /// ```
 struct Transactions: Sendable {
+  /// The constants of the store.
   let context: StoreContext
+  /// The writing threads with their queue.
   let writer: StoreWriter
   /// The queue of reads; the writer's queue if the store has no readers.
   let reads: JobQueue
 
   /// Runs `body` on a writing thread, and returns when its writes are durable.
   ///
+  /// `body` may run several times, in transactions of which all but the last are rolled back. So it
+  /// must change nothing outside of the store.
+  ///
   /// - Parameters:
-  ///   - locks: the locks of the write, on a shared store.
+  ///   - locks: the locks of the write, on a shared store. If `body` needs others, the transaction
+  ///     is repeated with them.
   ///   - gathersWrites: see ``StoreJob/gathersWrites``.
+  ///   - body: the write; it shares its transaction with other writes.
+  /// - Throws: the error of `body`, which is then rolled back; ``StoreError/Code/overloaded`` if
+  ///   too many writes wait; ``StoreError/Code/outcomeUnknown`` if the commit may have succeeded.
   func write<Value: Sendable>(
     locking locks: WriteLocks = .everything, gathersWrites: Bool = false,
     _ body: @escaping @Sendable (StoreTransaction) throws -> Value
@@ -28,9 +37,12 @@ struct Transactions: Sendable {
     }
   }
 
-  /// Runs `body` on a reading thread.
+  /// Runs `body` on a reading thread, in a transaction with one snapshot of the store.
   ///
-  /// - Throws: `CancellationError` if the read was cancelled; see ``AbandonableReads``.
+  /// On PostgreSQL `body` may run twice, if the connection is lost.
+  ///
+  /// - Throws: the error of `body`; ``StoreError/Code/overloaded`` if too many reads wait;
+  ///   `CancellationError` if the read was cancelled (``AbandonableReads``).
   func read<Value: Sendable>(
     _ body: @escaping @Sendable (StoreTransaction) throws -> Value
   ) async throws -> Value {

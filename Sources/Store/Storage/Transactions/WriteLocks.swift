@@ -9,7 +9,8 @@ import StoreModel
 /// numbers, records, zones, subscriptions, outbox, log) is read for a write and written under its
 /// lock. A write that needs further locks throws ``LocksNeeded``.
 ///
-/// A store in a file has one writer and needs no locks.
+/// A store in a file has one writer and needs no locks. Within a process, ``WriteSchedule`` uses
+/// the same values to decide which jobs may run side by side.
 struct WriteLocks: Hashable, Sendable {
   /// The locks besides those of databases.
   enum Reach: Int, Comparable, Sendable {
@@ -23,8 +24,9 @@ struct WriteLocks: Hashable, Sendable {
     static func < (one: Reach, other: Reach) -> Bool { one.rawValue < other.rawValue }
   }
 
+  /// The locks besides those of databases and badges.
   private(set) var reach: Reach
-  /// Sorted by number.
+  /// The locked databases, sorted by number, each once.
   private(set) var databases: [DatabaseID]
   /// Users whose devices' badges are counted. Several transactions may count them, each the badges
   /// of many users.
@@ -43,29 +45,40 @@ struct WriteLocks: Hashable, Sendable {
     self.settlesDeliveries = settlesDeliveries
   }
 
+  /// No locks: each statement decides by the rows that it changes.
   static let rows = WriteLocks(.rows)
+  /// The lock of data outside of databases.
   static let reference = WriteLocks(.reference)
+  /// All locks. While such a write runs, no other write has the lock of a database or the reference
+  /// lock.
   static let everything = WriteLocks(.everything)
+  /// The locks of a write that settles deliveries.
   static let deliveries = WriteLocks(.rows, settlesDeliveries: true)
 
+  /// The lock of one database.
   static func database(_ database: DatabaseID) -> WriteLocks {
     WriteLocks(.rows, databases: [database])
   }
 
+  /// The locks of several databases, in any order. A distributed store permits only one in a
+  /// transaction.
   static func databases(_ databases: some Sequence<DatabaseID>) -> WriteLocks {
     WriteLocks(.rows, databases: Set(databases).sorted())
   }
 
+  /// The locks of the devices of users whose badges are counted.
   static func badges(of users: Set<String>) -> WriteLocks {
     WriteLocks(.rows, badgeOwners: users)
   }
 
+  /// Returns the locks of both.
   func union(_ other: WriteLocks) -> WriteLocks {
     var union = self
     union.formUnion(other)
     return union
   }
 
+  /// Adds the locks of `other`. The databases stay sorted.
   mutating func formUnion(_ other: WriteLocks) {
     reach = max(reach, other.reach)
     settlesDeliveries = settlesDeliveries || other.settlesDeliveries
@@ -74,21 +87,25 @@ struct WriteLocks: Hashable, Sendable {
     databases = databases.isEmpty ? other.databases : Set(databases + other.databases).sorted()
   }
 
-  /// Drops its databases if others are needed.
+  /// Drops its databases if others are needed. A transaction of a distributed store can then be
+  /// repeated in another database.
   mutating func leaveDatabases(for needed: WriteLocks) {
     if !needed.databases.isEmpty { databases = [] }
   }
 
-  /// Whether these locks permit what the others permit.
+  /// Returns whether these locks permit what the others permit. Badges and deliveries are not
+  /// compared.
   func cover(_ other: WriteLocks) -> Bool {
     if reach == .everything { return true }
     return reach >= other.reach && other.databases.allSatisfy(hasDatabase)
   }
 
+  /// Returns whether these locks permit writes to a database.
   func covers(_ database: DatabaseID) -> Bool {
     reach == .everything || hasDatabase(database)
   }
 
+  /// Returns whether the database is among ``databases``, by a binary search if there are many.
   private func hasDatabase(_ database: DatabaseID) -> Bool {
     if databases.count < 8 { return databases.contains(database) }
     var (low, high) = (0, databases.count)
@@ -101,7 +118,8 @@ struct WriteLocks: Hashable, Sendable {
 }
 
 extension WriteLocks {
-  /// The locks of a dispatcher's transaction.
+  /// The locks of a dispatcher's transaction: the databases of the changes, and the users whose
+  /// badges the notifications raise.
   static func dispatch(of changes: [PreparedChange]) -> WriteLocks {
     var locks = WriteLocks.databases(changes.map(\.entry.database))
     for change in changes {
@@ -117,7 +135,10 @@ extension WriteLocks {
   /// Begins a transaction that takes these locks before it reads anything. So it reads everything
   /// that earlier holders committed.
   ///
-  /// - Returns: the catalog version, if it comes at no cost.
+  /// On PostgreSQL all statements up to the catalog version take one round trip. The locks of
+  /// badges need another one.
+  ///
+  /// - Returns: the catalog version, if it comes at no cost; nil on SQLite.
   func beginWriting(on connection: any SQLConnection) throws -> Int64? {
     guard connection.isShared else {
       try connection.beginWriting()
@@ -139,7 +160,8 @@ extension WriteLocks {
   }
 }
 
-/// A write needs locks that it did not request: the transaction must be repeated with them.
+/// An error of a write that needs locks which it did not request. The writer repeats the
+/// transaction with them.
 struct LocksNeeded: Error {
   var locks: WriteLocks
 }
@@ -154,8 +176,8 @@ extension StoreTransaction {
     throw LocksNeeded(locks: locks)
   }
 
-  /// Adds the lock of a database that the transaction has created, which no other transaction can
-  /// see.
+  /// Adds the lock of a database that the transaction has created. No other transaction can see the
+  /// database yet.
   func hold(made database: DatabaseID) {
     locks?.formUnion(.database(database))
   }
@@ -163,6 +185,8 @@ extension StoreTransaction {
   /// Checks that a write which draws numbers of a database has requested its lock. The lock cannot
   /// be added later, because it decides the write's position among the process's writes to the
   /// database.
+  ///
+  /// - Throws: ``StoreError/Code/statementFailed`` if it has not: a mistake in the program.
   func checkLock(of database: DatabaseID) throws {
     guard let locks, !locks.covers(database) else { return }
     throw StoreError(
