@@ -2,16 +2,19 @@ import CloudKitModel
 import SQLEngine
 import StoreModel
 
-/// The cursors of web courier readers. If a reader's polls may reach several servers, also the last
-/// answer that it has not acknowledged: the entry's sequence, and whether it counts for the badge.
+/// The cursors of web courier readers. If a reader's polls may reach several servers, the table
+/// also has the last answer that the reader has not acknowledged.
 ///
-/// Transactions lock a reader's rows of ``DeviceTable`` before its cursors, as those do that give
-/// the reader to another user.
+/// A reader's name here is that of its row for the container (``DeviceTable``), which may differ
+/// from the reader's token. Transactions lock a reader's rows of ``DeviceTable`` before its
+/// cursors, as those do that give the reader to another user.
 struct CourierCursorTable {
   let transaction: StoreTransaction
 
   private var connection: any SQLConnection { transaction.connection }
 
+  /// `sequence` is the last acknowledged entry. `answered` is the sequence of the last answer, and
+  /// null if there is none. `answered_badge` is 1 if that entry counts for the badge.
   static let definition = [
     """
     CREATE TABLE courier_cursors (
@@ -20,7 +23,7 @@ struct CourierCursorTable {
     """
   ]
 
-  /// The sequence of the last entry that the reader has acknowledged; 0 if there is none.
+  /// Returns the sequence of the last entry that the reader has acknowledged; 0 if there is none.
   func cursor(of token: String, in database: DatabaseID) throws -> Int64 {
     try connection.first(
       "SELECT sequence FROM courier_cursors WHERE database_id = $1 AND token = $2",
@@ -30,6 +33,9 @@ struct CourierCursorTable {
 
   /// Moves a reader's cursor to the end of a database's log, if the database belongs to the
   /// reader's container.
+  ///
+  /// The reader then gets entries that are logged from now on. A database of another container or
+  /// environment is ignored.
   func startReading(_ reader: Recipient, by token: String, in database: DatabaseID) throws {
     try connection.run(
       """
@@ -44,7 +50,9 @@ struct CourierCursorTable {
       ])
   }
 
-  /// Moves a reader's cursor to an entry; false if it is already past it.
+  /// Moves a reader's cursor to an entry.
+  ///
+  /// - Returns: false if the cursor is already at or past the entry; then nothing changes.
   func advance(_ token: String, to sequence: Int64, in database: DatabaseID) throws -> Bool {
     try connection.run(
       """
@@ -77,6 +85,7 @@ struct CourierCursorTable {
     }
   }
 
+  /// Stores the last answer to a reader, in place of an earlier one. The cursor stays.
   func keep(_ answer: CourierAnswer) throws {
     try connection.run(
       """
@@ -91,8 +100,10 @@ struct CourierCursorTable {
       ])
   }
 
-  /// Moves a reader's cursor to its last answer; false if the cursor is already past it, or if the
-  /// answer was acknowledged meanwhile.
+  /// Moves a reader's cursor to its last answer, and deletes the answer.
+  ///
+  /// - Returns: false if the cursor is already past it, or if the answer was acknowledged
+  ///   meanwhile; then nothing changes.
   func acknowledge(_ answer: CourierAnswer) throws -> Bool {
     try connection.run(
       """
@@ -102,6 +113,7 @@ struct CourierCursorTable {
       [.integer(answer.database.rawValue), .text(answer.reader), .integer(answer.sequence)]) == 1
   }
 
+  /// Deletes the last answer, if it is still this one. The cursor stays.
   func forget(_ answer: CourierAnswer) throws {
     try connection.run(
       """
@@ -117,6 +129,8 @@ struct CourierAnswer {
   var database: DatabaseID
   /// The name of the reader's row for the container.
   var reader: String
+  /// The sequence of the entry that was sent.
   var sequence: Int64
+  /// Whether acknowledging the entry raises the reader's badge.
   var asksForBadge: Bool
 }

@@ -3,9 +3,11 @@ import StoreModel
 
 extension CourierService {
   /// The last answers of readers whose polls may reach several servers; nil if one server uses the
-  /// store alone.
+  /// store alone. That server keeps them in its own memory.
   var courierAnswers: (any CourierAnswers)? { isShared ? self : nil }
 
+  /// Stores the answer about to be sent. It does nothing if the reader no longer reads this
+  /// container.
   func keepCourierAnswer(_ entry: LogEntry, forToken token: String) async throws {
     try await transactions.write(locking: .rows) { transaction in
       // The reader may have been moved to another container since.
@@ -16,6 +18,7 @@ extension CourierService {
     }
   }
 
+  /// Deletes a stored answer, because the reader disconnected before it was sent.
   func withdrawCourierAnswer(_ entry: LogEntry, forToken token: String) async throws {
     try await transactions.write(locking: .rows) { transaction in
       guard
@@ -25,6 +28,8 @@ extension CourierService {
     }
   }
 
+  /// Moves the reader's cursors past its stored answers, and counts the badge. There is a write for
+  /// each answer, and none without answers.
   func acknowledgeCourierAnswer(ofToken token: String) async throws {
     // Most polls have nothing to acknowledge and write nothing.
     let answers = try await transactions.read { transaction in
@@ -61,6 +66,7 @@ extension CourierService {
 }
 
 extension CourierAnswer {
+  /// Creates the answer that sends an entry to a reader.
   fileprivate init(_ entry: LogEntry, to reader: DeviceToken) {
     self.init(
       database: entry.database, reader: reader.token, sequence: entry.sequence,

@@ -2,18 +2,25 @@ import CloudKitModel
 import SQLEngine
 import StoreModel
 
-/// The notification log as readers of the web courier get it.
+/// The service that gives the notification log to readers of the web courier.
+///
+/// A reader's cursor in each database stands at the last entry that the reader has acknowledged. A
+/// reader of several databases gets the entries in the order of their times.
 struct CourierService: CourierStore, CourierAnswers {
   let transactions: Transactions
-  /// Whether a reader's polls may reach several servers.
+  /// Whether a reader's polls may reach several servers. It is true on PostgreSQL.
   let isShared: Bool
 
-  /// The oldest notification that the reader with this token has not acknowledged, or that follows
-  /// its own position.
+  /// Returns the oldest notification that the reader with this token has not acknowledged, or that
+  /// follows its own position; nil if there is none.
   ///
-  /// A reader gets entries logged since its token was first saved for the container. Throws
-  /// ``StoreError/Code/notFound`` if there is no such token.
+  /// A reader gets entries logged since its token was first saved for the container. A position
+  /// past the end of a database's log is ignored.
   ///
+  /// - Parameters:
+  ///   - token: the reader's own token.
+  ///   - position: the reader's own position. Where it has a sequence, that replaces the cursor.
+  /// - Throws: ``StoreError/Code/notFound`` if there is no such token.
   /// - Complexity: O(*d* *r* log *n*) for *d* databases in which the user ever had subscriptions
   ///   and *r* runs of the index.
   func nextCourierEntry(
@@ -51,6 +58,8 @@ struct CourierService: CourierStore, CourierAnswers {
 
   /// Moves the reader's cursor past this entry, and stores the badge shown with it. An entry before
   /// the cursor changes nothing.
+  ///
+  /// - Throws: ``StoreError/Code/notFound`` if there is no such token.
   func acknowledgeCourierEntry(
     _ entry: LogEntry, forToken token: String
   ) async throws {
@@ -75,7 +84,8 @@ struct CourierService: CourierStore, CourierAnswers {
 }
 
 extension LogEntry {
-  /// The order in which a reader of several databases gets entries.
+  /// Returns whether a reader of several databases gets this entry first: by its time, then by the
+  /// database, then by the sequence.
   fileprivate func isOlder(than other: LogEntry) -> Bool {
     (logged, database, sequence) < (other.logged, other.database, other.sequence)
   }

@@ -2,14 +2,21 @@ import CloudKitModel
 import SQLEngine
 import StoreModel
 
-/// The last change of a user's notification log to be trimmed, in order of time.
+/// The newest change of a user's notification log to be trimmed, in order of time. All older
+/// changes are trimmed too.
 struct LogCut: Sendable {
   var subscriber: String
+  /// The time of the change, in milliseconds since 1970.
   var moment: Int64
   var database: Int64
+  /// The sequence of an entry, or the position of a mark.
   var position: Int64
 
-  /// - Parameter row: has time, database and position.
+  /// Reads a cut.
+  ///
+  /// - Parameters:
+  ///   - subscriber: the user of the log.
+  ///   - row: has time, database and position.
   init(_ subscriber: String, _ row: any SQLRow) {
     self.subscriber = subscriber
     moment = row.integer(0)
@@ -18,6 +25,8 @@ struct LogCut: Sendable {
   }
 
   /// The arguments of a statement that finds a batch of changes to trim.
+  ///
+  /// They are `$1` to `$5`: subscriber, time, database, position and the size of a batch.
   var arguments: [SQLValue] {
     [
       .text(subscriber), .integer(moment), .integer(database), .integer(position),
@@ -26,21 +35,26 @@ struct LogCut: Sendable {
   }
 }
 
-/// A change of a user's notification log to be trimmed.
+/// A change of a user's notification log to be trimmed: an entry or a mark.
 struct TrimmedChange: InDatabase {
   let database: DatabaseID
+  /// The sequence of an entry, or the position of a mark.
   let position: Int64
+  /// The user of the log.
   let subscriber: String
   /// Whether the change is at this position for readers; not so for an entry that was marked since.
   let isCurrent: Bool
-  /// Set for marks only.
+  /// The ID of a mark's notification, 16 bytes; empty for an entry.
   let notificationID: [UInt8]
 
   /// The columns of entries, in a table that the statement calls `entries`.
   static let entryColumns =
     "database_id, sequence, subscriber, \(NotificationMarkTable.isMarked("entries"))"
+  /// The columns of marks.
   static let markColumns = "database_id, position, subscriber, notification_id"
 
+  /// Reads an entry.
+  ///
   /// - Parameter row: has ``entryColumns``.
   init(entry row: any SQLRow) {
     database = DatabaseID(rawValue: row.integer(0))
@@ -50,6 +64,8 @@ struct TrimmedChange: InDatabase {
     notificationID = []
   }
 
+  /// Reads a mark.
+  ///
   /// - Parameter row: has ``markColumns``.
   init(mark row: any SQLRow) {
     database = DatabaseID(rawValue: row.integer(0))
@@ -59,6 +75,7 @@ struct TrimmedChange: InDatabase {
     notificationID = row.bytes(3)
   }
 
+  /// The log that the change belongs to.
   fileprivate var log: UserLog { UserLog(database: database, subscriber: subscriber) }
 }
 
@@ -70,8 +87,9 @@ private struct UserLog: Hashable {
 
 /// Deletes changes of the notification log: from the log, its index and the marks.
 ///
-/// A search covers all databases, as for all maintenance, and finds at most a batch. Deletions run
-/// in each database and are counted.
+/// A search for old changes covers all databases, as for all maintenance, and finds at most
+/// ``Retention/batch``. Deletions run in each database and are counted. ``MaintenanceService``
+/// alternates between both.
 struct LogTrimming {
   private let log: NotificationLogTable
   private let index: NotificationIndexTable
@@ -87,6 +105,8 @@ struct LogTrimming {
 
   /// Deletes entries, except those that wait in memory to be filed: they stay until the index has
   /// them.
+  ///
+  /// - Returns: the number of deleted entries.
   func drop(entries: [TrimmedChange]) throws -> Int {
     var dropped: [TrimmedChange] = []
     for (subscriber, entries) in Dictionary(grouping: entries, by: \.subscriber) {
@@ -103,6 +123,8 @@ struct LogTrimming {
 
   /// Deletes marks and their entries, which would otherwise become unread again. Marks of unfiled
   /// entries stay as long as those entries.
+  ///
+  /// - Returns: the number of deleted marks.
   func drop(marks: [TrimmedChange]) throws -> Int {
     var dropped: [TrimmedChange] = []
     for (log, marks) in Dictionary(grouping: marks, by: \.log) {
@@ -119,12 +141,16 @@ struct LogTrimming {
     return dropped.count
   }
 
+  /// Deletes entries from the log and from its index.
   private func drop(_ sequences: [Int64], of log: UserLog) throws {
     try index.drop(sequences, of: log.subscriber, in: log.database)
     try self.log.drop(sequences, in: log.database)
   }
 
   /// Records how far each log was trimmed, so that a reader with an older position gets an error.
+  ///
+  /// A marked entry counts as position 0: a reader gets the mark in its place. The log of a deleted
+  /// user needs no position.
   private func noteTrimmed(_ changes: [TrimmedChange]) throws {
     var through: [UserLog: Int64] = [:]
     for change in changes {

@@ -6,7 +6,7 @@ import StoreModel
 // Adds entries of the notification log to the index by subscriber.
 extension NotificationIndexTable {
   /// Files the entries that a server had in memory, in one transaction, for a store that no process
-  /// has open.
+  /// has open. It does nothing if all entries are filed.
   package static func fileAll(over connection: any SQLConnection) throws {
     let unfiled = try connection.first("SELECT 1 FROM unfiled_notifications LIMIT 1", []) { _ in 1 }
     guard unfiled != nil else { return }
@@ -17,15 +17,21 @@ extension NotificationIndexTable {
   }
 
   /// The number of subscriptions from which on a change's entries are filed at once, in the order
-  /// of subscribers: they share pages among themselves.
+  /// of subscribers. So many entries share pages among themselves.
   static let firingsFiledAtOnce = 200
-  /// The run of entries that are filed at once.
+  /// The run of entries that are filed at once. It is never merged.
   static let firstRun: Int64 = 0
   /// The number of runs of a tier that are merged into one run of the next tier.
   private static let runsMerged = 8
 
-  /// Files waiting entries before the commit. The work is spread over the commits that log entries:
-  /// each files up to twice as many as it adds.
+  /// Files waiting entries before the commit.
+  ///
+  /// The work is spread over the commits that log entries: each files up to twice as many as it
+  /// adds. A run begins when ``NotificationTail/capacity`` entries wait, or when
+  /// ``StoreTransaction/filingRequest`` asks for it. When a run is complete, its tier may be
+  /// merged.
+  ///
+  /// It does nothing on a store without a tail.
   func fileWaiting() throws {
     guard let tail = transaction.tail else { return }
     let budget = max(2 * transaction.tailChange.added.count, transaction.filingRequest)
@@ -42,7 +48,8 @@ extension NotificationIndexTable {
     }
   }
 
-  /// Stores which databases have unfiled entries, for the recovery after this process has ended.
+  /// Stores which databases have unfiled entries, for the recovery after this process has ended. It
+  /// writes a row for each database and generation, with the first sequence.
   private func markUnfiled(in tail: NotificationTail) throws {
     let generation = tail.generation + (transaction.tailChange.begun == nil ? 0 : 1)
     var known: DatabaseID?
@@ -61,6 +68,7 @@ extension NotificationIndexTable {
 
   // MARK: Runs
 
+  /// Adds a run of the lowest tier for the entries of a generation, and returns its number.
   private func beginRun(of generation: Int64) throws -> Int64 {
     let run = try nextRun()
     try connection.run(
@@ -69,10 +77,13 @@ extension NotificationIndexTable {
     return run
   }
 
+  /// Returns a number for a new run, from 1 on.
   private func nextRun() throws -> Int64 {
     try connection.first("SELECT MAX(run) + 1 FROM notification_runs", []) { $0.integer(0) } ?? 1
   }
 
+  /// Inserts the entries of the next subscribers into the current run. After the last ones, the run
+  /// is complete, and its generation has no unfiled entries.
   private func file(
     _ next: (rows: [NotificationIndexRow], subscribers: Int, isLast: Bool),
     of filing: NotificationTail.Filing
@@ -94,7 +105,8 @@ extension NotificationIndexTable {
 
   // MARK: Merging
 
-  /// Begins to merge the runs of the lowest tier that has enough of them.
+  /// Begins to merge the runs of the lowest tier that has enough of them. It does nothing if no
+  /// tier has.
   private func beginMerging() throws {
     let tier = try connection.first(
       """
@@ -116,8 +128,10 @@ extension NotificationIndexTable {
     transaction.tailChange.merging = run
   }
 
-  /// Moves about `rows` rows of the next subscribers. Readers search all runs, so they find each
-  /// row in one run at any time.
+  /// Moves about `rows` rows of the next subscribers into the target run. Readers search all runs,
+  /// so they find each row in one run at any time.
+  ///
+  /// When the sources are empty, the merge ends, and another one may begin.
   private func merge(into target: Int64, rows: Int) throws {
     let sources = try connection.rows(
       "SELECT run FROM notification_runs WHERE merging_into = $1", [.integer(target)]
@@ -144,7 +158,8 @@ extension NotificationIndexTable {
       """, arguments)
   }
 
-  /// The subscriber of a run's row after `count` rows, or of its last row.
+  /// Returns the subscriber of a run's row after `count` rows, or of its last row; nil for an empty
+  /// run.
   private func subscriber(after count: Int64, in run: Int64) throws -> String? {
     let later = try connection.first(
       """

@@ -4,6 +4,8 @@ import StoreModel
 
 // Entries of the notification log that are not yet in its index by subscriber.
 extension NotificationIndexTable {
+  /// Selects the entries from each database's first unfiled one on, in the columns of
+  /// ``NotificationIndexRow``.
   private static let unfiled = """
     SELECT subscriber, notification_log.database_id, sequence, logged, origin_device,
       notification_id, LENGTH(content)
@@ -14,7 +16,7 @@ extension NotificationIndexTable {
     WHERE notification_log.database_id = unfiled.database_id AND sequence >= first_sequence
     """
 
-  /// Unfiled entries that are in no run; some runs may be unfinished.
+  /// Selects unfiled entries that are in no run; some runs may be unfinished.
   private static let inNoRun = """
     \(unfiled) AND NOT EXISTS (
       SELECT 1 FROM notification_index
@@ -24,7 +26,8 @@ extension NotificationIndexTable {
         AND notification_index.sequence = notification_log.sequence)
     """
 
-  /// Files all entries at once, in the first run. Only for a store whose processes have no tail.
+  /// Files all entries at once, in the first run. It is only for a store whose processes have no
+  /// tail.
   func fileAll() throws {
     try connection.run(
       """
@@ -35,8 +38,10 @@ extension NotificationIndexTable {
     try connection.run("DELETE FROM unfiled_notifications", [])
   }
 
-  /// A user's entries that may be missing in all runs of the index; some may be in a run
-  /// nevertheless.
+  /// Returns a user's entries that may be missing in all runs of the index. Some may be in a run
+  /// nevertheless, so callers drop duplicates.
+  ///
+  /// The result has entries of all databases. It also has those that this transaction has logged.
   ///
   /// - Complexity: O(their number). If another process files entries, or if entries were filed
   ///   since the transaction began, all unfiled entries are scanned.
@@ -52,7 +57,8 @@ extension NotificationIndexTable {
       Self.unfiled + " AND subscriber = $1", [.text(subscriber)], NotificationIndexRow.init(row:))
   }
 
-  /// The rows that the transaction sees in the log; others may have been logged since it began.
+  /// Returns the rows that the transaction sees in the log. Others may have been logged since it
+  /// began, with numbers above the last drawn number that it sees.
   private func visible(_ rows: [NotificationIndexRow]) throws -> [NotificationIndexRow] {
     let databases = DatabaseTable(transaction: transaction)
     var lastNumbers: [DatabaseID: Int64] = [:]
@@ -66,6 +72,10 @@ extension NotificationIndexTable {
 
   /// Reads the entries that another process left unfiled. A run that it did not finish stays as it
   /// is; its missing entries come into the next run.
+  ///
+  /// It is called when a server opens a store in a file.
+  ///
+  /// - Parameter capacity: the number of waiting entries at which a run is begun.
   static func recoverTail(
     over connection: any SQLConnection, capacity: Int
   ) throws -> NotificationTail {

@@ -16,6 +16,8 @@ package struct NotificationIndexTable {
 
   var connection: any SQLConnection { transaction.connection }
 
+  /// `tier` counts how often a run's rows were merged. `generation` is null for a complete run.
+  /// `logged` is in milliseconds since 1970.
   static let definition = [
     """
     CREATE TABLE notification_runs (
@@ -42,9 +44,14 @@ package struct NotificationIndexTable {
 
   // MARK: Reading
 
-  /// The unread entries of a user's log in one database after a position, in order.
+  /// Returns the unread entries of a user's log in one database after a position, each with its
+  /// time. They are in no order.
   ///
-  /// - Parameter unfiled: the user's ``unfiledRows(of:)``.
+  /// - Parameters:
+  ///   - subscriber: the user of the log.
+  ///   - position: the position after which entries are wanted.
+  ///   - limit: the most entries from the index, and the most of the unfiled ones: each the first.
+  ///   - unfiled: the user's ``unfiledRows(of:)``.
   func unread(
     of subscriber: String, in database: DatabaseID, after position: Int64, limit: Int,
     unfiled: [NotificationIndexRow]
@@ -74,8 +81,8 @@ package struct NotificationIndexTable {
       .map { (sequence: $0.key, logged: $0.value) }
   }
 
-  /// The next entry after a position in the log of a device's user, except for changes that the
-  /// device made itself.
+  /// Returns the sequence of the next entry after a position in the log of a device's user; nil if
+  /// there is none. Changes that the device made itself are skipped.
   func nextSequence(
     for device: DeviceToken, in database: DatabaseID, after position: Int64
   ) throws -> Int64? {
@@ -99,7 +106,7 @@ package struct NotificationIndexTable {
     return [filed, unfiled].compactMap(\.self).min()
   }
 
-  /// The entries of a user's log in one database with one of these IDs.
+  /// Returns the entries of a user's log in one database with one of these IDs, in no order.
   ///
   /// - Complexity: O(entries of the user in the database), which are read from an index.
   func entries(
@@ -123,11 +130,19 @@ package struct NotificationIndexTable {
     return entries.map { ($0.key, $0.value) }
   }
 
+  /// Returns the numbers of all runs: some ten for a million entries.
   private func runs() throws -> [Int64] {
     try connection.rows("SELECT run FROM notification_runs", []) { $0.integer(0) }
   }
 
-  /// The entries of a change in one subscriber's log, in order.
+  /// Returns the entries of a change in one subscriber's log, in order.
+  ///
+  /// - Parameters:
+  ///   - notificationID: the ID of the change's notification.
+  ///   - subscriber: the user of the log.
+  ///   - change: the dispatched change. Its entries have later sequences, and were logged no later
+  ///     than its dispatch ended.
+  ///   - limit: the most entries.
   func sequences(
     of notificationID: UUID, for subscriber: String, behind change: PastChange, limit: Int
   ) throws -> [Int64] {
@@ -154,8 +169,9 @@ package struct NotificationIndexTable {
     return Array(found.sorted().prefix(limit))
   }
 
-  /// The latest entries of a user's log in one database, newest first: enough to include those of a
-  /// given subscription, unless others of the user fire all the time.
+  /// Returns the latest entries of a user's log in one database, newest first. They are up to
+  /// 2,000: enough to include those of a given subscription, unless others of the user fire all the
+  /// time.
   func latestSequences(
     of subscriber: String, in database: DatabaseID
   ) throws -> some Sequence<Int64> {
@@ -179,11 +195,12 @@ package struct NotificationIndexTable {
 
   // MARK: Retention
 
-  /// The subscribers with too many log entries, each with the newest entry to trim.
+  /// Returns the subscribers with too many log entries, each with the newest entry to trim.
   ///
   /// - Parameters:
-  ///   - count: the most entries of a subscriber.
+  ///   - count: the most entries of a subscriber, over all databases.
   ///   - bytes: the most bytes of their contents.
+  /// - Complexity: it scans the whole index once.
   func overfull(keeping count: Int, bytes: Int) throws -> [LogCut] {
     // A subscriber above a limit has more than an average share of it in some run.
     let overfull = try connection.rows(
@@ -212,7 +229,7 @@ package struct NotificationIndexTable {
     }
   }
 
-  /// A batch of a subscriber's entries to trim.
+  /// Returns a batch of a subscriber's entries to trim: those up to the cut, in no order.
   func entries(through cut: LogCut) throws -> [TrimmedChange] {
     try connection.rows(
       """
@@ -223,6 +240,7 @@ package struct NotificationIndexTable {
       """, cut.arguments, TrimmedChange.init(entry:))
   }
 
+  /// Deletes a user's entries from all runs.
   func drop(_ sequences: [Int64], of subscriber: String, in database: DatabaseID) throws {
     try transaction.delete(
       """
@@ -232,9 +250,9 @@ package struct NotificationIndexTable {
       """, [.text(subscriber), .integer(database.rawValue)], numbers: sequences)
   }
 
-  /// Removes some of a user's entries in a database.
+  /// Removes some of a user's entries in a database, for the deletion of the user.
   ///
-  /// - Returns: the number removed.
+  /// - Returns: the number removed, at most `limit`.
   func remove(of subscriber: String, in database: DatabaseID, limit: Int64) throws -> Int {
     try connection.run(
       """

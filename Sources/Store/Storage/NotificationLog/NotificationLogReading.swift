@@ -4,11 +4,18 @@ import SQLEngine
 import StoreModel
 
 /// Reads a page of a user's notification log, in a transaction with one snapshot of the store.
+///
+/// The log of a user in a container merges the logs of all its databases. Each database's log has
+/// two ordered lists: entries and marks. The page takes the oldest change of all lists, again and
+/// again.
 struct NotificationLogReading {
+  /// The user and the container of the log.
   let recipient: Recipient
   let transaction: StoreTransaction
+  /// The user's entries that may be missing in the index.
   private let unfiledRows: [NotificationIndexRow]
 
+  /// Creates a reading, and reads the user's unfiled entries.
   init(recipient: Recipient, transaction: StoreTransaction) throws {
     self.recipient = recipient
     self.transaction = transaction
@@ -19,12 +26,24 @@ struct NotificationLogReading {
   /// A change of the log whose content is not loaded yet.
   private struct Change {
     var database: DatabaseID
+    /// The sequence of an entry, or the position of a mark.
     var position: Int64
+    /// The time of the entry or of the mark.
     var moment: Timestamp
     /// The ID of a mark; nil for an entry.
     var marked: UUID?
   }
 
+  /// Returns the page after a token.
+  ///
+  /// A page ends at `limit` changes, or when its contents have
+  /// `ServiceLimits.notificationsPageSize` bytes.
+  ///
+  /// - Parameters:
+  ///   - text: the token of the previous page; nil to begin with the oldest change.
+  ///   - limit: the most changes, at least 1.
+  /// - Throws: ``StoreError/Code/badContinuation`` if the text is not a token of a log;
+  ///   ``StoreError/Code/changeTokenExpired`` if the reader must start without a token.
   func page(since text: String?, limit: Int) throws -> NotificationLogPage {
     let databases = try SubscriberDatabaseTable(transaction: transaction).notifiedDatabases(
       of: recipient)
@@ -53,7 +72,10 @@ struct NotificationLogReading {
       moreComing: queues.contains { !$0.isEmpty })
   }
 
-  /// The reader's positions before this page.
+  /// Returns the reader's positions before this page, one for each database.
+  ///
+  /// - Throws: ``StoreError/Code/changeTokenExpired`` if the token belongs to another log, if the
+  ///   log was trimmed past it, or if it is newer than the store.
   private func start(
     of text: String?, in databases: [NotifiedDatabase]
   ) throws -> NotificationLogToken {
@@ -86,8 +108,8 @@ struct NotificationLogReading {
     return token
   }
 
-  /// The queue that begins with the oldest change. Within a database the order is the log's own,
-  /// whatever the clock did.
+  /// Returns the index of the queue that begins with the oldest change; nil if all are empty.
+  /// Within a database the order is the log's own, whatever the clock did.
   private static func oldest(of queues: [ArraySlice<Change>]) -> Int? {
     queues.indices.filter { !queues[$0].isEmpty }.min { left, right in
       guard let first = queues[left].first, let second = queues[right].first else { return false }
@@ -95,7 +117,7 @@ struct NotificationLogReading {
     }
   }
 
-  /// The changes of one database's log after a position, in order.
+  /// Returns the changes of one database's log after a position, in order, at most `limit`.
   private func changes(
     in database: DatabaseID, after position: Int64, limit: Int
   ) throws -> [Change] {
@@ -118,13 +140,17 @@ struct NotifiedDatabase {
   var id: DatabaseID
   /// The position of the newest unread entry in the user's log that retention has deleted.
   var trimmedThrough: Int64
+  /// The last number that the database has drawn. No entry or mark has a greater position.
   var lastNumber: Int64
 }
 
 extension UUID {
-  /// The 16 bytes that are stored.
+  /// The 16 bytes that are stored in columns such as `notification_id`.
   var storedBytes: [UInt8] { withUnsafeBytes(of: uuid) { Array($0) } }
 
+  /// Reads stored bytes.
+  ///
+  /// - Throws: ``StoreError/Code/corrupt`` if there are not 16.
   init(stored bytes: [UInt8]) throws {
     guard bytes.count == 16 else {
       throw StoreError(.corrupt, "a stored notification ID has \(bytes.count) bytes, not 16")

@@ -2,14 +2,15 @@ import CloudKitModel
 import Foundation
 import StoreModel
 
-/// The notification log of users.
+/// The service for the notification logs of users.
 struct NotificationLogService: NotificationLogStore {
   let transactions: Transactions
   /// The entries not yet in the index; nil if all are filed at once.
   let tail: NotificationTail?
 
-  /// The changes of the recipient's log since `token`, oldest first.
+  /// Returns the changes of the recipient's log since `token`, oldest first.
   ///
+  /// - Parameter limit: the most changes; below 1 counts as 1.
   /// - Complexity: O(*d* (*r* log *n* + *limit*)) for *d* databases in which the user ever had
   ///   subscriptions and *r* runs of the index, some ten for a million entries. Entries that were
   ///   marked since are skipped one by one.
@@ -24,6 +25,10 @@ struct NotificationLogService: NotificationLogStore {
 
   /// Marks notifications as read, with one write for each database that has any of them.
   ///
+  /// A later write may fail after earlier ones. Then call it again: marked notifications stay as
+  /// they are.
+  ///
+  /// - Returns: the IDs that the recipient's log has, marked or not.
   /// - Complexity: O(*d* *m* log *n* + *e*) for *m* IDs, *d* databases in which the user ever had
   ///   subscriptions, and *e* entries of the user's log.
   func markNotificationsRead(
@@ -53,6 +58,7 @@ extension NotificationLogService {
   private static let filingBatch = 1_000
 
   /// Files the entries that wait at the time of the call, so that trimming finds them in the index.
+  /// It needs a write for each ``filingBatch`` entries.
   func fileNotifications() async throws {
     guard let tail else { return }
     let generation = tail.generation
@@ -62,15 +68,17 @@ extension NotificationLogService {
   }
 }
 
-/// The state of some notification IDs in one database's log.
+/// The state of some notification IDs in one database's log, read before they are marked.
 private struct LogState: Sendable {
   var database: DatabaseID
+  /// The IDs that the log has, marked or not.
   var known: Set<UUID> = []
   /// The unmarked IDs, each once, in the order of the request.
   var unread: [UUID] = []
 }
 
 extension LogState {
+  /// Looks up the marks first, and then the entries of the IDs without a mark.
   init(
     of notificationIDs: [UUID], of subscriber: String, in database: DatabaseID,
     _ transaction: StoreTransaction

@@ -3,16 +3,21 @@ import Foundation
 import SQLEngine
 import StoreModel
 
-/// The notifications of users, and how far each user's log was trimmed. `trimmed_logs` has rows
-/// only for users whose log lost entries.
+/// The notifications of users, and how far each user's log was trimmed.
 ///
-/// `unsent` says why some devices of an entry have no delivery (``UnsentDeliveries``); it is null
-/// if all have one.
+/// `trimmed_logs` has rows only for users whose log lost entries. `unsent` says why some devices of
+/// an entry have no delivery (``UnsentDeliveries``); it is null if all have one.
+///
+/// The log has no index by subscriber of its own: ``NotificationIndexTable`` finds a user's
+/// entries.
 struct NotificationLogTable {
   let transaction: StoreTransaction
 
   private var connection: any SQLConnection { transaction.connection }
 
+  /// `sequence` is a number of the database, in the order of commits. `origin_device` is the device
+  /// that made the change, if the subscriber made it. `logged` is in milliseconds since 1970.
+  /// `content` has the subscription and the change.
   static let definition = [
     """
     CREATE TABLE notification_log (
@@ -27,7 +32,7 @@ struct NotificationLogTable {
     """,
   ]
 
-  /// Inserts new entries.
+  /// Inserts new entries, with eight arguments for each (``append(_:_:_:to:)``).
   static let insertion = RowInsertion.Statements(
     """
     INSERT INTO notification_log
@@ -36,6 +41,11 @@ struct NotificationLogTable {
   ) { first in (first..<first + 8).map { "$\($0)" }.joined(separator: ", ") }
 
   /// Appends the arguments of ``insertion``.
+  ///
+  /// - Parameters:
+  ///   - row: the entry's row in the index by subscriber.
+  ///   - content: the encoded notification.
+  ///   - unsent: the reasons why devices have no delivery.
   static func append(
     _ row: NotificationIndexRow, _ content: ArraySlice<UInt8>, _ unsent: UnsentDeliveries,
     to arguments: inout SQLArguments
@@ -52,7 +62,7 @@ struct NotificationLogTable {
 
   // MARK: Reading
 
-  /// An entry of a user's log, with the size of its stored contents.
+  /// Returns an entry of a user's log, with the size of its stored content in bytes.
   ///
   /// - Throws: ``StoreError/Code/corrupt`` if there is none, since an index has no entry that does
   ///   not exist.
@@ -81,7 +91,7 @@ struct NotificationLogTable {
     return entry
   }
 
-  /// An entry of any user.
+  /// Returns an entry of any user; nil if it was trimmed.
   func entry(_ sequence: Int64, in database: DatabaseID) throws -> LogEntry? {
     let address = try DatabaseTable(transaction: transaction).address(of: database)
     return try connection.first(
@@ -92,7 +102,7 @@ struct NotificationLogTable {
     ) { try LogEntry(row: $0, database: database, address: address) }
   }
 
-  /// The entry of a delivery.
+  /// Returns the entry of a delivery; nil if one of them does not exist any more.
   func entry(ofDelivery id: Delivery.ID) throws -> LogEntry? {
     let address = try DatabaseTable(transaction: transaction).address(of: id.database)
     return try connection.first(
@@ -105,7 +115,7 @@ struct NotificationLogTable {
     ) { try LogEntry(row: $0, database: id.database, address: address) }
   }
 
-  /// The newest entries of all users before `sequence`, newest first.
+  /// Returns the newest entries of all users before `sequence`, newest first, at most `limit`.
   func entries(
     of database: DatabaseID, before sequence: Int64, limit: Int
   ) throws -> [LogEntry] {
@@ -118,7 +128,7 @@ struct NotificationLogTable {
     ) { try LogEntry(row: $0, database: database, address: address) }
   }
 
-  /// The sequence of the next entry of any user.
+  /// Returns the sequence of the next entry of any user; nil if there is none.
   func sequence(after sequence: Int64, in database: DatabaseID) throws -> Int64? {
     try connection.first(
       """
@@ -128,7 +138,12 @@ struct NotificationLogTable {
     ) { $0.integer(0) }
   }
 
-  /// The entries of a change, whose sequences follow it. There may be a million.
+  /// Returns the entries of a change, whose sequences follow it. There may be a million.
+  ///
+  /// - Parameters:
+  ///   - notificationID: the ID of the change's notification.
+  ///   - change: the dispatched change.
+  ///   - limit: the most entries.
   func sequences(
     of notificationID: UUID, behind change: PastChange, limit: Int
   ) throws -> [Int64] {
@@ -159,7 +174,8 @@ struct NotificationLogTable {
     }
   }
 
-  /// Why some devices of an entry have no delivery.
+  /// Returns why some devices of an entry have no delivery; empty if all have one, or if there is
+  /// no such entry.
   func unsentDeliveries(
     ofEntry sequence: Int64, in database: DatabaseID
   ) throws -> UnsentDeliveries {
@@ -169,8 +185,12 @@ struct NotificationLogTable {
     ) { UnsentDeliveries(rawValue: $0.optionalInteger(0) ?? 0) } ?? []
   }
 
-  /// The next entries of a user's log or that name the user, and the last entry examined; nil if no
-  /// entries are left.
+  /// Returns the next entries that belong to a user or name the user, for the deletion of the user.
+  ///
+  /// - Parameters:
+  ///   - sequence: the entry after which the scan begins.
+  ///   - count: the most entries to scan.
+  /// - Returns: the entries found, and the last entry scanned; nil if no entries are left.
   func naming(
     _ user: String, after sequence: Int64, examining count: Int64, in database: DatabaseID
   ) throws -> (found: [Int64], end: Int64)? {
@@ -181,25 +201,30 @@ struct NotificationLogTable {
 
   // MARK: Changing
 
+  /// Replaces the content of an entry, from which a deleted user's name was removed.
   func setContent(_ content: [UInt8], ofEntry sequence: Int64, in database: DatabaseID) throws {
     try connection.run(
       "UPDATE notification_log SET content = $3 WHERE database_id = $1 AND sequence = $2",
       [.integer(database.rawValue), .integer(sequence), .bytes(content)])
   }
 
+  /// Deletes an entry, but neither its deliveries nor its row in the index.
   func remove(_ sequence: Int64, in database: DatabaseID) throws {
     try connection.run(
       "DELETE FROM notification_log WHERE database_id = $1 AND sequence = $2",
       [.integer(database.rawValue), .integer(sequence)])
   }
 
+  /// Deletes entries by their sequences.
   func drop(_ sequences: [Int64], in database: DatabaseID) throws {
     try transaction.delete(
       "DELETE FROM notification_log WHERE database_id = $1 AND sequence IN",
       [.integer(database.rawValue)], numbers: sequences)
   }
 
-  /// A batch of old entries of all databases.
+  /// Returns a batch of old entries of all databases.
+  ///
+  /// - Parameter horizon: the time before which an entry is old, in milliseconds since 1970.
   func old(before horizon: Int64) throws -> [TrimmedChange] {
     try connection.rows(
       """
@@ -210,7 +235,8 @@ struct NotificationLogTable {
 
   // MARK: Entries trimmed before they were read
 
-  /// The position of the newest unread entry in a user's log that was trimmed; 0 if there is none.
+  /// Returns the position of the newest unread entry in a user's log that was trimmed; 0 if there
+  /// is none.
   func trimmedThrough(of subscriber: String, in database: DatabaseID) throws -> Int64 {
     try connection.first(
       "SELECT trimmed_through FROM trimmed_logs WHERE database_id = $1 AND subscriber = $2",
@@ -218,7 +244,7 @@ struct NotificationLogTable {
     ) { $0.integer(0) } ?? 0
   }
 
-  /// Records how far a user's log was trimmed.
+  /// Records how far a user's log was trimmed. An older position changes nothing.
   func noteTrimmed(
     through position: Int64, of subscriber: String, in database: DatabaseID
   ) throws {

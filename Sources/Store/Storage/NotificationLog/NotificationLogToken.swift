@@ -3,7 +3,10 @@ import Foundation
 import StoreModel
 
 /// A reader's position in a user's notification log: a position in each database.
+///
+/// Clients get it as a sealed text. Only this store can read it.
 struct NotificationLogToken: Equatable {
+  /// A reader's position in the log of one database.
   struct Place: Equatable {
     /// The position of the last change read.
     var position: Int64
@@ -11,17 +14,22 @@ struct NotificationLogToken: Equatable {
     var floor: Int64
   }
 
+  /// The user and the container whose log the token belongs to.
   var recipient: Recipient
+  /// The positions by databases. A database that notified the user later is missing.
   var places: [DatabaseID: Place] = [:]
 
   /// Distinguishes the token from those of other feeds.
   private static let mark = "notifications"
 
+  /// Creates a token without positions.
   init(of recipient: Recipient) {
     self.recipient = recipient
   }
 
-  /// Reads a token's text. Throws ``StoreError/Code/badContinuation`` for any other text.
+  /// Reads a token's text.
+  ///
+  /// - Throws: ``StoreError/Code/badContinuation`` for any other text.
   init(_ text: String, sealedBy tokens: TokenCipher) throws {
     let broken = StoreError(
       .badContinuation,
@@ -49,6 +57,7 @@ struct NotificationLogToken: Equatable {
     }
   }
 
+  /// Returns the token as a text for clients, sealed by the store's key.
   func text(sealedBy tokens: TokenCipher) throws -> String {
     var encoder = RowEncoder()
     encoder.encode(Self.mark)

@@ -3,13 +3,17 @@ import Foundation
 import SQLEngine
 import StoreModel
 
-/// The marks of read entries of the notification log. Marks and entries draw their positions from
-/// the same sequence, so that they have one order.
+/// The marks of read entries of the notification log.
+///
+/// Marks and entries draw their positions from the same sequence of the database, so that they have
+/// one order. A mark stands for all entries of the user with its notification ID.
 struct NotificationMarkTable {
   let transaction: StoreTransaction
 
   private var connection: any SQLConnection { transaction.connection }
 
+  /// `position` is a number of the database. `marked` is the time of the mark in milliseconds since
+  /// 1970.
   static let definition = [
     """
     CREATE TABLE notification_marks (
@@ -23,7 +27,7 @@ struct NotificationMarkTable {
     """,
   ]
 
-  /// A condition for entries that are marked as read.
+  /// Returns an SQL condition for entries that are marked as read.
   ///
   /// - Parameter entries: the statement's name for its table of entries.
   static func isMarked(_ entries: String) -> String {
@@ -49,7 +53,7 @@ struct NotificationMarkTable {
     ) { _ in true } ?? false
   }
 
-  /// A user's marks after a position, in order.
+  /// Returns a user's marks after a position, in order, at most `limit`.
   func marks(
     of subscriber: String, in database: DatabaseID, after position: Int64, limit: Int
   ) throws -> [(position: Int64, marked: Timestamp, notificationID: UUID)] {
@@ -70,6 +74,10 @@ struct NotificationMarkTable {
     }
   }
 
+  /// Marks notifications as read. A notification that is already marked stays as it is.
+  ///
+  /// - Throws: the errors of ``DatabaseTable/draw(_:from:)``, for example if the write has no lock
+  ///   of the database.
   func mark(
     _ notificationIDs: [UUID], of subscriber: String, in database: DatabaseID, at time: Timestamp
   ) throws {
@@ -92,7 +100,9 @@ struct NotificationMarkTable {
 
   // MARK: Retention
 
-  /// A batch of old marks of all databases.
+  /// Returns a batch of old marks of all databases.
+  ///
+  /// - Parameter horizon: the time before which a mark is old, in milliseconds since 1970.
   func old(before horizon: Int64) throws -> [TrimmedChange] {
     try connection.rows(
       """
@@ -101,9 +111,9 @@ struct NotificationMarkTable {
       """, [.integer(horizon), .integer(Retention.batch)], TrimmedChange.init(mark:))
   }
 
-  /// The subscribers with too many marks, each with the newest mark to trim.
+  /// Returns the subscribers with too many marks, each with the newest mark to trim.
   ///
-  /// - Parameter count: the most marks of a subscriber.
+  /// - Parameter count: the most marks of a subscriber, over all databases.
   func overfull(keeping count: Int) throws -> [LogCut] {
     let overfull = try connection.rows(
       "SELECT subscriber FROM notification_marks GROUP BY subscriber HAVING COUNT(*) > $1",
@@ -119,7 +129,7 @@ struct NotificationMarkTable {
     }
   }
 
-  /// A batch of a subscriber's marks to trim.
+  /// Returns a batch of a subscriber's marks to trim: those up to the cut.
   func marks(through cut: LogCut) throws -> [TrimmedChange] {
     try connection.rows(
       """
@@ -128,6 +138,7 @@ struct NotificationMarkTable {
       """, cut.arguments, TrimmedChange.init(mark:))
   }
 
+  /// Deletes a mark. Its entries become unread, unless the caller deletes them too.
   func drop(_ mark: TrimmedChange) throws {
     try connection.run(
       """

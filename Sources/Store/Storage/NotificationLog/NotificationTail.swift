@@ -10,6 +10,10 @@ import Synchronization
 ///
 /// The tail need not be durable: after a crash, unfiled entries are read from the log again, from
 /// the sequences in `unfiled_notifications` on. Only the writer's thread changes it, after commits.
+/// Readers on other threads read it; a mutex guards its state.
+///
+/// Waiting entries have a generation, a number that rises when a run is begun. So at most two
+/// generations are unfiled: the one whose run is being made, and the one that waits.
 final class NotificationTail: Sendable {
   /// The changes of one transaction to the tail, applied after its commit.
   struct Change {
@@ -25,19 +29,25 @@ final class NotificationTail: Sendable {
     var isWhole = false
     /// The run into which others are merged from now on.
     var merging: Int64?
+    /// Whether the merge under way has ended.
     var endsMerging = false
   }
 
-  /// A run that is being made.
+  /// A run that is being made of all entries that waited when it was begun.
   struct Filing {
+    /// The number of the run.
     let run: Int64
+    /// The generation of its entries.
     let generation: Int64
+    /// The entries by subscriber.
     fileprivate let entries: [String: [NotificationIndexRow]]
-    /// Sorted.
+    /// The subscribers, sorted: the order of filing.
     fileprivate let subscribers: [String]
+    /// The number of subscribers whose entries are in the run.
     fileprivate var filedSubscribers = 0
 
-    /// The entries of the next subscribers: at least `count`, unless they are the last.
+    /// Returns the entries of the next subscribers: at least `count`, unless they are the last. The
+    /// entries of one subscriber stay together.
     func next(_ count: Int) -> (rows: [NotificationIndexRow], subscribers: Int, isLast: Bool) {
       var rows: [NotificationIndexRow] = []
       var taken = 0
@@ -52,13 +62,19 @@ final class NotificationTail: Sendable {
     }
   }
 
+  /// The state that the mutex guards.
   private struct State {
+    /// The entries that wait for the next run, by subscriber.
     var waiting: [String: [NotificationIndexRow]] = [:]
+    /// The number of waiting entries.
     var waitingCount = 0
     /// The databases in `unfiled_notifications` for this generation.
     var marked: Set<DatabaseID> = []
+    /// The generation of the waiting entries.
     var generation: Int64
+    /// The run that is being made.
     var filing: Filing?
+    /// The run into which others are being merged.
     var merging: Int64?
     /// The number of completed runs. Each completion removes entries from the tail, after which
     /// only the index has them.
@@ -69,7 +85,10 @@ final class NotificationTail: Sendable {
   /// The number of waiting entries at which a run is begun.
   let capacity: Int
 
+  /// Creates the tail that an earlier process left.
+  ///
   /// - Parameters:
+  ///   - capacity: the number of waiting entries at which a run is begun.
   ///   - rows: the entries of all generations that are in no run.
   ///   - marked: the databases that are stored as having such entries.
   ///   - generation: the latest generation.
@@ -92,10 +111,11 @@ final class NotificationTail: Sendable {
     }
   }
 
-  /// Changes when entries leave the tail.
+  /// The number of runs completed since the store was opened. It changes when entries leave the
+  /// tail.
   var wholeRuns: Int { state.withLock { $0.wholeRuns } }
 
-  /// A subscriber's entries. A run that is being made may have some of them too.
+  /// Returns a subscriber's entries. A run that is being made may have some of them too.
   ///
   /// - Parameter wholeRuns: the value of ``wholeRuns`` before the reader's transaction began.
   /// - Returns: nil if entries have left since. The transaction's snapshot of the index may not
@@ -109,12 +129,16 @@ final class NotificationTail: Sendable {
 
   // MARK: For the writer's thread
 
+  /// The run that is being made; nil if there is none.
   var filing: Filing? { state.withLock { $0.filing } }
+  /// The run into which others are being merged; nil if there is none.
   var merging: Int64? { state.withLock { $0.merging } }
+  /// The number of entries that wait for the next run.
   var waitingCount: Int { state.withLock { $0.waitingCount } }
+  /// The generation of the waiting entries.
   var generation: Int64 { state.withLock { $0.generation } }
 
-  /// Whether entries of this generation or an earlier one wait or are being filed.
+  /// Returns whether entries of this generation or an earlier one wait or are being filed.
   func hasUnfiled(through generation: Int64) -> Bool {
     state.withLock { state in
       if let filing = state.filing, filing.generation <= generation { return true }
@@ -122,6 +146,7 @@ final class NotificationTail: Sendable {
     }
   }
 
+  /// Returns whether `unfiled_notifications` has a row of the database for the waiting generation.
   func isMarked(_ database: DatabaseID) -> Bool {
     state.withLock { $0.marked.contains(database) }
   }
@@ -150,8 +175,8 @@ final class NotificationTail: Sendable {
     }
   }
 
-  /// The waiting entries in order. They are sorted outside of the lock, so that others can read
-  /// meanwhile.
+  /// Returns the filing of all waiting entries, in order. They are sorted outside of the lock, so
+  /// that others can read meanwhile.
   private func begin(_ run: Int64) -> Filing {
     let (waiting, generation) = state.withLock { ($0.waiting, $0.generation) }
     return Filing(

@@ -5,12 +5,17 @@ import CloudKitModel
 // first three are encoded by position: tags for them cost more than 5 % (docs/internals/store.md).
 
 extension RowEncoder {
-  /// The only part that differs between the notifications of one change to subscriptions that
-  /// differ only in their IDs.
+  /// Encodes the ID of the subscription. It is the only part that differs between the notifications
+  /// of one change to subscriptions that differ only in their IDs. So the dispatcher encodes the
+  /// rest once for all of them.
   mutating func encodeNotificationHead(of subscriptionID: String) {
     encode(subscriptionID)
   }
 
+  /// Encodes everything of a notification but the ID of its subscription.
+  ///
+  /// - Parameter carriesLastValues: whether the notification of a deletion carries the last values
+  ///   of the desired keys.
   mutating func encodeNotificationRest(
     of subscription: inout Subscription, _ change: Change, carriesLastValues: Bool
   ) {
@@ -23,6 +28,7 @@ extension RowEncoder {
 }
 
 extension SubscriptionNotification {
+  /// The bytes for the column `content` of the notification log.
   var storedContent: [UInt8] {
     var encoder = RowEncoder(reserving: 384)
     var subscription = subscription
@@ -32,6 +38,13 @@ extension SubscriptionNotification {
     return encoder.bytes
   }
 
+  /// Decodes a row's content.
+  ///
+  /// - Parameters:
+  ///   - content: the column `content`.
+  ///   - database: the address of the row's database.
+  ///   - subscriber: the column `subscriber`.
+  /// - Throws: ``StoreError/Code/corrupt`` for damaged bytes.
   init(stored content: [UInt8], database: DatabaseAddress, subscriber: String) throws {
     var decoder = try RowDecoder(content, of: "notification")
     var subscription = Subscription.blank

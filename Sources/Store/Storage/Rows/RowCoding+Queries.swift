@@ -36,7 +36,8 @@ extension SortKey: RowCodable {
 }
 
 extension FieldKey {
-  /// The first fields of a row that has a key.
+  /// Codes the key as the first three fields of a row that has one. Tags from 4 on are the row's
+  /// own.
   fileprivate mutating func codeCases<Coder: RowCoder>(
     _ coder: inout Coder
   ) throws(Coder.Failure) {
@@ -46,10 +47,12 @@ extension FieldKey {
     try coder.endChoice()
   }
 
+  /// The name of a field of records; nil for another key.
   private var fieldName: String? {
     if case .field(let name) = self { name } else { nil }
   }
 
+  /// The system field; nil for another key.
   private var systemField: SystemField? {
     if case .system(let field) = self { field } else { nil }
   }
@@ -79,7 +82,7 @@ extension SystemField: RowName {
   static var blank: SystemField { .recordName }
 }
 
-/// A value that is one of several names.
+/// A value that is one of several names, stored as its name. An unknown name is refused as damaged.
 protocol RowName: RowPart, RawRepresentable where RawValue == String {
   /// The value's name in errors.
   static var rowName: StaticString { get }

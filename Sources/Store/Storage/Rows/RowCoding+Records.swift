@@ -4,7 +4,7 @@ import CloudKitModel
 // more instructions to write a record (docs/internals/store.md).
 
 extension RowEncoder {
-  /// A record's content: everything but its ID, type and change tag, which have columns.
+  /// Encodes a record's content: everything but its ID, type and change tag, which have columns.
   mutating func encodeContent(of record: Record) {
     encode(optional: record.created) { $0.encode($1) }
     encode(optional: record.modified) { $0.encode($1) }
@@ -16,6 +16,7 @@ extension RowEncoder {
     }
   }
 
+  /// Encodes a whole record inside a change.
   mutating func encode(_ record: Record) {
     encode(record.recordID.recordName)
     encode(record.recordID.zoneID)
@@ -24,6 +25,7 @@ extension RowEncoder {
     encodeContent(of: record)
   }
 
+  /// Encodes a change, for the outbox and the notification log.
   mutating func encode(_ change: Change) {
     encode(byte: UInt8(change.event.rawValue))
     encode(change.zoneID)
@@ -34,6 +36,7 @@ extension RowEncoder {
     encode(optional: change.record) { $0.encode($1) }
   }
 
+  /// Encodes the time, user and device of a creation or modification.
   private mutating func encode(_ stamp: Record.Stamp) {
     encode(stamp.timestamp)
     encode(stamp.userRecordName)
@@ -48,6 +51,7 @@ extension RowDecoder {
     try decode(.everything, into: &record)
   }
 
+  /// Decodes a whole record inside a change.
   mutating func decodeRecord() throws -> Record {
     let recordName = try decodeText()
     let zoneID = try decodeZoneID()
@@ -58,6 +62,9 @@ extension RowDecoder {
     return record
   }
 
+  /// Decodes a change.
+  ///
+  /// - Throws: ``StoreError/Code/corrupt`` for an unknown event or damaged bytes.
   mutating func decodeChange() throws -> Change {
     let code = try decodeByte()
     guard let event = ChangeEvent(rawValue: Int(code)) else {
@@ -74,6 +81,7 @@ extension RowDecoder {
       deviceID: deviceID)
   }
 
+  /// Decodes the time, user and device of a creation or modification.
   mutating func decodeStamp() throws -> Record.Stamp {
     Record.Stamp(
       timestamp: try decodeTimestamp(), userRecordName: try decodeText(),

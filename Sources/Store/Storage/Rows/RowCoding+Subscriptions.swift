@@ -4,7 +4,9 @@ extension Subscription: RowCodable {
   static let rowName: StaticString = "subscription"
   static let blank = Subscription(subscriptionID: "", kind: .database(recordType: nil))
 
+  /// The field with the ID of the subscription.
   static let idTag = RowTags(1)
+  /// The fields with the kind, of which a row has one.
   static let kindTags = RowTags(2, 3, 4)
 
   mutating func code<Coder: RowCoder>(_ coder: inout Coder) throws(Coder.Failure) {
@@ -25,6 +27,7 @@ extension Subscription: RowCodable {
 
 // The associated values of the kinds.
 
+/// The associated values of a query subscription.
 private struct QueryKind: RowCodable {
   var query: Query
   var zoneID: ZoneID?
@@ -40,6 +43,7 @@ private struct QueryKind: RowCodable {
   }
 }
 
+/// The associated values of a zone subscription.
 private struct ZoneKind: RowCodable {
   var zoneID: ZoneID
   var recordType: String?
@@ -53,6 +57,7 @@ private struct ZoneKind: RowCodable {
   }
 }
 
+/// The associated values of a database subscription.
 private struct DatabaseKind: RowCodable {
   var recordType: String?
 
@@ -65,6 +70,7 @@ private struct DatabaseKind: RowCodable {
 }
 
 extension QueryKind {
+  /// Takes the values of a kind; nil for another kind.
   init?(_ kind: Subscription.Kind) {
     guard case .query(let query, let zoneID, let options) = kind else { return nil }
     self.init(query: query, zoneID: zoneID, options: options)
@@ -72,6 +78,7 @@ extension QueryKind {
 }
 
 extension ZoneKind {
+  /// Takes the values of a kind; nil for another kind.
   init?(_ kind: Subscription.Kind) {
     guard case .recordZone(let zoneID, let recordType) = kind else { return nil }
     self.init(zoneID: zoneID, recordType: recordType)
@@ -79,6 +86,7 @@ extension ZoneKind {
 }
 
 extension DatabaseKind {
+  /// Takes the values of a kind; nil for another kind.
   init?(_ kind: Subscription.Kind) {
     guard case .database(let recordType) = kind else { return nil }
     self.init(recordType: recordType)

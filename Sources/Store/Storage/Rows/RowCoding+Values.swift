@@ -2,10 +2,16 @@ import CloudKitModel
 import Foundation
 
 extension RowEncoder {
+  /// Encodes a type as a byte: its code, with the highest bit for a list.
   mutating func encode(_ type: ValueType, isList: Bool = false) {
     encode(byte: type.rowCode | (isList ? 0x80 : 0))
   }
 
+  /// Encodes a value: a byte with its type, then its content. A list has the number of its elements
+  /// and their contents.
+  ///
+  /// - Parameter isEncrypted: whether the client encrypted the value. The mark is in the byte of
+  ///   the type.
   mutating func encode(_ value: RecordValue, isEncrypted: Bool = false) {
     let type = value.type
     encode(
@@ -18,6 +24,7 @@ extension RowEncoder {
     }
   }
 
+  /// Encodes a single value without its type.
   private mutating func encodeContent(of value: RecordValue) {
     switch value {
     case .string(let text): encode(text)
@@ -32,6 +39,7 @@ extension RowEncoder {
     }
   }
 
+  /// Encodes a location. The five numbers after the coordinates and the timestamp are optional.
   mutating func encode(_ location: Location) {
     encode(location.latitude)
     encode(location.longitude)
@@ -44,17 +52,20 @@ extension RowEncoder {
     encode(optional: location.timestamp) { $0.encode($1) }
   }
 
+  /// Encodes the name of a zone and of its owner.
   mutating func encode(_ zoneID: ZoneID) {
     encode(zoneID.zoneName)
     encode(zoneID.ownerName)
   }
 
+  /// Encodes a reference: the record name, an optional zone, the action.
   mutating func encode(_ reference: Reference) {
     encode(reference.recordName)
     encode(optional: reference.zoneID) { $0.encode($1) }
     encode(byte: reference.action.rowCode)
   }
 
+  /// Encodes an asset. Stored records have the checksum and the size only.
   private mutating func encode(_ asset: Asset) {
     encode(asset.fileChecksum)
     encode(asset.size)
@@ -66,10 +77,14 @@ extension RowEncoder {
 }
 
 extension RowDecoder {
+  /// Decodes the byte of a type.
   mutating func decodeType() throws -> FieldType {
     try decodeType(code: try decodeByte())
   }
 
+  /// Returns the type of a code.
+  ///
+  /// - Throws: ``StoreError/Code/corrupt`` for an unknown code.
   private func decodeType(code: UInt8) throws -> FieldType {
     guard let element = ValueType(rowCode: code & 0x7F) else {
       throw damaged("has a value of the unknown type \(code)")
@@ -77,22 +92,24 @@ extension RowDecoder {
     return FieldType(element, isList: code & 0x80 != 0)
   }
 
+  /// Decodes a value that is not marked as encrypted.
   mutating func decodeValue() throws -> RecordValue {
     try decodeValue(of: try decodeType())
   }
 
-  /// A field's value, and whether it is marked as encrypted.
+  /// Decodes a field's value, and whether it is marked as encrypted.
   mutating func decodeMarkedValue() throws -> (RecordValue, isEncrypted: Bool) {
     let code = try decodeByte()
     let type = try decodeType(code: code & ~encryptionMark)
     return (try decodeValue(of: type), code & encryptionMark != 0)
   }
 
-  /// The type of a field's value that may be marked as encrypted.
+  /// Decodes the type of a field's value that may be marked as encrypted. The content follows.
   mutating func decodeMarkedType() throws -> FieldType {
     try decodeType(code: try decodeByte() & ~encryptionMark)
   }
 
+  /// Decodes the content of a value or a list.
   private mutating func decodeValue(of type: FieldType) throws -> RecordValue {
     if type.isList {
       return .list(of: type.element, try decodeEach { try $0.decodeContent(of: type.element) })
@@ -100,6 +117,7 @@ extension RowDecoder {
     return try decodeContent(of: type.element)
   }
 
+  /// Decodes the content of a single value.
   private mutating func decodeContent(of type: ValueType) throws -> RecordValue {
     switch type {
     case .string: .string(try decodeText())
@@ -113,6 +131,7 @@ extension RowDecoder {
     }
   }
 
+  /// Decodes a location.
   mutating func decodeLocation() throws -> Location {
     var location = Location(latitude: try decodeDouble(), longitude: try decodeDouble())
     location.horizontalAccuracy = try decodeOptional { try $0.decodeDouble() }
@@ -124,10 +143,14 @@ extension RowDecoder {
     return location
   }
 
+  /// Decodes a zone's name and owner.
   mutating func decodeZoneID() throws -> ZoneID {
     ZoneID(zoneName: try decodeText(), ownerName: try decodeText())
   }
 
+  /// Decodes a reference.
+  ///
+  /// - Throws: ``StoreError/Code/corrupt`` for an unknown action.
   mutating func decodeReference() throws -> Reference {
     let recordName = try decodeText()
     let zoneID = try decodeOptional { try $0.decodeZoneID() }
@@ -138,6 +161,7 @@ extension RowDecoder {
     return Reference(recordName: recordName, zoneID: zoneID, action: action)
   }
 
+  /// Decodes an asset.
   mutating func decodeAsset() throws -> Asset {
     var asset = Asset(fileChecksum: try decodeText(), size: try decodeInteger())
     asset.referenceChecksum = try decodeOptionalText()
@@ -148,11 +172,12 @@ extension RowDecoder {
   }
 }
 
-/// A bit in the byte of a value's type.
+/// The bit of an encrypted value in the byte of its type. The codes of types are below it.
 private let encryptionMark: UInt8 = 0x40
 
 // The stored codes must not change when a case is moved, so they are explicit.
 extension ValueType {
+  /// The stored code of the type.
   fileprivate var rowCode: UInt8 {
     switch self {
     case .string: 1
@@ -166,6 +191,7 @@ extension ValueType {
     }
   }
 
+  /// The type of a stored code; nil for an unknown one.
   fileprivate init?(rowCode: UInt8) {
     guard let type = Self.allCases.first(where: { $0.rowCode == rowCode }) else { return nil }
     self = type
@@ -173,6 +199,7 @@ extension ValueType {
 }
 
 extension Reference.Action {
+  /// The stored code of the action.
   fileprivate var rowCode: UInt8 {
     switch self {
     case .none: 0
@@ -181,6 +208,7 @@ extension Reference.Action {
     }
   }
 
+  /// The action of a stored code; nil for an unknown one.
   fileprivate init?(rowCode: UInt8) {
     guard let action = Self.allCases.first(where: { $0.rowCode == rowCode }) else { return nil }
     self = action

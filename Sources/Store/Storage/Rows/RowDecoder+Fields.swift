@@ -4,10 +4,12 @@ extension RowDecoder: RowCoder {
   /// The key after the last field of a row that is not nested in another one.
   static var endKey: UInt8 { 0 }
 
-  /// The state of ``RowDecoder`` for the row whose fields it reads.
+  /// The state of ``RowDecoder`` for the row whose fields it reads. A nested row has a state of its
+  /// own.
   struct Fields {
     /// The next field; ``end`` after the last.
     var tag: UInt64 = 0
+    /// The kind of the next field's content.
     var wire = RowWire.number
     /// Whether the row ends with the field that contains it, instead of the end key.
     var isNested = false
@@ -15,14 +17,22 @@ extension RowDecoder: RowCoder {
     var tags = RowTags.all
     /// How many cases of the current enum were requested, and how many were found.
     var choices = (asked: 0, found: 0)
-    /// The row and its current field, for errors.
+    /// The name of the row, for errors.
     var row: StaticString?
+    /// The name of the row's current field, for errors.
     var field: StaticString?
 
+    /// The value of ``tag`` after the last field, above all tags.
     static let end = UInt64.max
   }
 
-  /// Decodes fields into a value, which keeps its values for missing fields.
+  /// Decodes fields into a value, which keeps its values for missing fields. Unknown fields are
+  /// skipped.
+  ///
+  /// - Parameters:
+  ///   - value: the place for the fields.
+  ///   - tags: the fields to decode; the others are skipped.
+  ///   - isNested: whether the row is the content of a field of another row, and ends with it.
   mutating func decodeFields<Value: RowCodable>(
     into value: inout Value, only tags: RowTags = .all, isNested: Bool
   ) throws {
@@ -78,6 +88,8 @@ extension RowDecoder: RowCoder {
   }
 
   /// Decodes the bytes of a field by `decode`, which must use all of them.
+  ///
+  /// - Throws: ``StoreError/Code/corrupt`` if bytes are left over.
   mutating func decodeNested<Value>(
     _ decode: (inout RowDecoder) throws -> Value
   ) throws -> Value {
@@ -90,7 +102,9 @@ extension RowDecoder: RowCoder {
 
   // MARK: Keys
 
-  /// Decodes a field. False if the row has no field of that tag.
+  /// Decodes a field.
+  ///
+  /// - Returns: false if the row has no field of that tag.
   private mutating func decode<Part: RowPart>(
     _ tag: UInt8, _ name: StaticString, _ part: inout Part
   ) throws -> Bool {
@@ -101,28 +115,35 @@ extension RowDecoder: RowCoder {
     return true
   }
 
-  /// Skips the fields before a tag. False if the row has no field of that tag.
+  /// Skips the fields before a tag.
+  ///
+  /// - Returns: false if the row has no field of that tag.
   private mutating func seek(_ tag: UInt8) throws -> Bool {
     while fields.tag < tag { try skipField() }
     return fields.tag == tag
   }
 
+  /// Begins a field: notes its name for errors, and checks the kind of its content.
   private mutating func begin(_ name: StaticString, _ wire: RowWire) throws {
     fields.field = name
     guard fields.wire == wire else { throw damaged("has content of another kind") }
   }
 
+  /// Ends a field, and reads the next key.
   private mutating func endField() throws {
     fields.field = nil
     try advance()
   }
 
+  /// Skips the next field.
   private mutating func skipField() throws {
     try skip(fields.wire)
     try advance()
   }
 
-  /// Reads the next key.
+  /// Reads the next key. Tags must rise, so a damaged row is found early.
+  ///
+  /// - Throws: ``StoreError/Code/corrupt`` for a key that cannot be there.
   private mutating func advance() throws {
     if fields.isNested, isAtEnd {
       fields.tag = Fields.end
@@ -139,6 +160,7 @@ extension RowDecoder: RowCoder {
     (fields.tag, fields.wire) = (key >> 2, wire)
   }
 
+  /// Returns the error of a row without a required field.
   private func missing(_ name: StaticString) -> any Error {
     var decoder = self
     decoder.fields.field = name

@@ -1,18 +1,25 @@
 import CloudKitModel
 
 /// The parts of a record that a query's filters and sort keys need.
+///
+/// A search decodes only these parts of each candidate. It decodes the whole record later, for the
+/// page.
 struct RecordGlance {
   /// The fields; nil means all.
   private(set) var fields: Set<String>? = []
   /// The same names as bytes, which are compared without making a `String` of each name.
   private let names: [(bytes: [UInt8], name: String)]?
+  /// Whether times, users and devices of creation and modification are needed.
   var hasStamps = false
+  /// Whether the parent and the share are needed.
   var hasReferences = false
+  /// Whether the change tag is needed, which costs an encryption.
   var hasChangeTag = false
 
   /// All of a record's content.
   static let everything = RecordGlance()
 
+  /// Creates the glance at everything.
   private init() {
     fields = nil
     names = nil
@@ -21,6 +28,7 @@ struct RecordGlance {
     hasChangeTag = true
   }
 
+  /// Finds the parts that a query's filters and sort keys need.
   init(for query: Query) {
     for key in query.filters.map(\.key) + query.sortKeys.map(\.key) {
       switch key {
@@ -45,7 +53,7 @@ struct RecordGlance {
 
 extension RowDecoder {
   /// Decodes these parts of a record that ``RowEncoder/encodeContent(of:)`` encoded, and skips the
-  /// others.
+  /// others. It does not set the change tag, which has a column.
   mutating func decode(_ glance: RecordGlance, into record: inout Record) throws {
     if glance.hasStamps {
       record.created = try decodeOptional { try $0.decodeStamp() }
@@ -72,16 +80,19 @@ extension RowDecoder {
     }
   }
 
+  /// Skips a length and as many bytes: a text or data.
   private mutating func skipBytes() throws {
     _ = try take(try decodeCount())
   }
 
+  /// Skips the time, user and device of a creation or modification.
   private mutating func skipStamp() throws {
     _ = try decodeInteger()
     try skipBytes()
     if try decodeFlag() { try skipBytes() }
   }
 
+  /// Skips a reference.
   private mutating func skipReference() throws {
     try skipBytes()
     if try decodeFlag() {
@@ -91,11 +102,13 @@ extension RowDecoder {
     _ = try decodeByte()
   }
 
+  /// Skips a field's value.
   private mutating func skipMarkedValue() throws {
     let type = try decodeMarkedType()
     for _ in 0..<(type.isList ? try decodeCount() : 1) { try skipContent(of: type.element) }
   }
 
+  /// Skips the content of a single value.
   private mutating func skipContent(of type: ValueType) throws {
     switch type {
     case .string, .bytes: try skipBytes()

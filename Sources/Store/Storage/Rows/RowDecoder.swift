@@ -2,23 +2,37 @@ import CloudKitModel
 import Foundation
 import StoreModel
 
-/// Decodes the output of ``RowEncoder``. A damaged blob throws ``StoreError/Code/corrupt``,
-/// whatever its bytes are, and never makes the decoder allocate more than a small multiple of its
-/// size.
+/// Decodes the output of ``RowEncoder``, from the first byte to the last.
+///
+/// A damaged blob throws ``StoreError/Code/corrupt``, whatever its bytes are. It never makes the
+/// decoder allocate more than a small multiple of its size. The methods read in the order in which
+/// the encoder wrote:
+///
+/// ```swift
+/// var decoder = try RowDecoder(content, of: "record", named: "apple")
+/// try decoder.decodeContent(into: &record)
+/// try decoder.finish()
+/// ```
 struct RowDecoder {
   private let bytes: [UInt8]
+  /// The index of the next byte.
   private var position = 0
   /// The end of the part being decoded: the end of the blob, or of a field.
   private var end: Int
   /// The tagged fields being decoded.
   var fields = Fields()
-  /// The kind and the name of the blob, for errors.
+  /// The kind of the blob, for errors.
   private let role: String
+  /// The name of the blob, for errors.
   private let name: String?
 
+  /// Begins to decode a blob, and checks its version.
+  ///
   /// - Parameters:
-  ///   - role: the kind of the blob.
+  ///   - bytes: the blob.
+  ///   - role: the kind of the blob, for errors.
   ///   - name: the name of the blob, if it has one.
+  /// - Throws: ``StoreError/Code/corrupt`` for an unknown version.
   init(_ bytes: [UInt8], of role: String, named name: String? = nil) throws {
     self.bytes = bytes
     end = bytes.count
@@ -30,6 +44,9 @@ struct RowDecoder {
     }
   }
 
+  /// Returns the error of a damaged blob, with the blob's name and the position.
+  ///
+  /// - Parameter what: the rest of the sentence, such as `ends too early`.
   func damaged(_ what: String) -> StoreError {
     let name = name.map { " '\($0)'" } ?? ""
     let row = fields.row.map { " (\($0))" } ?? ""
@@ -40,19 +57,24 @@ struct RowDecoder {
     )
   }
 
+  /// Whether all bytes of the present part are decoded.
   var isAtEnd: Bool { position == end }
 
-  /// Throws if bytes are left over.
+  /// Checks that no bytes are left over.
+  ///
+  /// - Throws: ``StoreError/Code/corrupt`` if there are some.
   func finish() throws {
     guard isAtEnd else { throw damaged("is longer than its content") }
   }
 
+  /// Decodes one byte.
   mutating func decodeByte() throws -> UInt8 {
     guard position < end else { throw damaged("ends too early") }
     defer { position += 1 }
     return bytes[position]
   }
 
+  /// Decodes a byte that is 0 or 1.
   mutating func decodeFlag() throws -> Bool {
     switch try decodeByte() {
     case 0: return false
@@ -61,12 +83,14 @@ struct RowDecoder {
     }
   }
 
+  /// Decodes a signed integer of variable length.
   mutating func decodeInteger() throws -> Int64 {
     let value = try decodeUnsigned()
     return Int64(bitPattern: value >> 1) ^ -Int64(bitPattern: value & 1)
   }
 
-  /// The number of elements or bytes to come, each of which takes at least one byte.
+  /// Decodes the number of elements or bytes to come, each of which takes at least one byte. So a
+  /// number above the remaining bytes is refused before anything is allocated.
   mutating func decodeCount() throws -> Int {
     let value = try decodeUnsigned()
     guard value <= UInt64(end - position) else {
@@ -75,6 +99,7 @@ struct RowDecoder {
     return Int(value)
   }
 
+  /// Decodes a double of eight bytes, little-endian.
   mutating func decodeDouble() throws -> Double {
     let slice = try take(8)
     var pattern: UInt64 = 0
@@ -82,6 +107,7 @@ struct RowDecoder {
     return Double(bitPattern: pattern)
   }
 
+  /// Decodes a text: its length in bytes, then UTF-8.
   mutating func decodeText() throws -> String {
     let slice = try take(try decodeCount())
     // ASCII is frequent and needs none of the checks.
@@ -92,29 +118,35 @@ struct RowDecoder {
     return text
   }
 
+  /// Decodes a length and as many bytes.
   mutating func decodeBytes() throws -> [UInt8] {
     Array(try take(try decodeCount()))
   }
 
+  /// Decodes a UUID of 16 bytes, without a length.
   mutating func decodeUUID() throws -> UUID {
     let slice = try take(16)
     return slice.withUnsafeBytes { UUID(uuid: $0.loadUnaligned(as: uuid_t.self)) }
   }
 
+  /// Decodes a timestamp in milliseconds since 1970.
   mutating func decodeTimestamp() throws -> Timestamp {
     Timestamp(milliseconds: try decodeInteger())
   }
 
+  /// Decodes a flag, then the value if the flag is set.
   mutating func decodeOptional<Value>(
     _ decode: (inout RowDecoder) throws -> Value
   ) throws -> Value? {
     try decodeFlag() ? try decode(&self) : nil
   }
 
+  /// Decodes a flag, then a text if the flag is set.
   mutating func decodeOptionalText() throws -> String? {
     try decodeOptional { try $0.decodeText() }
   }
 
+  /// Decodes the number of elements, then each element.
   mutating func decodeEach<Value>(
     _ decode: (inout RowDecoder) throws -> Value
   ) throws -> [Value] {
@@ -124,20 +156,22 @@ struct RowDecoder {
     return values
   }
 
+  /// Returns the next bytes without copying them.
   mutating func take(_ count: Int) throws -> ArraySlice<UInt8> {
     guard count <= end - position else { throw damaged("ends too early") }
     defer { position += count }
     return bytes[position..<position + count]
   }
 
-  /// Limits decoding to the next `count` bytes.
+  /// Limits decoding to the next `count` bytes, which must be there.
   ///
-  /// - Returns: the previous end.
+  /// - Returns: the previous end, for ``leave(to:)``.
   mutating func enter(_ count: Int) -> Int {
     defer { end = position + count }
     return end
   }
 
+  /// Ends the limit of ``enter(_:)``.
   mutating func leave(to end: Int) {
     self.end = end
   }
@@ -151,6 +185,8 @@ struct RowDecoder {
     }
   }
 
+  /// Decodes an unsigned integer: seven bits a byte, the lowest first. The highest bit shows that
+  /// another byte follows.
   mutating func decodeUnsigned() throws -> UInt64 {
     var value: UInt64 = 0
     var shift: UInt64 = 0

@@ -1,7 +1,8 @@
 import CloudKitModel
 
 extension RowEncoder: RowCoder {
-  /// Encodes fields of a value, in the order of their tags.
+  /// Encodes fields of a value, in the order of their tags. The value stays as it is: it is `inout`
+  /// because decoding uses the same description.
   mutating func encodeFields<Value: RowCodable>(of value: inout Value, only tags: RowTags = .all) {
     let outer = self.tags
     self.tags = tags
@@ -51,6 +52,7 @@ extension RowEncoder: RowCoder {
     fillLength(at: begin)
   }
 
+  /// Encodes the key of a field.
   private mutating func encode(_ tag: UInt8, _ wire: RowWire) {
     encode(count: Int(tag) << 2 | Int(wire.rawValue))
   }

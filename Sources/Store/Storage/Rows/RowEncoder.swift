@@ -3,47 +3,64 @@ import Foundation
 
 /// Encodes records, subscriptions and changes in the store's compact binary format.
 ///
-/// Integers are variable-length (seven bits a byte, zigzag), strings and bytes follow their length,
-/// doubles are eight bytes little-endian. The first byte of a blob is the format's version.
-/// ``RowCodable`` adds tagged fields to this format; other values are encoded by position.
+/// - Integer: variable length, seven bits a byte, zigzag.
+/// - Double: eight bytes, little-endian.
+/// - Text or data: its length in bytes, then the bytes.
+/// - Optional: a flag byte, 0 or 1, then the value.
+/// - List: the number of elements, then each element.
+///
+/// The first byte of a blob is the format's version. ``RowCodable`` adds tagged fields to this
+/// format; other values are encoded by position. ``RowDecoder`` reads the format.
 struct RowEncoder {
+  /// The version of the format, the first byte of each blob.
   static let version: UInt8 = 1
 
+  /// The blob so far.
   private(set) var bytes: [UInt8]
   /// The fields of a ``RowCodable`` to encode.
   var tags = RowTags.all
 
+  /// Begins a blob with its version.
+  ///
+  /// - Parameter capacity: the expected size in bytes.
   init(reserving capacity: Int = 192) {
     bytes = []
     bytes.reserveCapacity(capacity)
     bytes.append(Self.version)
   }
 
+  /// Encodes one byte.
   mutating func encode(byte: UInt8) {
     bytes.append(byte)
   }
 
+  /// Encodes a byte, 1 for true and 0 for false.
   mutating func encode(_ flag: Bool) {
     bytes.append(flag ? 1 : 0)
   }
 
+  /// Encodes a signed integer. Numbers near 0 take one byte, whatever their sign.
   mutating func encode(_ integer: Int64) {
     encodeUnsigned(UInt64(bitPattern: (integer << 1) ^ (integer >> 63)))
   }
 
+  /// Encodes a number that is not negative.
   mutating func encode(count: Int) {
     encodeUnsigned(UInt64(count))
   }
 
+  /// Encodes a double; a NaN keeps its bits.
   mutating func encode(_ double: Double) {
     withUnsafeBytes(of: double.bitPattern.littleEndian) { bytes.append(contentsOf: $0) }
   }
 
+  /// Encodes a text: its length in bytes, then UTF-8.
   mutating func encode(_ text: String) {
     encode(count: text.utf8.count)
     bytes.append(contentsOf: text.utf8)
   }
 
+  /// Encodes data: its length, then the bytes.
   mutating func encode(_ data: some Collection<UInt8>) {
     encode(count: data.count)
     bytes.append(contentsOf: data)
@@ -54,15 +71,17 @@ struct RowEncoder {
     self.bytes.append(contentsOf: bytes)
   }
 
+  /// Encodes the 16 bytes of a UUID, without a length.
   mutating func encode(_ uuid: UUID) {
     withUnsafeBytes(of: uuid.uuid) { bytes.append(contentsOf: $0) }
   }
 
+  /// Encodes a timestamp in milliseconds since 1970.
   mutating func encode(_ timestamp: Timestamp) {
     encode(timestamp.milliseconds)
   }
 
-  /// Encodes a presence byte, then the value if there is one.
+  /// Encodes a flag, then the value if there is one.
   mutating func encode<Value>(
     optional value: Value?, _ encode: (inout RowEncoder, Value) -> Void
   ) {
@@ -70,6 +89,7 @@ struct RowEncoder {
     if let value { encode(&self, value) }
   }
 
+  /// Encodes a flag, then the text if there is one.
   mutating func encode(optional text: String?) {
     encode(optional: text) { $0.encode($1) }
   }
@@ -83,12 +103,15 @@ struct RowEncoder {
   }
 
   /// Reserves a byte for the length of the following content.
+  ///
+  /// - Returns: the index of the byte, for ``fillLength(at:)``.
   mutating func reserveLength() -> Int {
     bytes.append(0)
     return bytes.count - 1
   }
 
-  /// Writes the length of the content since ``reserveLength()``.
+  /// Writes the length of the content since ``reserveLength()``. A content of 128 bytes or more is
+  /// moved, because its length takes more than one byte.
   mutating func fillLength(at place: Int) {
     let count = bytes.count - place - 1
     guard count >= 0x80 else {
@@ -101,6 +124,7 @@ struct RowEncoder {
     bytes.replaceSubrange(place...place, with: length.bytes.dropFirst())
   }
 
+  /// Encodes an unsigned integer: seven bits a byte, the lowest first.
   private mutating func encodeUnsigned(_ value: UInt64) {
     var rest = value
     while rest >= 0x80 {

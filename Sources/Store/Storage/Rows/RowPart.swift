@@ -1,8 +1,11 @@
 import CloudKitModel
 
-/// The kind of a field's content, which determines where the content ends.
+/// The kind of a field's content, which determines where the content ends. A reader skips unknown
+/// fields by it. The raw values are stored.
 enum RowWire: UInt8 {
+  /// An integer of variable length, or a flag.
   case number = 0
+  /// Eight bytes: a double.
   case eightBytes = 1
   /// A length, then that many bytes.
   case bytes = 2
@@ -10,12 +13,16 @@ enum RowWire: UInt8 {
 
 /// A type that can be the content of a field of a ``RowCodable``.
 protocol RowPart: Sendable, Equatable {
+  /// The kind of the content. It never changes after a release.
   static var wire: RowWire { get }
   /// A value into which the content is decoded.
   static var blank: Self { get }
   /// Encodes the content; for ``RowWire/bytes`` with its length. It changes nothing: it is mutating
   /// because decoding uses the same description.
   mutating func write(to encoder: inout RowEncoder)
+  /// Decodes the content, for ``RowWire/bytes`` with its length.
+  ///
+  /// - Throws: ``StoreError/Code/corrupt`` for damaged bytes.
   mutating func read(from decoder: inout RowDecoder) throws
 }
 

@@ -3,6 +3,9 @@ import SQLEngine
 import StoreModel
 
 extension SQLRow {
+  /// Returns the environment in a column.
+  ///
+  /// - Throws: ``StoreError/Code/corrupt`` for an unknown name.
   func environment(_ column: Int32) throws -> ContainerEnvironment {
     guard let environment = ContainerEnvironment(rawValue: text(column)) else {
       throw StoreError(.corrupt, "the store has the unknown environment '\(text(column))'")

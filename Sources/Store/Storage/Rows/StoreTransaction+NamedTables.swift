@@ -9,12 +9,13 @@ extension StoreTransaction {
   /// The most rows that one statement deletes.
   private static let deletedAtOnce = 100
 
-  /// Deletes rows by their numbers, many with each statement: on PostgreSQL each statement is a
+  /// Deletes rows by their numbers, many with each statement. On PostgreSQL each statement is a
   /// round trip, and tens of thousands of rows may have passed their retention.
   ///
   /// - Parameters:
   ///   - statement: ends where the list of the numbers begins: `… AND sequence IN`.
   ///   - arguments: the arguments before the numbers.
+  ///   - numbers: the numbers of the rows, any count. A number without a row is ignored.
   func delete(_ statement: String, _ arguments: [SQLValue], numbers: [Int64]) throws {
     var rest = numbers[...]
     while let last = rest.last {
@@ -31,8 +32,12 @@ extension StoreTransaction {
 
   /// Deletes a batch of a database's rows.
   ///
-  /// - Parameter owner: a column, and the user whose name the rows have there; nil for all rows.
-  /// - Returns: the number of deleted rows.
+  /// - Parameters:
+  ///   - table: the table and its primary key.
+  ///   - database: the database of the rows.
+  ///   - owner: a column, and the user whose name the rows have there; nil for all rows.
+  ///   - limit: the most rows.
+  /// - Returns: the number of deleted rows; below the limit if no rows are left.
   func delete(
     from table: UserTraces.KeyedTable, in database: DatabaseID,
     where owner: (column: String, name: String)? = nil, limit: Int64
@@ -48,6 +53,8 @@ extension StoreTransaction {
   }
 
   /// Deletes the rows that have a user's name in a column, and returns their number.
+  ///
+  /// It is for tables outside of databases. The count of rows is not limited.
   @discardableResult
   func delete(from table: String, where column: String, is user: String) throws -> Int {
     try connection.run("DELETE FROM \(table) WHERE \(column) = $1", [.text(user)])
@@ -59,9 +66,12 @@ extension StoreTransaction {
   /// batch of rows is scanned.
   ///
   /// - Parameters:
+  ///   - table: the table to scan.
   ///   - number: the rest of the table's primary key.
+  ///   - user: the user's record name.
   ///   - owner: a column in which the user's name also selects a row.
   ///   - last: the number after which the batch begins.
+  ///   - count: the most rows scanned.
   ///   - limit: the most rows returned.
   /// - Returns: the numbers of the rows, and the last number scanned; nil if no rows are left.
   func rows(
@@ -91,8 +101,12 @@ extension StoreTransaction {
     return (found, found.count == limit ? found.last ?? end : end)
   }
 
-  /// The next container and environment, in order, that rows of a table have.
+  /// Returns the next container and environment, in order, that rows of a table have; nil if there
+  /// is none.
   ///
+  /// - Parameters:
+  ///   - last: the place after which the next is wanted; nil for the first.
+  ///   - table: a table with the columns `container` and `environment`.
   /// - Complexity: O(log *n*) for *n* rows, if an index begins with `container, environment`.
   func place(after last: ContainerPlace?, in table: String) throws -> ContainerPlace? {
     // First the container's other environments: with both columns in one range, SQLite would scan
