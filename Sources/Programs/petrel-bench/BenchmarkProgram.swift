@@ -1,7 +1,11 @@
 import CommandInterface
 import Foundation
 
-/// The program `petrel-bench`: measures Petrel beside its peers and beside limits of the machine.
+/// The program `petrel-bench`, which measures Petrel beside other programs and beside the limits of
+/// the machine.
+///
+/// The rates of two machines cannot be compared, so each benchmark also measures a baseline and
+/// prints the ratio.
 @main
 enum BenchmarkProgram {
   static let petrelBench = CommandProgram(

@@ -6,53 +6,67 @@ import PostgreSQLHosting
 import ScaleModel
 import ServerHosting
 
-/// Loads 1, 2, 3… servers on one PostgreSQL, and counts what they and it do for each save.
+/// The benchmark of 1, 2, 3… servers on one PostgreSQL. It measures the rates, and counts the work
+/// of servers and PostgreSQL for each save.
+///
+/// `ScaleModel` computes its costs from these figures.
 struct ClusterBenchmark {
+  /// The numbers of servers to measure, one after the other.
   var servers: [Int]
+  /// The private databases with subscriptions; as many have none.
   var databases: Int
-  /// Of a hundred saves.
+  /// The saves into the public database, in percent.
   var publicShare: Int
-  /// To each server.
+  /// The connections to each server at full load.
   var connections: Int
+  /// Seconds of each measurement.
   var seconds: Double
-  /// Saves a second when they come evenly; a part of what the servers do at most unless told.
+  /// Saves a second of the evenly paced load. If `nil`, it is a fraction of the rate at full load.
   var rate: Double?
+  /// The address of PostgreSQL.
   var address: String
-  /// The PostgreSQL that goes away afterwards; nil where one is named that stays.
+  /// The PostgreSQL server that the benchmark started and will stop; `nil` if the user named
+  /// another one.
   var own: HostedPostgreSQL?
+  /// The folder of the servers' data.
   var directory: String
   var report: BenchmarkReport
 
-  /// The part of the most saves at which they come evenly.
+  /// The rate of the evenly paced load, as a fraction of the rate at full load.
   private static let pacedShare = 0.3
-  /// Seconds without progress after which what is not dispatched is counted as left.
+  /// Seconds without progress after which the remaining changes count as undispatched.
   private static let patience = 10.0
-  /// What comes evenly comes to each server over so many connections, one save at a time over each.
+  /// Connections to each server for the evenly paced load. Each has one save at a time.
   private static let lines = 4
 
-  /// How a load is put on the servers.
+  /// The load of one measurement.
   private struct Load {
-    /// Whether there are subscriptions, of which each record fires one.
+    /// Whether the databases have subscriptions, of which each record fires one.
     var isSubscribed: Bool
-    /// Saves a second that come evenly; nil for as many as there can be.
+    /// Saves a second, sent at an even rate; `nil` for full load.
     var rate: Double?
   }
 
-  /// What came of a load.
+  /// The results of one measurement.
   private struct Outcome {
     var result: LoadGenerator.Result
     var counts: ClusterCounts
     var waits: LockWaitSampler.Waits
-    /// Until the last change was dispatched, after the last save.
+    /// Seconds from the last save to the last dispatched change.
     var drainSeconds: Double
     /// Saves that were not dispatched in time.
     var left: Double
-    /// How long notifications took to a reader at another server than saved; nil where none waited.
+    /// The delays of notifications to a reader at another server than the saving one; `nil` without
+    /// such a reader.
     var notified: Percentiles?
 
+    /// The answered saves, at least 1, as a divisor.
     var saves: Double { Double(max(1, result.answered)) }
   }
 
+  /// Measures each number of servers and reports.
+  ///
+  /// The first number is also measured without subscriptions.
   func run() async throws {
     let setup = try await ClusterSetup.prepare(
       store: address, directory: directory, databases: databases)
@@ -92,6 +106,7 @@ struct ClusterBenchmark {
     }
   }
 
+  /// Starts servers on the same store; if one fails, stops the others.
   private func startServers(_ count: Int) throws -> [ServerProcess] {
     var running: [ServerProcess] = []
     do {
@@ -107,12 +122,14 @@ struct ClusterBenchmark {
 
   // MARK: Loading
 
+  /// Runs one load and counts the work for it.
   private func measure(
     _ load: Load, on servers: [ServerProcess], reader: ClusterReader?, _ setup: ClusterSetup,
     _ probe: PostgreSQLProbe
   ) async throws -> Outcome {
     let requests = setup.requests(subscribed: load.isSubscribed, publicShare: publicShare)
-    // In the same order all would save into the same database at the same time.
+    // With the same order at each server, all of them would save into the same database at the same
+    // time.
     var random = SeededRandom(seed: UInt64(servers.count))
     let generators = servers.map { server in
       (0..<(load.rate == nil ? 1 : Self.lines)).map { _ in
@@ -122,7 +139,7 @@ struct ClusterBenchmark {
         return generator
       }
     }
-    // Uncounted, so that indexes are read and statements prepared.
+    // The first second is not counted. The servers read their indexes and prepare their statements.
     try await drive(generators, seconds: 1, rate: load.rate)
     if let reader { _ = try await reader.delays(of: reader.save(seconds: 1).answered) }
     _ = try await drained(servers, from: .init(), saves: .infinity, patience: 1)
@@ -149,8 +166,13 @@ struct ClusterBenchmark {
       notified: notified)
   }
 
-  /// Loads all servers at the same time, each with its generators: one for what comes as fast as it can,
-  /// one for each line of what comes evenly.
+  /// Loads all servers at the same time.
+  ///
+  /// - Parameters:
+  ///   - generators: The loads of each server: one for full load, one for each line of the evenly
+  ///     paced load.
+  ///   - seconds: The length of the load.
+  ///   - rate: Saves a second over all servers; `nil` for full load.
   @discardableResult
   private func drive(
     _ generators: [[LoadGenerator]], seconds: Double, rate: Double?
@@ -176,7 +198,8 @@ struct ClusterBenchmark {
     }
   }
 
-  /// Waits until so many changes have fired what they fire, or none does any more; answers how many.
+  /// Waits until `saves` notifications are logged, or until none was logged for `patience` seconds.
+  /// Returns their number.
   private func drained(
     _ servers: [ServerProcess], from before: ServerFigures, saves: Double, patience: Double
   ) async throws -> Double {
@@ -191,8 +214,9 @@ struct ClusterBenchmark {
     }
   }
 
-  // MARK: Telling
+  // MARK: Reporting
 
+  /// Reports the conditions of the measurement.
   private func tellConditions(_ probe: PostgreSQLProbe) {
     report.set([
       "databases": .figure(databases), "publicPercent": .figure(publicShare),
@@ -200,7 +224,7 @@ struct ClusterBenchmark {
       "writersPerServer": .figure(ServerConfiguration(dataDirectory: directory).storeWriters),
       "secondsEach": .figure(seconds),
       "cores": .figure(ProcessInfo.processInfo.activeProcessorCount),
-      // The version is for the reader alone.
+      // The version is only information, so an error does not matter.
       "postgreSQL": .string(((try? probe.rows("SHOW server_version"))?.first?.first ?? "") ?? ""),
     ])
     report.line(
@@ -208,6 +232,7 @@ struct ClusterBenchmark {
         + "\(publicShare) % of the saves; of the subscribed each record fires one subscription")
   }
 
+  /// Reports one measurement: all figures, and a line of the table.
   private func show(_ load: Load, _ outcome: Outcome, servers: Int) {
     let times = Percentiles(outcome.result.times)
     let counts = outcome.counts
@@ -291,7 +316,8 @@ struct ClusterBenchmark {
     if outcome.left > 0 { report.line("         \(Int(outcome.left)) saves were not dispatched") }
   }
 
-  /// Has PostgreSQL alone write the same rows, where it is this benchmark's own.
+  /// Measures how fast PostgreSQL alone writes the same rows, and reports the ratio. It does so
+  /// only on a PostgreSQL server that the benchmark started.
   private func tellBaseline(_ outcome: Outcome) throws {
     guard let own, outcome.counts.commits > 0 else { return }
     let result = try PgbenchBaseline(

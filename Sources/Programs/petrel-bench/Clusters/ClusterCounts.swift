@@ -2,36 +2,53 @@ import Foundation
 import JSONCoding
 import ServerHosting
 
-/// What PostgreSQL, the servers and the processors have counted by one moment, or between two.
+/// The counters of PostgreSQL, of the servers and of the processors, at one moment or between two
+/// moments.
 struct ClusterCounts {
-  /// How often statements of one kind were run on one table, and how many rows they changed.
+  /// The executions of one kind of statement on one table.
   struct Work {
+    /// The number of executions.
     var calls = 0.0
+    /// The rows that they returned or changed.
     var rows = 0.0
   }
 
-  /// By the statement's verb and its table, such as `INSERT records`; NaN in ``statements`` where
-  /// `pg_stat_statements` is missing.
+  /// The work by verb and table, such as `INSERT records`. Without the extension
+  /// `pg_stat_statements` it is empty and ``statements`` is NaN.
   var works: [String: Work] = [:]
+  /// All statements of the store's connections.
   var statements = Double.nan
+  /// The `COMMIT` statements.
   var commits = Double.nan
+  /// The `ROLLBACK` statements.
   var rollbacks = Double.nan
-  /// The time that PostgreSQL took for statements, commits among them, in seconds.
+  /// Seconds that PostgreSQL executed statements, commits included.
   var executionSeconds = Double.nan
-  /// Where the write-ahead log ends, in bytes.
+  /// The end of the write-ahead log, in bytes.
   var logBytes = 0.0
+  /// Full-page images that PostgreSQL wrote into the log.
   var fullPageImages = 0.0
-  /// How often the log was flushed, and the seconds that this took.
+  /// Flushes of the log.
   var flushes = 0.0
+  /// Seconds of these flushes.
   var flushSeconds = 0.0
+  /// Deadlocks in this database.
   var deadlocks = 0.0
+  /// The metrics of the servers, summed.
   var figures = ServerFigures()
-  /// Processor seconds of the servers, of PostgreSQL (NaN where it is on another machine), and of this
-  /// process, which is the load.
+  /// Processor seconds of the servers.
   var serverProcessor = 0.0
+  /// Processor seconds of each PostgreSQL process; empty if PostgreSQL is on another machine.
   var postgreSQLProcessor: [Int32: Double] = [:]
+  /// Processor seconds of this process, which is the load.
   var loadProcessor = 0.0
 
+  /// Reads all counters.
+  ///
+  /// - Parameters:
+  ///   - probe: A connection to PostgreSQL.
+  ///   - servers: The servers on this machine.
+  ///   - isLocal: Whether PostgreSQL is on this machine.
   static func take(
     _ probe: PostgreSQLProbe, servers: [ServerProcess], isLocal: Bool
   ) throws -> ClusterCounts {
@@ -79,11 +96,13 @@ struct ClusterCounts {
     return counts
   }
 
+  /// Returns whether the extension `pg_stat_statements` is installed in the database.
   static func hasStatements(_ probe: PostgreSQLProbe) throws -> Bool {
     try !probe.rows("SELECT 1 FROM pg_extension WHERE extname = 'pg_stat_statements'").isEmpty
   }
 
-  /// What the servers ran, by verb and table. What looks at PostgreSQL's own counters is not theirs.
+  /// Selects the statements of the servers by verb and table. It leaves out the benchmark's own
+  /// statements, which read PostgreSQL's counters.
   private static let statementCounts = """
     SELECT CASE WHEN query ILIKE 'INSERT%ON CONFLICT%UPDATE%' THEN 'UPSERT'
         ELSE upper(substring(query from '^[A-Za-z]+')) END,
@@ -96,7 +115,7 @@ struct ClusterCounts {
     GROUP BY 1, 2
     """
 
-  /// What happened since then.
+  /// Returns the increase of each counter since `before`.
   func since(_ before: ClusterCounts) -> ClusterCounts {
     var result = self
     for (name, work) in before.works {
@@ -121,11 +140,12 @@ struct ClusterCounts {
     return result
   }
 
+  /// Processor seconds of PostgreSQL; NaN if it is on another machine.
   var postgreSQLSeconds: Double {
     postgreSQLProcessor.isEmpty ? .nan : postgreSQLProcessor.values.reduce(0, +)
   }
 
-  /// The rows that statements wrote which change something.
+  /// The rows that statements inserted, updated or deleted; NaN without `pg_stat_statements`.
   var rowsWritten: Double {
     guard statements.isFinite else { return .nan }
     return works.reduce(0) { sum, work in

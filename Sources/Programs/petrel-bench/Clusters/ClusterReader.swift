@@ -3,25 +3,26 @@ import Foundation
 import JSONCoding
 import ServerHosting
 
-/// A reader of an event stream at one of several servers, for whom records are saved at the others, and
-/// how long each notification takes from the moment its record is sent.
+/// A reader of an event stream at the first of several servers. Records for this reader are saved
+/// at the other servers, and it measures the delay of each notification.
 ///
-/// With two servers the one that saves dispatches. With three, two save, and one of them dispatches: half
-/// of the notifications come by way of three servers.
+/// With two servers, the saving server also dispatches. With three, two servers save and one of
+/// them dispatches, so half of the notifications involve all three servers.
 struct ClusterReader {
   private let streams: EventStreamReaders
   private let generators: [LoadGenerator]
 
-  /// Records a second, at all servers together.
+  /// Records a second, over all servers together.
   private static let rate = 20.0
-  /// Seconds to wait for the last notifications.
+  /// The longest wait for the last notifications, in seconds.
   private static let patience = 10.0
 
   /// Opens the stream at the first of the servers.
   ///
   /// - Parameters:
-  ///   - path: where the reader asks for notifications.
-  ///   - requests: what fires one notification each.
+  ///   - servers: The servers, at least two.
+  ///   - path: The path at which the reader requests notifications.
+  ///   - requests: Requests that each fire one notification.
   init(at servers: [ServerProcess], path: String, requests: [LoadRequest]) throws {
     streams = try EventStreamReaders(port: servers[0].port, paths: [path])
     generators = servers.dropFirst().map {
@@ -32,7 +33,8 @@ struct ClusterReader {
     streams.start()
   }
 
-  /// Registers the reader's token, and answers the path that it asks for notifications at.
+  /// Registers the reader at the web courier, and returns the path at which the reader requests
+  /// notifications.
   static func register(token: String, over connection: LoadConnection) throws -> String {
     let answer = try connection.post(
       EarthquakeRequests.path("tokens/create", token: token, device: "browser"),
@@ -44,6 +46,7 @@ struct ClusterReader {
     return url.percentEncodedPath + (url.percentEncodedQuery.map { "?" + $0 } ?? "")
   }
 
+  /// Saves records at an even rate, at all servers but the first, in turn.
   func save(seconds: Double) async throws -> LoadGenerator.Result {
     _ = try streams.takeDelays()
     let each = Self.rate / Double(generators.count)
@@ -58,7 +61,9 @@ struct ClusterReader {
     }
   }
 
-  /// How long so many notifications took, when they have come.
+  /// Waits for so many notifications and returns their delays.
+  ///
+  /// - Throws: `UsageError` if they do not arrive in time.
   func delays(of count: Int) async throws -> Percentiles {
     let deadline = monotonicSeconds() + Self.patience
     while streams.count < count, monotonicSeconds() < deadline {
@@ -71,5 +76,6 @@ struct ClusterReader {
     return Percentiles(delays)
   }
 
+  /// Ends the thread that reads the stream.
   func stop() { streams.stop() }
 }

@@ -4,20 +4,23 @@ import Foundation
 import SQLEngine
 import Storage
 
-/// The users and databases that the servers of `petrel-bench cluster` are loaded with.
+/// The users and databases of the cluster benchmark.
 ///
-/// Every user has a private database with a zone. Those of the subscribed, and the public database, have
-/// ten subscriptions, of which each record fires one; those of the quiet have none.
+/// Each user has a private database with a zone. The private databases of subscribed users and the
+/// public database have ten subscriptions each, of which each record fires one. The private
+/// databases of quiet users have none.
 struct ClusterSetup: Sendable {
+  /// The stations; each subscription asks for one.
   static let stations = 10
 
-  /// Whose tokens these are is not told apart: each is of one user.
+  /// The web auth tokens of the users with subscriptions.
   var subscribed: [String]
+  /// The web auth tokens of the users without subscriptions.
   var quiet: [String]
-  /// Who waits for notifications.
+  /// The web auth token of the user who reads notifications.
   var reader: String
 
-  /// Makes the users and the record type, before a server runs.
+  /// Creates the users and the record type in the store, before a server runs.
   static func prepare(store address: String, directory: String, databases: Int) async throws
     -> ClusterSetup
   {
@@ -60,9 +63,9 @@ struct ClusterSetup: Sendable {
     }
   }
 
-  /// Makes zones and subscriptions over a server that runs.
+  /// Creates the zones and subscriptions through a running server.
   ///
-  /// - Returns: the path at which the reader asks for notifications.
+  /// - Returns: The path at which the reader requests notifications.
   func fill(over port: Int) throws -> String {
     let connection = try LoadConnection(port: port)
     for token in subscribed + quiet + [reader] {
@@ -77,7 +80,7 @@ struct ClusterSetup: Sendable {
     return try ClusterReader.register(token: reader, over: connection)
   }
 
-  /// Requests that save what the reader is told of.
+  /// Returns requests that save records with notifications for the reader.
   func readerRequests() -> [LoadRequest] {
     let path = path("records/modify", scope: "private", token: reader)
     return (0..<Self.stations).map {
@@ -85,15 +88,17 @@ struct ClusterSetup: Sendable {
     }
   }
 
-  /// Requests that save one record each, to databases that have subscriptions or to such that have not.
+  /// Returns requests that save one record each, into databases with or without subscriptions.
   ///
-  /// - Parameter publicShare: how many in a hundred go to the public database, of those with
-  ///   subscriptions.
+  /// - Parameters:
+  ///   - isSubscribed: Whether the databases have subscriptions.
+  ///   - publicShare: The percentage of saves into the public database, used only with
+  ///     subscriptions.
   func requests(subscribed isSubscribed: Bool, publicShare: Int) -> [LoadRequest] {
     let tokens = isSubscribed ? subscribed : quiet
     return (0..<max(1_000, tokens.count)).map { number in
       let token = tokens[number % tokens.count]
-      // Spread evenly among the others.
+      // The public saves are spread evenly over the list.
       let isPublic = isSubscribed && number * publicShare % 100 < publicShare
       return request(
         path("records/modify", scope: isPublic ? "public" : "private", token: token),
@@ -101,10 +106,12 @@ struct ClusterSetup: Sendable {
     }
   }
 
+  /// Returns the path of an operation for a user.
   private func path(_ operation: String, scope: String, token: String) -> String {
     EarthquakeRequests.path(operation, scope: scope, token: token, device: "bench")
   }
 
+  /// Saves the ten subscriptions of a database.
   private func subscribe(
     _ token: String, scope: String, over connection: LoadConnection
   ) throws {
@@ -113,6 +120,7 @@ struct ClusterSetup: Sendable {
       EarthquakeRequests.subscribe(stations: 0..<Self.stations))
   }
 
+  /// Returns a request that saves one record.
   private func request(
     _ path: String, zone: String, number: Int, bearsTime: Bool = false
   ) -> LoadRequest {

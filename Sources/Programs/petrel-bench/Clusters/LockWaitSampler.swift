@@ -1,22 +1,25 @@
 import Foundation
 import Synchronization
 
-/// Looks again and again at what the servers' connections to PostgreSQL wait for.
+/// A sampler of the waits of the servers' connections in PostgreSQL. A thread reads
+/// `pg_stat_activity` every 20 ms.
 final class LockWaitSampler: Sendable {
-  /// What was seen.
+  /// The sums over all samples.
   struct Waits: Sendable {
+    /// The number of samples.
     var samples = 0
-    /// Connections that waited for a lock, over all samples, by the kind of lock.
+    /// Connections that waited for a lock, by the kind of lock.
     var locks: [String: Int] = [:]
-    /// Those that waited for the write-ahead log.
+    /// Connections that waited for the write-ahead log.
     var log = 0
-    /// Those that were at work or waited for anything but their client.
+    /// Connections that executed a statement, waiting or not.
     var active = 0
 
-    /// How many connections waited for a lock, in the mean.
+    /// The connections that waited for a lock, on average over the samples.
     var waiting: Double { Double(locks.values.reduce(0, +)) / Double(max(1, samples)) }
   }
 
+  /// The sums and the request to stop, which the thread and the caller share.
   private struct State {
     var waits = Waits()
     var isEnded = false
@@ -24,17 +27,17 @@ final class LockWaitSampler: Sendable {
 
   private let state = Mutex(State())
   private let end = DispatchSemaphore(value: 0)
-  /// Between two looks, in microseconds.
+  /// The pause between two samples, in microseconds.
   private static let pause: UInt32 = 20_000
 
-  /// Starts to look.
+  /// Starts the thread, with a connection of its own to PostgreSQL.
   init(_ address: String) throws {
     let probe = try PostgreSQLProbe(address)
-    // The thread has it alone.
+    // Only the thread uses the connection.
     nonisolated(unsafe) let handed = probe
     Thread { [self] in
       while !state.withLock({ $0.isEnded }) {
-        // A look that fails is no reason to end what is measured.
+        // A failed sample must not end the measurement.
         if let rows = try? handed.rows(Self.statement) { note(rows) }
         usleep(Self.pause)
       }
@@ -42,7 +45,7 @@ final class LockWaitSampler: Sendable {
     }.start()
   }
 
-  /// Ends it, and answers what was seen.
+  /// Ends the thread and returns the sums.
   func stop() -> Waits {
     state.withLock { $0.isEnded = true }
     end.wait()
@@ -54,6 +57,7 @@ final class LockWaitSampler: Sendable {
     FROM pg_stat_activity WHERE application_name = 'petrel' AND state = 'active' GROUP BY 1, 2
     """
 
+  /// Adds a sample.
   private func note(_ rows: [[String?]]) {
     state.withLock { state in
       state.waits.samples += 1

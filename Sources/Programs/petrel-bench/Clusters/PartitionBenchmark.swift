@@ -8,26 +8,34 @@ import SQLEngine
 import ServerHosting
 import Storage
 
-/// Dispatches a public database whole and in parts, by the same servers, and counts what each has of it;
-/// then kills one of them, and waits for what that leaves.
+/// The benchmark of a public database that several servers dispatch in parts.
+///
+/// For each number of parts it counts the work of each server. Then it kills the server with the
+/// most parts and measures how long the others need to dispatch again.
 struct PartitionBenchmark {
+  /// The servers on one PostgreSQL.
   var servers: Int
-  /// Into how many parts the database is divided, one after the other.
+  /// The numbers of parts to measure, one after the other.
   var parts: [Int]
+  /// The subscriptions in the public database.
   var subscriptions: Int
   /// Subscriptions that each record fires.
   var fired: Int
-  /// Records that are saved.
+  /// Records to save for each number of parts.
   var saves: Int
+  /// The PostgreSQL server of the benchmark.
   var server: HostedPostgreSQL
+  /// The folder of the servers' data.
   var directory: String
   var report: BenchmarkReport
 
+  /// The longest wait for a condition, in seconds.
   private static let patience = 120.0
   private static let notifications = "petrel_notifications_logged_total"
   private static let delays = "petrel_change_dispatch_delay_seconds"
 
   private var address: String { server.address() }
+  /// Authors of records. A record fires the subscriptions to its author.
   private var authors: Int { max(1, subscriptions / fired) }
   private var location: StoreLocation {
     get throws {
@@ -35,13 +43,17 @@ struct PartitionBenchmark {
     }
   }
 
-  /// What each server has done, and the whole of them.
+  /// The work of each server, and the work of all together.
   private struct Outcome {
+    /// Logged notifications, by server.
     var logged: [Double] = []
+    /// Processor seconds, by server.
     var processor: [Double] = []
+    /// The counters over all servers; zero if they were not read.
     var whole = ClusterCounts()
   }
 
+  /// Measures each number of parts and reports.
   func run() async throws {
     let token = try await prepare()
     let probe = try PostgreSQLProbe(address)
@@ -69,7 +81,7 @@ struct PartitionBenchmark {
     }
   }
 
-  /// Fills the store, and answers the token of who saves.
+  /// Fills the store, and returns the web auth token of the saving user.
   private func prepare() async throws -> String {
     let store = try await SQLStore.open(
       at: location, configuration: StoreConfiguration(role: .tool))
@@ -94,7 +106,9 @@ struct PartitionBenchmark {
     }
   }
 
-  /// - Returns: the bytes of the index of the server with the largest.
+  /// Measures one number of parts.
+  ///
+  /// - Returns: The bytes of the largest index of a server.
   private func measure(
     _ count: Int, _ token: String, _ probe: PostgreSQLProbe
   ) async throws -> Double {
@@ -102,7 +116,7 @@ struct PartitionBenchmark {
     var running = try (0..<servers).map { _ in try ServerProcess(in: directory, store: address) }
     defer { for server in running { server.stop() } }
     try await untilShared(count, probe)
-    // The first record makes the servers read their indexes.
+    // The servers read their indexes for the first record.
     _ = try await save(1, "first-\(count)", token, over: running)
     let figures = try running.map { try ServerFigures.read(from: [$0.port]) }
     func greatest(_ name: String) -> Double { figures.map { $0[name] ?? 0 }.max() ?? 0 }
@@ -138,6 +152,7 @@ struct PartitionBenchmark {
     return bytes
   }
 
+  /// Divides the public database into parts.
   private func divide(into count: Int) async throws {
     let store = try await SQLStore.open(
       at: location, configuration: StoreConfiguration(role: .tool))
@@ -151,7 +166,7 @@ struct PartitionBenchmark {
     }
   }
 
-  /// Waits until the parts are spread over all servers.
+  /// Waits until the parts are spread over the servers.
   private func untilShared(_ count: Int, _ probe: PostgreSQLProbe) async throws {
     let wanted = min(count, servers)
     if count == 1 { return }
@@ -165,8 +180,8 @@ struct PartitionBenchmark {
     }
   }
 
-  /// Saves records over the servers in turn, as fast as they are dispatched, and waits until all that
-  /// they fire is logged.
+  /// Saves records at the servers in turn, each after the notifications of the record before. Waits
+  /// until all notifications are logged.
   private func save(
     _ count: Int, _ name: String, _ token: String, over running: [ServerProcess],
     _ probe: PostgreSQLProbe? = nil
@@ -199,9 +214,9 @@ struct PartitionBenchmark {
     return outcome
   }
 
-  /// Kills the server that dispatches most of the database, and saves a record.
+  /// Kills the server that dispatches the most parts, and saves a record.
   ///
-  /// - Returns: the seconds from that until it is dispatched to all.
+  /// - Returns: The seconds until the record is dispatched to all subscriptions.
   private func kill(
     _ running: inout [ServerProcess], _ count: Int, _ token: String, _ probe: PostgreSQLProbe
   ) async throws -> Double {
@@ -223,11 +238,14 @@ struct PartitionBenchmark {
     return monotonicSeconds() - start
   }
 
-  /// Up to which change the database is dispatched.
+  /// Returns the number of the last change that is completely dispatched.
   private func dispatched(_ probe: PostgreSQLProbe) throws -> Double {
     try probe.numbers("SELECT max(through) FROM dispatches", count: 1)[0]
   }
 
+  /// Waits until a condition is true.
+  ///
+  /// - Throws: `UsageError` with `what` after two minutes.
   private func until(_ what: String, _ condition: () throws -> Bool) async throws {
     let start = monotonicSeconds()
     while try !condition() {

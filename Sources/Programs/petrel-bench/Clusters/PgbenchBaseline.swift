@@ -3,31 +3,42 @@ import Foundation
 import PostgreSQLHosting
 import ServerHosting
 
-/// What PostgreSQL does at most when nothing but the rows of saves is written, in as many transactions.
+/// The baseline for saves on PostgreSQL: the rate at which `pgbench` writes the same rows in as
+/// many transactions, without a Petrel server.
 ///
-/// `pgbench` writes into copies of the store's tables, with the same columns and indexes, as many rows for
-/// a save as the servers wrote, with texts and contents of the same lengths, one statement for each table
-/// and transaction.
+/// `pgbench` writes into copies of the store's tables, with the same columns and indexes. Each save
+/// has as many rows as the servers wrote, with values of the same length. A transaction has one
+/// statement for each table.
 struct PgbenchBaseline {
+  /// The measured rate.
   struct Result {
+    /// Saves a second.
     var savesPerSecond: Double
-    /// Whole saves in a transaction.
+    /// Saves in a transaction, on average.
     var savesPerTransaction: Double
+    /// Rows of a save.
     var rowsPerSave: Double
   }
 
+  /// The PostgreSQL server.
   let server: HostedPostgreSQL
+  /// The clients of pgbench, each with one connection.
   let clients: Int
+  /// The approximate length of the run.
   let seconds: Int
 
+  /// A column of a table.
   private struct Column {
     var name: String
     var type: String
   }
 
+  /// Creates the copies and a script for pgbench, runs the script and deletes the copies.
+  ///
   /// - Parameters:
-  ///   - counts: what the servers did for the saves.
-  ///   - saves: how many these were.
+  ///   - counts: The work of the servers for the saves.
+  ///   - saves: The number of these saves.
+  /// - Throws: `UsageError` if pgbench is missing or fails.
   func measure(_ counts: ClusterCounts, saves: Double) throws -> Result {
     guard let program = HostedPostgreSQL.program("pgbench") else {
       throw UsageError("there is no pgbench; it comes with Debian's postgresql-15")
@@ -36,7 +47,7 @@ struct PgbenchBaseline {
     try probe.rows("DROP SCHEMA IF EXISTS baseline CASCADE")
     try probe.rows("CREATE SCHEMA baseline")
     try probe.rows("CREATE SEQUENCE baseline.numbers CACHE 1000 START 1000000000")
-    // The PostgreSQL goes away, too.
+    // A failure does not matter, because the benchmark deletes this PostgreSQL server at the end.
     defer { _ = try? probe.rows("DROP SCHEMA baseline CASCADE") }
     let together = max(1, saves / counts.commits)
     var steps: [String] = []
@@ -46,7 +57,8 @@ struct PgbenchBaseline {
       guard words.count == 2, work.rows > 0,
         try !columns(of: words[1], probe).isEmpty
       else { continue }
-      // What is written once in many transactions is left out, and so are deletions.
+      // Rows that occur only in every second transaction or less often are left out, and so are
+      // deletions.
       let each = Int((work.rows / saves * together).rounded())
       guard each > 0 else { continue }
       let step: String? =
@@ -67,8 +79,9 @@ struct PgbenchBaseline {
       (["\\set db random(\(Int(range[0])), \(Int(range[1])))", "BEGIN;"] + steps + ["COMMIT;"])
       .joined(separator: "\n")
     try text.write(toFile: script, atomically: true, encoding: .utf8)
-    // By numbers of transactions, for the alarm that ends it after a time does not reach it: children of
-    // a thread of the pool have the signal blocked.
+    // The runs end after a number of transactions, not after a time. The alarm signal that would
+    // end a timed run does not reach pgbench, because children of a pool thread inherit a mask that
+    // blocks it.
     let estimate = try rate(of: program, script, transactions: 100)
     let rate = try rate(
       of: program, script,
@@ -78,7 +91,9 @@ struct PgbenchBaseline {
       rowsPerSave: rows / together)
   }
 
-  /// Transactions a second, of which each client does so many.
+  /// Runs the script and returns the transactions a second.
+  ///
+  /// - Parameter transactions: The transactions of each client.
   private func rate(of program: String, _ script: String, transactions: Int) throws -> Double {
     let process = try ChildProcess(
       path: program,
@@ -95,6 +110,7 @@ struct PgbenchBaseline {
     return rate
   }
 
+  /// Returns the columns of a table of the store; empty if there is no such table.
   private func columns(of table: String, _ probe: PostgreSQLProbe) throws -> [Column] {
     try probe.rows(
       """
@@ -104,7 +120,8 @@ struct PgbenchBaseline {
     ).map { Column(name: $0[0] ?? "", type: $0[1] ?? "") }
   }
 
-  /// Rows as long as those that are there, of a database that pgbench draws.
+  /// Returns the statement that inserts rows into a random database, with values as long as the
+  /// existing ones.
   private func insertion(into table: String, rows: Int, _ probe: PostgreSQLProbe) throws -> String {
     try copy(table, probe)
     let columns = try columns(of: table, probe)
@@ -117,7 +134,7 @@ struct PgbenchBaseline {
         """, count: 2)
       if column.name == "database_id" { return ":db" }
       if sample[1] > 0.5 { return "NULL" }
-      // A bytea is twice as long as hexadecimal digits, and two more.
+      // The length is that of the hexadecimal text: two digits for each byte, and the prefix `\x`.
       let length = max(1, Int(sample[0].isFinite ? sample[0] : 1))
       switch column.type {
       case "text": return "left(repeat(md5(n::text || :db::text || random()::text), 8), \(length))"
@@ -134,7 +151,8 @@ struct PgbenchBaseline {
       """
   }
 
-  /// A row of a database that pgbench draws; nil where the table has no number to raise.
+  /// Returns the statement that updates the row of a random database; `nil` if the table has no
+  /// column to increment.
   private func update(of table: String, _ probe: PostgreSQLProbe) throws -> String? {
     let columns = try columns(of: table, probe)
     guard columns.contains(where: { $0.name == "database_id" }) else { return nil }
@@ -159,6 +177,7 @@ struct PgbenchBaseline {
       """
   }
 
+  /// Creates an empty copy of a table with its indexes.
   private func copy(_ table: String, _ probe: PostgreSQLProbe) throws {
     try probe.rows(
       "CREATE TABLE IF NOT EXISTS baseline.\(table) (LIKE public.\(table) INCLUDING ALL)")

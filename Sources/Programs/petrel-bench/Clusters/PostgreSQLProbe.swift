@@ -1,10 +1,14 @@
 import CPostgreSQL
 import CommandInterface
 
-/// A connection that looks at a PostgreSQL from outside of the store.
+/// A direct connection to PostgreSQL, past the store. One thread at a time may use it.
 final class PostgreSQLProbe {
   private let connection: OpaquePointer
 
+  /// Connects to a server.
+  ///
+  /// - Parameter address: A connection string or URI of libpq.
+  /// - Throws: `UsageError` if the connection fails.
   init(_ address: String) throws {
     guard let connection = PQconnectdb(address) else {
       throw UsageError("there is no memory for a connection")
@@ -19,7 +23,9 @@ final class PostgreSQLProbe {
 
   deinit { PQfinish(connection) }
 
-  /// The rows of a statement, as texts.
+  /// Executes a statement and returns its rows as texts; `nil` stands for `NULL`.
+  ///
+  /// - Throws: `UsageError` with PostgreSQL's message.
   @discardableResult
   func rows(_ statement: String) throws -> [[String?]] {
     let result = PQexec(connection, statement)
@@ -36,7 +42,8 @@ final class PostgreSQLProbe {
     }
   }
 
-  /// The numbers in the first row of a statement; NaN for null, and where there is no row.
+  /// Returns the first `count` numbers of a statement's first row. NaN stands for `NULL` or a
+  /// missing row.
   func numbers(_ statement: String, count: Int) throws -> [Double] {
     let row = try rows(statement).first ?? []
     return (0..<count).map { place in

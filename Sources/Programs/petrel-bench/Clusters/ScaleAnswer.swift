@@ -3,24 +3,31 @@ import Foundation
 import JSONCoding
 import ScaleModel
 
-/// What a load takes of machines, simulated: how busy they are, where it ends, and what a dead server does.
+/// The report of `petrel-bench simulate`: the machines for a load, their utilization at several
+/// rates, the limits, and the effect of a dead server.
 struct ScaleAnswer {
+  /// The load and the machines.
   var scenario: ScaleScenario
+  /// The costs of each operation.
   let costs: ScaleCosts
+  /// The numbers of machines.
   let plan: CapacityPlan
   let report: BenchmarkReport
 
-  /// What the plot is drawn from.
+  /// The data of the plot.
   struct Curves {
-    /// Rates, with what was found at each.
+    /// The rates, with the simulated result and the computed load of each.
     var points: [(rate: Double, result: ScaleResult, load: CapacityFormulas.Load)] = []
+    /// The simulation in which a server dies; `nil` with one server.
     var death: ScaleResult?
+    /// The simulated second of its death.
     var deathSecond = 0.0
   }
 
-  /// Parts of the rate that is asked for.
+  /// The simulated rates, as fractions of the requested rate.
   private static let parts = [0.1, 0.25, 0.5, 0.75, 0.9, 1, 1.1, 1.25, 1.4, 1.6, 1.8, 2]
 
+  /// Simulates and reports everything.
   func run() -> Curves {
     tellPlan()
     var curves = Curves()
@@ -30,6 +37,7 @@ struct ScaleAnswer {
     return curves
   }
 
+  /// Reports the load, the machines, and the sizes of memory, log and store.
   private func tellPlan() {
     let gigabyte = 1e9
     report.line(
@@ -56,6 +64,7 @@ struct ScaleAnswer {
     ])
   }
 
+  /// Simulates each rate and reports it.
   private func tellSweep(_ curves: inout Curves) {
     report.line(
       "  saves/s  answered  dispatched   save p50        p99  logged p50        p99  servers (formula)"
@@ -73,6 +82,7 @@ struct ScaleAnswer {
     }
   }
 
+  /// Reports one rate, with the utilizations of the simulation and of the formulas.
   private func show(_ rate: Double, _ result: ScaleResult, _ load: CapacityFormulas.Load) {
     func delay(_ delays: DelayHistogram, _ share: Double, _ width: Int) -> String {
       String(format: "%.1f ms", delays.quantile(share) * 1000).leftPadding(to: width)
@@ -113,6 +123,7 @@ struct ScaleAnswer {
       ])
   }
 
+  /// Reports the highest rate by the formulas, and the highest rate of one database.
   private func tellLimits() {
     let formulas = CapacityFormulas(scenario, costs)
     let most = formulas.greatestRate()
@@ -138,6 +149,7 @@ struct ScaleAnswer {
     ])
   }
 
+  /// Simulates the death of a server at second 5 of 35, and reports the recovery.
   private func tellDeath(_ curves: inout Curves) {
     guard scenario.servers > 1 else { return }
     var scenario = scenario

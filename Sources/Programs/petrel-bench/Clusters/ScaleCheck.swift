@@ -3,20 +3,28 @@ import Foundation
 import JSONCoding
 import ScaleModel
 
-/// Simulates what was measured, and compares.
+/// A comparison of the model with measurements: it simulates each measured case.
 struct ScaleCheck {
+  /// The measured cases.
   let counts: ScaleCounts
+  /// The costs, calibrated on some of the cases.
   let costs: ScaleCosts
+  /// The writer threads of each server.
   let writers: Int
   let report: BenchmarkReport
 
-  /// How far a simulated rate may be from the measured one, and how many times greater or smaller a
-  /// time may be: the median of a save, and where saves come evenly the mean from a save to the log, whose
-  /// median lies between what the saving server dispatches itself and what another does.
+  /// The greatest relative difference between a simulated and a measured rate.
   static let rateTolerance = 0.3
+  /// The greatest factor between a simulated and a measured time.
+  ///
+  /// Two times are compared: the median of a save, and, for evenly paced saves, the mean from a
+  /// save to the log. The median to the log is unsuitable: it lies between two groups, the changes
+  /// that the saving server dispatches itself and the others.
   static let timeFactor = 2.5
 
-  /// Tells a line for each case; false when a prediction is out of the tolerance.
+  /// Simulates each case and reports it.
+  ///
+  /// - Returns: Whether all cases that were not used for the calibration are within the tolerance.
   func run() -> Bool {
     report.line(
       "servers  load  subscr.  used for     saves/s  simulated   save p50  simulated  logged mean"
@@ -65,10 +73,12 @@ struct ScaleCheck {
     return isRight
   }
 
+  /// Returns whether the simulated rate and times are near enough to the measured ones.
   private func isWithinTolerance(_ measured: MeasuredCase, _ result: ScaleResult) -> Bool {
     let rate = result.savesPerSecond / measured.savesPerSecond
     guard abs(rate - 1) <= Self.rateTolerance else { return false }
-    // What waits at full load has no length of its own: it grows as long as there is load.
+    // At full load the queue of changes grows as long as the load lasts, so its delay depends only
+    // on the length of the run.
     let times = [
       (measured.saveMedian, result.saveDelay.quantile(0.5)),
       measured.isPaced

@@ -3,15 +3,22 @@ import Foundation
 import JSONCoding
 import ScaleModel
 
-/// What `petrel-bench cluster --json` has measured, for the model.
+/// The figures of `petrel-bench cluster --json`, as input of the model.
 struct ScaleCounts {
+  /// The private databases with subscriptions.
   var databases = 100
+  /// The fraction of the saves into the public database.
   var publicShare = 0.1
+  /// The processor cores of the machine.
   var cores = 2
+  /// The writer threads of each server.
   var writers = 4
+  /// The measured cases.
   var cases: [MeasuredCase] = []
 
-  /// - Throws: ``UsageError`` for a file that has no such figures.
+  /// Reads the figures from a file.
+  ///
+  /// - Throws: `UsageError` if the file cannot be read or lacks a figure.
   init(file: String) throws {
     guard let data = FileManager.default.contents(atPath: file) else {
       throw UsageError("'\(file)' cannot be read")
@@ -56,7 +63,9 @@ struct ScaleCounts {
     }
   }
 
-  /// The costs by which the smallest cases come out as they were measured.
+  /// Returns the costs with which the model reproduces the calibration cases.
+  ///
+  /// - Throws: `UsageError` if one of these cases is missing.
   func costs() throws -> ScaleCosts {
     guard let costs = ScaleCosts(calibratedOn: cases) else {
       throw UsageError("the counts lack a case that the model is calibrated on")

@@ -1,10 +1,11 @@
 import Foundation
 import ScaleModel
 
-/// Draws what `petrel-bench simulate` found as an SVG, in colours that are legible on light and on dark
-/// pages.
+/// The plot of `petrel-bench simulate` as SVG. Its colours are legible on light and dark pages.
 struct ScalePlot {
+  /// The data.
   let curves: ScaleAnswer.Curves
+  /// The title above the panels.
   let title: String
 
   private static let width = 760.0
@@ -14,24 +15,33 @@ struct ScalePlot {
   private static let top = 62.0
   private static let gap = 92.0
 
-  /// A line of a panel, and what it is called beside its end.
+  /// A curve of a panel, with the name that the legend shows.
   private struct Line {
     var name: String
+    /// The CSS class.
     var style: String
     var points: [(Double, Double)]
   }
 
+  /// A diagram with its axes and curves.
   private struct Panel {
     var title: String
+    /// The label of the horizontal axis.
     var horizontal: String
+    /// The label of the vertical axis.
     var vertical: String
     var lines: [Line]
+    /// Whether the vertical axis is logarithmic.
     var isLogarithmic = false
+    /// The range of the vertical axis.
     var range: ClosedRange<Double>
-    /// Where a line stands across the panel, and what it says.
+    /// A vertical line at `x` with a text beside it.
     var mark: (x: Double, text: String)?
   }
 
+  /// Returns the SVG.
+  ///
+  /// - Parameter rate: The requested rate, which the panels mark.
   func svg(rate: Double) -> String {
     let panels = self.panels(rate: rate)
     let total = Self.top + Double(panels.count) * (Self.height + Self.gap)
@@ -62,6 +72,7 @@ struct ScalePlot {
     return text + "</svg>\n"
   }
 
+  /// Returns the panels: delays, utilizations, and the queue after the death of a server.
   private func panels(rate: Double) -> [Panel] {
     let points = curves.points
     func line(
@@ -116,11 +127,13 @@ struct ScalePlot {
     return panels
   }
 
+  /// Returns the next 1, 2, 5 or 10 times a power of ten that is not below `value`.
   private static func roundedUp(_ value: Double) -> Double {
     let power = pow(10, log10(max(1, value)).rounded(.down))
     return [1, 2, 5, 10].map { $0 * power }.first { $0 >= value } ?? value
   }
 
+  /// Returns the SVG of a panel.
   private func draw(_ panel: Panel, at top: Double) -> String {
     let (left, right) = (Self.left, Self.width - Self.right)
     let bottom = top + Self.height
@@ -177,14 +190,16 @@ struct ScalePlot {
     return text
   }
 
+  /// Returns the values of the vertical axis that get a grid line.
   private func ticks(_ panel: Panel) -> [Double] {
     let (low, high) = (panel.range.lowerBound, panel.range.upperBound)
     guard panel.isLogarithmic else { return (0...4).map { low + Double($0) / 4 * (high - low) } }
     return Array(sequence(first: low) { $0 * 10 <= high * 1.001 ? $0 * 10 : nil })
   }
 
+  /// Returns a number as short text, such as `50k`.
   private func label(_ value: Double) -> String {
-    // Not -0, which a step may end at.
+    // A step may end at -0, which would print a sign.
     if value == 0 { return "0" }
     if abs(value) < 1 { return String(format: "%g", value) }
     if abs(value) >= 1e6 { return String(format: "%gM", value / 1e6) }

@@ -2,7 +2,8 @@ import CommandInterface
 import Foundation
 import ServerHosting
 
-/// `petrel-bench changes`
+/// The command `petrel-bench changes`: the rate at which a client pages through the change feed of
+/// a zone, beside SQLite alone.
 enum ChangesBenchmarkCommand: Command {
   static let name = "changes"
   static let example = "petrel-bench changes"
@@ -60,7 +61,7 @@ enum ChangesBenchmarkCommand: Command {
         let answer = try post(
           "changes/zone", #"{"zones":[{"zoneID":{"zoneName":"Feed"}\#(since)}]}"#)
         pages.append(monotonicSeconds() - begin)
-        // The token and whether there is more stand at the end.
+        // The token and `moreComing` are at the end of the answer.
         let tail = String(decoding: answer.suffix(2_000), as: UTF8.self)
         let isMore = tail.contains(#""moreComing":true"#)
         token = tail.components(separatedBy: #""syncToken":""#).dropFirst().first
@@ -89,6 +90,6 @@ enum ChangesBenchmarkCommand: Command {
     return 0
   }
 
-  /// Stands once in each record.
+  /// A text that occurs once in each record.
   private static let mark = Array("quake-".utf8)
 }

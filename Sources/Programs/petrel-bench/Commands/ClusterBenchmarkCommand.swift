@@ -2,7 +2,8 @@ import CommandInterface
 import Foundation
 import PostgreSQLHosting
 
-/// `petrel-bench cluster`
+/// The command `petrel-bench cluster`, which runs ``ClusterBenchmark`` on a PostgreSQL of its own
+/// or a named one.
 enum ClusterBenchmarkCommand: Command {
   static let name = "cluster"
   static let example = "petrel-bench cluster --servers 1,2,3"
@@ -55,7 +56,8 @@ enum ClusterBenchmarkCommand: Command {
     return 0
   }
 
-  /// As one would run it, but for what is counted, and checkpoints that stay out of a measurement.
+  /// The settings of the benchmark's own PostgreSQL. They are usual ones, with two exceptions: the
+  /// counters are on, and no checkpoint begins during a measurement.
   static let settings = [
     "shared_preload_libraries = 'pg_stat_statements'", "pg_stat_statements.max = 2000",
     "track_wal_io_timing = on", "max_connections = 300", "shared_buffers = 256MB",

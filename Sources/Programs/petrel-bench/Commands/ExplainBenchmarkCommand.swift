@@ -1,6 +1,6 @@
 import CommandInterface
 
-/// `petrel-bench explain`
+/// The command `petrel-bench explain`, which runs ``HistoryCostBenchmark``.
 enum ExplainBenchmarkCommand: Command {
   static let name = "explain"
   static let example = "petrel-bench explain"

@@ -1,7 +1,7 @@
 import CommandInterface
 import Foundation
 
-/// `petrel-bench fanout`
+/// The command `petrel-bench fanout`, which runs ``FanOutBenchmark``.
 enum FanOutBenchmarkCommand: Command {
   static let name = "fanout"
   static let example = "petrel-bench fanout"

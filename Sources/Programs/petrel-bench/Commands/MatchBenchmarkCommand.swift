@@ -3,7 +3,8 @@ import CommandInterface
 import Foundation
 import Matching
 
-/// `petrel-bench match`
+/// The command `petrel-bench match`: the rate at which the index finds the matching subscriptions,
+/// beside plain evaluation and mokaccino.
 enum MatchBenchmarkCommand: Command {
   static let name = "match"
   static let example = "petrel-bench match"
@@ -43,6 +44,7 @@ enum MatchBenchmarkCommand: Command {
     return 0
   }
 
+  /// Measures one workload and reports it.
   private static func measure(
     _ directory: String, _ seconds: Double, _ scripts: MatchingScripts,
     _ report: BenchmarkReport

@@ -4,7 +4,8 @@ import Foundation
 import JSONCoding
 import ServerHosting
 
-/// `petrel-bench notify`
+/// The command `petrel-bench notify`: the delay from saving a record to its push or to its
+/// notification on an event stream.
 enum NotifyBenchmarkCommand: Command {
   static let name = "notify"
   static let example = "petrel-bench notify"

@@ -2,7 +2,8 @@ import CommandInterface
 import Foundation
 import PostgreSQLHosting
 
-/// `petrel-bench partition`
+/// The command `petrel-bench partition`, which runs ``PartitionBenchmark`` on a PostgreSQL of its
+/// own.
 enum PartitionBenchmarkCommand: Command {
   static let name = "partition"
   static let example = "petrel-bench partition --servers 3 --parts 1,3"

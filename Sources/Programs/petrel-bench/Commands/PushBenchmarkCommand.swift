@@ -1,6 +1,6 @@
 import CommandInterface
 
-/// `petrel-bench push`
+/// The command `petrel-bench push`, which runs ``PushBenchmark`` and ``PushQueueBenchmark``.
 enum PushBenchmarkCommand: Command {
   static let name = "push"
   static let example = "petrel-bench push"

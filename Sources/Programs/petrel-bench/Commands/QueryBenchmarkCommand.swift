@@ -3,7 +3,8 @@ import Foundation
 import JSONCoding
 import ServerHosting
 
-/// `petrel-bench query`
+/// The command `petrel-bench query`: the time of the first page and of a deep page of many queries,
+/// beside SQLite alone.
 enum QueryBenchmarkCommand: Command {
   static let name = "query"
   static let example = "petrel-bench query"
@@ -84,18 +85,20 @@ enum QueryBenchmarkCommand: Command {
     return 0
   }
 
+  /// Returns the columns of a page in the table.
   private static func row(_ page: QueryProbe.Page) -> String {
     page.answer.text(0.5).leftPadding(to: 11) + page.answer.text(0.99).leftPadding(to: 11)
       + page.processor.text(0.5).leftPadding(to: 11)
   }
 }
 
-/// Asks a query for its first page and for a deep one.
+/// A measurement of a query's first page and of a deep page.
 private struct QueryProbe {
-  /// The times of a page that was asked for several times.
+  /// The times of a page that was requested several times.
   struct Page {
+    /// Seconds from the request to the answer.
     var answer: Percentiles
-    /// What the server's process used of a processor.
+    /// Processor seconds of the server.
     var processor: Percentiles
 
     init(_ times: [(answer: Double, processor: Double)]) {
@@ -103,34 +106,45 @@ private struct QueryProbe {
       processor = Percentiles(times.map(\.processor))
     }
 
+    /// Returns the figures of both times, with names that begin with `prefix`.
     func figures(_ prefix: String) -> [String: JSONValue] {
       answer.figures(prefix).merging(processor.figures(prefix + "Processor")) { $1 }
     }
   }
 
+  /// The times of one query.
   struct Times {
-    /// The first page when it was asked for the first time.
+    /// The first page, when each variant was requested for the first time.
     var cold: Page
+    /// The first page after the warm-up.
     var first: Page
-    /// nil when there is one page only.
+    /// The deep page; `nil` if the query has only one page.
     var deep: Page?
-    /// The number of the deep page.
+    /// The number of the deep page, counted from 1.
     var page: Int
 
-    /// Whether a median is above 10 ms.
+    /// Returns whether one of the medians is above 10 ms.
     func isAbove(_ times: (Page) -> Percentiles) -> Bool {
       max(times(first).quantile(0.5), deep.map { times($0).quantile(0.5) } ?? 0) > 0.01
     }
   }
 
+  /// The connection to the server.
   let connection: LoadConnection
+  /// The path of `records/query`.
   let path: String
+  /// The process identifier of the server.
   let server: Int32
+  /// The records of a page.
   let limit: Int
+  /// Rounds before the measured one.
   let warmUp: Int
+  /// Requests of a round, each with another variant.
   let repeats: Int
+  /// The number of the deep page, if the query has as many.
   let depth: Int
 
+  /// Measures a query.
   func measure(_ query: QueryCase) throws -> Times {
     var marker = try page(query, variant: 0, marker: nil).marker
     let rounds = try (0..<warmUp + 1).map { _ in
@@ -149,6 +163,9 @@ private struct QueryProbe {
     return Times(cold: cold, first: first, deep: Page(deep), page: number)
   }
 
+  /// Requests a page.
+  ///
+  /// - Returns: The times, and the continuation marker for the next page; `nil` after the last one.
   private func page(
     _ query: QueryCase, variant: Int, marker: String?
   ) throws -> (times: (answer: Double, processor: Double), marker: String?) {
@@ -158,7 +175,7 @@ private struct QueryProbe {
     let answer = try connection.post(path, body)
     let seconds = monotonicSeconds() - start
     let processor = ProcessTime.seconds(of: server) - before
-    // The marker stands at the end; reading the whole answer would take the machine's time.
+    // The marker is at the end. Reading the whole answer would take processor time from the server.
     let tail = String(decoding: answer.suffix(2_000), as: UTF8.self)
     let marker = tail.components(separatedBy: #""continuationMarker":""#).dropFirst().first
     return (

@@ -3,7 +3,8 @@ import CommandInterface
 import Foundation
 import ServerHosting
 
-/// `petrel-bench save`
+/// The command `petrel-bench save`: the records a second that the server saves, beside the disk's
+/// appends and PocketBase.
 enum SaveBenchmarkCommand: Command {
   static let name = "save"
   static let example = "petrel-bench save"
@@ -65,11 +66,14 @@ enum SaveBenchmarkCommand: Command {
     return 0
   }
 
-  /// What is measured has the indexes that PocketBase's collection has: each field by its values.
+  /// The record type of the comparison. It has the same indexes as PocketBase's collection: each
+  /// field by its values.
   private static let plainType = "Earthquake"
-  /// Its text is searched for words too, so that each word is a row of the index.
+  /// The record type with a text index for words, so that each word of a text is a row of the
+  /// index.
   private static let wordType = "EarthquakeReport"
 
+  /// Starts PocketBase for the comparison.
   private static func startRival(
     _ arguments: Arguments, in directory: String
   ) throws -> PocketBaseProcess? {
@@ -82,7 +86,7 @@ enum SaveBenchmarkCommand: Command {
     }
   }
 
-  /// Makes the record types, and the zone that the records go to.
+  /// Creates the record types, and the zone for the records.
   private static func prepare(_ server: ServerProcess, token: String) async throws {
     func type(_ textIndexes: FieldIndexes) -> ContainerSchema.RecordType {
       .init(
@@ -109,6 +113,7 @@ enum SaveBenchmarkCommand: Command {
     )
   }
 
+  /// Returns the Petrel server as a target that saves records of a type.
   private static func target(
     _ name: String, _ server: ServerProcess, token: String, recordType: String
   ) -> PetrelSaves {

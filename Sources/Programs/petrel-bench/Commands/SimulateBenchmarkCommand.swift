@@ -3,7 +3,8 @@ import Foundation
 import JSONCoding
 import ScaleModel
 
-/// `petrel-bench simulate`
+/// The command `petrel-bench simulate`, which prints ``ScaleAnswer``. With `--check` it compares
+/// the model with measurements (``ScaleCheck``).
 enum SimulateBenchmarkCommand: Command {
   static let name = "simulate"
   static let example = "petrel-bench simulate --saves 50k --users 10M --subscriptions 100M"
@@ -74,8 +75,10 @@ enum SimulateBenchmarkCommand: Command {
     return ExitStatus.done
   }
 
-  /// What is asked for, with as many machines as it takes unless told, and a data centre's network and
-  /// disks in place of the measured machine's.
+  /// Returns the scenario of the options, its costs and its plan.
+  ///
+  /// Without options for the numbers of machines, the plan computes them. Network and disk have the
+  /// times of a data centre, not those of the measured machine.
   private static func scenario(
     _ arguments: Arguments, _ measured: ScaleCosts
   ) throws -> (ScaleScenario, ScaleCosts, CapacityPlan) {
@@ -94,7 +97,7 @@ enum SimulateBenchmarkCommand: Command {
     var costs = measured
     costs.roundTrip = Double(try arguments.int("round-trip", in: 1...1_000_000) ?? 200) / 1e6
     costs.flush = Double(try arguments.int("flush", in: 1...1_000_000) ?? 500) / 1e6
-    // What is waited for and what is woken there are the measured machine's.
+    // The costs of waking idle processes belong to the measured machine, so they are left out.
     (costs.serverWaking, costs.databaseWaking) = (0, 0)
     costs.roundTrips =
       arguments.flag("pipelined")
@@ -109,7 +112,7 @@ enum SimulateBenchmarkCommand: Command {
     return (scenario, costs, plan)
   }
 
-  /// The costs that were found, as they stand in `ScaleCosts`.
+  /// Reports the costs by their names in `ScaleCosts`.
   private static func show(_ costs: ScaleCosts, _ report: BenchmarkReport) {
     let micros = [
       ("request", costs.request), ("serverStatement", costs.serverStatement),
@@ -140,7 +143,7 @@ enum SimulateBenchmarkCommand: Command {
 }
 
 extension Arguments {
-  /// A number of things, such as `50000`, `50k` or `10M`.
+  /// Returns a number such as `50000`, `50k` or `10M`; `nil` if the option was not given.
   func amount(_ name: String) throws -> Double? {
     guard let text = string(name) else { return nil }
     let units: [Character: Double] = ["k": 1e3, "M": 1e6, "G": 1e9]

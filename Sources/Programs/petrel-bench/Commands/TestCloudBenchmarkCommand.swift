@@ -3,7 +3,8 @@ import Foundation
 import PetrelTesting
 import Storage
 
-/// `petrel-bench testcloud`
+/// The command `petrel-bench testcloud`: the time to start a `TestCloud`, beside an empty store in
+/// memory.
 enum TestCloudBenchmarkCommand: Command {
   static let name = "testcloud"
   static let example = "petrel-bench testcloud"
@@ -18,7 +19,7 @@ enum TestCloudBenchmarkCommand: Command {
     var stores: [Double] = []
     var clouds: [Double] = []
     var first: [Double] = []
-    // In turn, so that both see the same machine.
+    // They take turns, so that both run under the same conditions.
     for _ in 0..<count {
       let begin = monotonicSeconds()
       let store = try await SQLStore.inMemory()

@@ -2,16 +2,26 @@ import CSQLite
 import CommandInterface
 import Foundation
 
-/// A table of SQLite alone and a statement that reads it, for baselines. Its file goes with it.
+/// A table of SQLite alone with a prepared statement that reads it, for baselines.
+///
+/// The file is deleted with the object. One thread at a time may use it.
 final class BaselineTable {
+  /// The prepared statement. It is valid as long as the object lives.
   let statement: OpaquePointer?
   private let handle: OpaquePointer?
   private let path: String
 
-  /// Makes and fills the table without a thought for durability.
+  /// Creates and fills the table. Journal and `fsync` are off, because only reads are measured.
+  ///
+  /// - Parameters:
+  ///   - path: The file to create.
+  ///   - script: The SQL statements that create and fill the table.
+  ///   - text: The SQL statement to prepare.
+  /// - Throws: `UsageError` with SQLite's message.
   init(at path: String, filledBy script: String, readBy text: String) throws {
     var handle: OpaquePointer?
     guard sqlite3_open(path, &handle) == SQLITE_OK else { throw UsageError("cannot open \(path)") }
+    /// Returns the error for a failed step, after closing and deleting the file.
     func failure(_ what: String) -> UsageError {
       defer {
         sqlite3_close_v2(handle)

@@ -3,40 +3,47 @@ import Foundation
 import JSONCoding
 import Synchronization
 
-/// What a benchmark tells: lines for people as they come, or all of its figures as one JSON object when
-/// it is done.
+/// The output of a benchmark: lines for people while it runs, or, with `--json`, all figures as one
+/// JSON object at the end.
+///
+/// Any thread may call it; a lock protects the figures.
 final class BenchmarkReport: Sendable {
+  /// The flag that every benchmark accepts.
   static let option = Arguments.Option(
     "json", nil, "prints the figures as one JSON object at the end")
 
   private let isJSON: Bool
   private let figures: Mutex<[String: JSONValue]>
 
-  /// - Parameter name: of the benchmark, which the figures bear.
+  /// Creates a report.
+  ///
+  /// - Parameters:
+  ///   - name: The value of the member `benchmark` of the JSON object.
+  ///   - arguments: The words of the command, which have the flag ``option``.
   init(_ name: String, _ arguments: Arguments) {
     isJSON = arguments.flag("json")
     figures = Mutex(["benchmark": .string(name)])
   }
 
-  /// A line for people.
+  /// Prints a line for people; does nothing with `--json`.
   func line(_ text: @autoclosure () -> String) {
     if !isJSON { Output.line(text()) }
   }
 
-  /// Figures of the whole.
+  /// Sets figures of the whole benchmark. A later value of a name replaces the earlier one.
   func set(_ members: [String: JSONValue]...) {
     figures.withLock { figures in
       for members in members { figures.merge(members) { $1 } }
     }
   }
 
-  /// Figures of one measurement among several, in a list.
+  /// Appends the figures of one measurement to a list.
   func row(_ list: String, _ members: [String: JSONValue]...) {
     let row = members.reduce(into: [:]) { $0.merge($1) { $1 } }
     figures.withLock { $0[list] = .array(($0[list]?.array ?? []) + [.object(row)]) }
   }
 
-  /// Further figures of the list's last measurement.
+  /// Adds figures to the last measurement of a list.
   func extend(_ list: String, _ members: [String: JSONValue]...) {
     figures.withLock { figures in
       var rows = figures[list]?.array ?? []
@@ -46,24 +53,25 @@ final class BenchmarkReport: Sendable {
     }
   }
 
-  /// Prints the figures where they are asked for.
+  /// Prints the JSON object if the user asked for it.
   func end() {
     if isJSON { Output.json(.object(figures.withLock { $0 })) }
   }
 }
 
 extension JSONValue {
-  /// A measured number; null where there is none, as in a ratio to nothing.
+  /// Returns a measured number; `null` for NaN and infinity, such as a ratio to 0.
   static func figure(_ value: Double) -> JSONValue { value.isFinite ? .double(value) : .null }
 
-  /// A counted number.
+  /// Returns a counted number.
   static func figure(_ value: Int) -> JSONValue { .int(Int64(value)) }
 }
 
 extension Percentiles {
-  /// Mean, median, 99th percentile and greatest, in milliseconds.
+  /// Returns the mean, median, 99th percentile and maximum, in milliseconds.
   ///
-  /// - Parameter prefix: what their names begin with where there are several kinds of times.
+  /// - Parameter prefix: The beginning of the figures' names, if a benchmark has several kinds of
+  ///   times.
   func figures(_ prefix: String = "") -> [String: JSONValue] {
     let values = [
       "mean": mean, "p50": quantile(0.5), "p99": quantile(0.99), "greatest": quantile(1),
@@ -77,7 +85,7 @@ extension Percentiles {
 }
 
 extension PushTimeline {
-  /// What happened when, with the memory that the process had then.
+  /// The events in order, each with its time and the resident memory of the process.
   var figures: JSONValue {
     .array(
       marks.map { mark in

@@ -1,31 +1,34 @@
 import Foundation
 
-/// A set of measured times.
+/// A set of measured times, in seconds.
 struct Percentiles {
   private let sorted: [Double]
 
-  /// - Parameter seconds: in any order.
+  /// Creates a set from times in any order.
   init(_ seconds: [Double]) {
     sorted = seconds.sorted()
   }
 
   var count: Int { sorted.count }
 
+  /// The mean in seconds; 0 if nothing was measured.
   var mean: Double { sorted.isEmpty ? 0 : sorted.reduce(0, +) / Double(sorted.count) }
 
-  /// The time that this share of the measured ones does not pass; 0 when nothing was measured.
+  /// Returns the time that a fraction of the times does not exceed; 0 if nothing was measured.
+  ///
+  /// - Parameter share: The fraction (0–1); 1 gives the longest time.
   func quantile(_ share: Double) -> Double {
     guard !sorted.isEmpty else { return 0 }
     return sorted[min(sorted.count - 1, Int(share * Double(sorted.count)))]
   }
 
-  /// The quantile in milliseconds, for a table.
+  /// Returns the quantile in milliseconds as text, such as `1.25 ms`.
   func text(_ share: Double) -> String {
     String(format: "%.2f ms", quantile(share) * 1000)
   }
 }
 
-/// Seconds on a clock that only goes forward.
+/// Returns the seconds of the monotonic clock, which adjustments of the system time do not change.
 func monotonicSeconds() -> Double {
   var time = timespec()
   clock_gettime(CLOCK_MONOTONIC, &time)

@@ -1,10 +1,11 @@
 import Foundation
 
-/// The memory that a process has, by /proc (proc(5)).
+/// The memory of a process, read from `/proc` (proc(5)).
 enum ProcessMemory {
-  /// Bytes that are resident; 0 for a process that is gone.
+  /// Returns the resident bytes of a process; 0 if the process has ended.
   static func resident(of process: Int32) -> Int { kilobytes("VmRSS:", of: process) << 10 }
 
+  /// Returns a value of `/proc/PID/status`, which has the unit kB.
   private static func kilobytes(_ key: String, of process: Int32) -> Int {
     // A process that has ended takes no memory.
     let text = (try? String(contentsOfFile: "/proc/\(process)/status", encoding: .utf8)) ?? ""

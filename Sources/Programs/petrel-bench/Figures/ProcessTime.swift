@@ -1,9 +1,12 @@
 import Foundation
 
-/// The processor time that a process has used, which others on the machine change little.
+/// The processor time of a process. Other programs on the machine influence it less than elapsed
+/// time.
 enum ProcessTime {
-  /// User's and system's seconds together, of ended threads too (clock_getcpuclockid(3)); 0 for a
-  /// process that is gone.
+  /// Returns the processor seconds of a process, user and system time together, with those of ended
+  /// threads (clock_getcpuclockid(3)).
+  ///
+  /// The value is 0 if the process has ended.
   static func seconds(of process: Int32) -> Double {
     var clock = clockid_t()
     var time = timespec()

@@ -1,15 +1,16 @@
 import Foundation
 
-/// What servers tell of themselves at `/metrics`, added up.
+/// The metrics of one or more Petrel servers, read from `/metrics` and summed over the servers.
 struct ServerFigures {
-  /// The values by the names of their lines, those with different labels added.
+  /// The values by metric name, summed over all labels.
   private var sums: [String: Double] = [:]
-  /// How often values of a histogram were not above a bound, by the names of histograms.
+  /// The cumulative counts of each histogram, by upper bound.
   private var buckets: [String: [Double: Double]] = [:]
 
+  /// The path of the metrics page.
   static let path = "/metrics"
 
-  /// Reads the pages of servers on this machine.
+  /// Reads the metrics of servers on this machine and sums them.
   static func read(from ports: [Int]) throws -> ServerFigures {
     var figures = ServerFigures()
     for port in ports {
@@ -19,9 +20,10 @@ struct ServerFigures {
     return figures
   }
 
+  /// Creates empty figures, as a start for differences.
   init() {}
 
-  /// Adds a page in Prometheus' text format.
+  /// Adds a page in the text format of Prometheus.
   mutating func add(_ page: String) {
     for line in page.split(separator: "\n") where !line.hasPrefix("#") {
       guard let space = line.lastIndex(of: " "),
@@ -39,9 +41,10 @@ struct ServerFigures {
     }
   }
 
-  /// A counter's or gauge's value of all servers; nil where none has it.
+  /// The value of a counter or gauge, summed over the servers; `nil` if no server has it.
   subscript(name: String) -> Double? { sums[name] }
 
+  /// Returns the increase of each value from `right` to `left`.
   static func - (left: ServerFigures, right: ServerFigures) -> ServerFigures {
     var result = left
     for (name, value) in right.sums { result.sums[name, default: 0] -= value }
@@ -53,8 +56,10 @@ struct ServerFigures {
     return result
   }
 
-  /// The value that this share of a histogram's values does not pass, within a range as if they were
-  /// spread evenly; NaN without any.
+  /// Returns the value that a fraction of a histogram's values does not exceed.
+  ///
+  /// Within a bucket, the method interpolates linearly. The result is NaN if the histogram is empty
+  /// or missing.
   func quantile(_ share: Double, of histogram: String) -> Double {
     let counts = (buckets[histogram] ?? [:]).sorted { $0.key < $1.key }
     guard let all = counts.last?.value, all > 0 else { return .nan }
@@ -70,7 +75,7 @@ struct ServerFigures {
     return before.bound
   }
 
-  /// The mean of a histogram's values.
+  /// Returns the mean of a histogram's values; NaN if the histogram is empty or missing.
   func mean(of histogram: String) -> Double {
     (sums[histogram + "_sum"] ?? .nan) / (sums[histogram + "_count"] ?? .nan)
   }

@@ -1,10 +1,10 @@
 import Foundation
 
-/// Folders that benchmarks make.
+/// The folders that benchmarks create for their data.
 enum BenchmarkFolder {
-  /// Removes a folder with what is in it, if it is there.
+  /// Removes a folder with its contents; does nothing if it does not exist.
   static func remove(_ path: String) {
-    // What cannot be removed is in the way when the folder is made again, which is reported then.
+    // If the folder cannot be removed, creating it again fails and reports the reason.
     try? FileManager.default.removeItem(atPath: path)
   }
 }

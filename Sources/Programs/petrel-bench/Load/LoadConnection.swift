@@ -1,19 +1,27 @@
 import CommandInterface
 import Foundation
 
-/// A kept-alive HTTP connection that costs as little as possible: the bench shares its two cores with
-/// the server it measures.
+/// A persistent HTTP connection with blocking calls. It uses little processor time, because the
+/// benchmark shares the machine with the server that it measures.
+///
+/// One thread at a time may use it.
 final class LoadConnection {
   private let descriptor: Int32
   private let host: String
   private var received = [UInt8](repeating: 0, count: 64 << 10)
 
+  /// Connects to a port of this machine.
+  ///
+  /// - Throws: `UsageError` if the connection fails.
   init(port: Int) throws {
     host = "127.0.0.1:\(port)"
     descriptor = try Self.connect(to: port)
   }
 
-  /// A descriptor of a new connection that sends every request at once.
+  /// Returns the socket of a new connection to this machine, without Nagle's delay (`TCP_NODELAY`).
+  /// The caller closes it.
+  ///
+  /// - Throws: `UsageError` if the connection fails.
   static func connect(to port: Int) throws -> Int32 {
     let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
     var address = sockaddr_in()
@@ -39,10 +47,15 @@ final class LoadConnection {
     close(descriptor)
   }
 
-  /// Posts a body of JSON and waits for the answer, which must have a Content-Length.
+  /// Posts a body of JSON and waits for the answer. The answer must have a Content-Length.
   ///
-  /// - Parameter authorization: the value of that header field.
-  /// - Throws: when the status is not 200 or the answer holds an error.
+  /// - Parameters:
+  ///   - path: The path with its query.
+  ///   - body: The JSON text.
+  ///   - authorization: The value of the header field `Authorization`; `nil` to leave it out.
+  /// - Returns: The body of the answer.
+  /// - Throws: `UsageError` if the status is not 200, if the body contains an error code, or if the
+  ///   connection breaks.
   @discardableResult
   func post(
     _ path: String, _ body: [UInt8], authorization: String? = nil
@@ -61,9 +74,10 @@ final class LoadConnection {
     return answer.body
   }
 
-  /// Gets what lies at a path; the answer must have a Content-Length.
+  /// Gets a path and waits for the answer. The answer must have a Content-Length.
   ///
-  /// - Throws: when the status is not 200.
+  /// - Returns: The body of the answer.
+  /// - Throws: `UsageError` if the status is not 200 or the connection breaks.
   func get(_ path: String) throws -> [UInt8] {
     try Self.send(Array("GET \(path) HTTP/1.1\r\nHost: \(host)\r\n\r\n".utf8), to: descriptor)
     let answer = try receive()
@@ -73,8 +87,12 @@ final class LoadConnection {
     return answer.body
   }
 
+  /// The end of the keys `serverErrorCode` and `ckErrorCode`, which mark an error in a body.
   private static let errorMark = Array("ErrorCode\":".utf8)
 
+  /// Sends all bytes, and waits for room in the socket if needed.
+  ///
+  /// - Throws: `UsageError` if the connection breaks.
   static func send(_ bytes: [UInt8], to descriptor: Int32) throws {
     var sent = 0
     while sent < bytes.count {
@@ -86,6 +104,7 @@ final class LoadConnection {
     }
   }
 
+  /// Receives one answer with its whole body.
   private func receive() throws -> (status: Int, body: [UInt8]) {
     var head: [UInt8] = []
     var headerEnd: Int?
@@ -115,6 +134,7 @@ final class LoadConnection {
 
   private static let endOfHeader = Array("\r\n\r\n".utf8)
 
+  /// Returns the value of Content-Length; 0 if the field is missing.
   private static func contentLength(_ header: ArraySlice<UInt8>) -> Int {
     let lines = String(decoding: header, as: UTF8.self).lowercased().split(separator: "\r\n")
     let line = lines.first { $0.hasPrefix("content-length:") }
@@ -123,8 +143,9 @@ final class LoadConnection {
 }
 
 extension [UInt8] {
-  /// Where the bytes of `mark` stand first, from `start` on. Best when its first byte is rare: that
-  /// is looked for by the C library, many bytes at once.
+  /// Returns the place of the first occurrence of `mark` from `start` on; `nil` if there is none.
+  ///
+  /// The search is fast if the first byte of `mark` is rare, because `memchr` looks for that byte.
   func firstPlace(of mark: [UInt8], from start: Int = 0) -> Int? {
     withUnsafeBytes { bytes in
       guard let base = bytes.baseAddress else { return nil }
@@ -140,7 +161,7 @@ extension [UInt8] {
     }
   }
 
-  /// How often the bytes of `mark` stand here, without overlaps.
+  /// Returns the number of occurrences of `mark` that do not overlap.
   func places(of mark: [UInt8]) -> Int {
     var count = 0
     var start = 0

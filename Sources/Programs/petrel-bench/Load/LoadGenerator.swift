@@ -2,21 +2,24 @@ import CLinuxEvents
 import CommandInterface
 import Foundation
 
-/// Keeps a number of connections to a server busy from one thread: each sends its next request as soon
-/// as its answer is there.
+/// A load of HTTP requests from one thread over several connections. Each connection sends its next
+/// request as soon as it has the answer.
 ///
-/// It costs as little as it can, for it shares the machine with the server that it measures.
+/// The generator uses little processor time, because it shares the machine with the server that it
+/// measures.
 struct LoadGenerator {
-  /// Answers that came within the time, and how long each took.
+  /// The answers of a run.
   struct Result: Sendable {
+    /// The seconds of each answer that came within the time of the run.
     var times: [Double] = []
+    /// The seconds of the run.
     var seconds = 0.0
-    /// Requests that were answered, also those that were sent in time and answered later.
+    /// Successful answers, with those that came after the end of the run.
     var answered = 0
-    /// Requests that were refused for now.
+    /// Requests that the server refused with 429 or 503.
     var refused = 0
 
-    /// Answers a second.
+    /// Successful answers a second within the time of the run.
     var rate: Double { seconds > 0 ? Double(times.count) / seconds : 0 }
 
     static func += (left: inout Result, right: Result) {
@@ -27,20 +30,26 @@ struct LoadGenerator {
     }
   }
 
+  /// The port on loopback.
   let port: Int
+  /// The connections, each with one request at a time.
   let connections: Int
-  /// What is sent, one after the other and then again from the first.
+  /// The requests in the order of sending. After the last one, the first one follows again with new
+  /// record names.
   let requests: [LoadRequest]
-  /// Whether requests that a server refuses for now are counted, and sent anew, instead of ending the run.
+  /// Whether refused requests (429, 503) are counted. Otherwise a refusal ends the run with an
+  /// error.
   var toleratesRefusals = false
 
-  /// Runs on a thread of its own.
+  /// Sends requests for a number of seconds on a thread of its own, and waits for the last answers.
   ///
-  /// - Throws: ``UsageError`` for an answer that is not a success.
+  /// - Throws: `UsageError` for an answer that is no success, or after ten seconds without an
+  ///   answer.
   func run(seconds: Double) async throws -> Result {
     try await onThread { try drive(seconds) }
   }
 
+  /// Runs the load on the current thread, with `epoll`.
   private func drive(_ seconds: Double) throws -> Result {
     let poll = epoll_create1(Int32(EPOLL_CLOEXEC))
     guard poll >= 0 else { throw UsageError("no event loop could be made") }
@@ -77,7 +86,7 @@ struct LoadGenerator {
           continue
         }
         result.answered += 1
-        // What is under way at the end is waited for and not counted.
+        // The method waits for requests that are open at the end, but does not count their times.
         guard now - begin < seconds else {
           underWay -= 1
           continue
@@ -91,10 +100,18 @@ struct LoadGenerator {
 }
 
 extension LoadGenerator {
-  /// Sends requests at an even rate over one connection, on the caller's thread. One that is late does
-  /// not make the later ones wait for their turn; its time counts from then on when it was due.
+  /// Sends requests at an even rate over one connection, on the caller's thread.
   ///
-  /// - Parameter delay: seconds until the first, so that several such loads do not send at once.
+  /// A late request does not shift the later ones. Its time counts from the moment when it was due,
+  /// so a slow server cannot hide delays by slowing the load.
+  ///
+  /// - Parameters:
+  ///   - rate: Requests a second.
+  ///   - seconds: The length of the run.
+  ///   - delay: Seconds until the first request, so that several loads do not send at the same
+  ///     time.
+  /// - Throws: `UsageError` for an answer that is no success, or after ten seconds without an
+  ///   answer.
   func pace(rate: Double, seconds: Double, delay: Double = 0) throws -> Result {
     let exchange = try LoadExchange(port: port)
     var supply = RequestSupply(requests)
@@ -104,7 +121,7 @@ extension LoadGenerator {
     for number in 0..<count {
       let due = start + Double(number) / rate
       let wait = due - monotonicSeconds()
-      // On a thread of its own, which keeps time.
+      // The pause blocks a thread that does nothing else, so it is exact.
       if wait > 0 { usleep(UInt32(wait * 1_000_000)) }
       try exchange.send(supply.next())
       while try !exchange.receive() {
@@ -119,17 +136,17 @@ extension LoadGenerator {
     return result
   }
 
-  /// How often each of the requests was sent among so many.
+  /// Returns the number of times that each request was sent, if `answered` requests were sent.
   func uses(among answered: Int) -> [Int] {
     requests.indices.map { index in
-      // The first that is sent is the second of the list.
+      // ``RequestSupply`` begins with the second request of the list.
       let first = (index + requests.count - 1) % requests.count
       return first < answered ? 1 + (answered - 1 - first) / requests.count : 0
     }
   }
 }
 
-/// The requests in turn, each with new names.
+/// A cycle of requests, each with new record names.
 private struct RequestSupply {
   private var requests: [LoadRequest]
   private var place = 0
@@ -139,6 +156,7 @@ private struct RequestSupply {
     self.requests = requests
   }
 
+  /// Returns the bytes of the next request.
   mutating func next() -> [UInt8] {
     place = (place + 1) % requests.count
     requests[place].rename(using: &random)
@@ -146,15 +164,16 @@ private struct RequestSupply {
   }
 }
 
-/// One connection of a load, and the answer that is arriving on it.
+/// A connection of a load, with the answer that arrives on it.
 private final class LoadExchange {
   let descriptor: Int32
+  /// The time when the last request was sent, in seconds of the monotonic clock.
   private(set) var sent = 0.0
-  /// Whether the answer says that the request may be sent again: 429 or 503.
+  /// Whether the answer asks for a later attempt: status 429 or 503.
   private(set) var isRefused = false
   private var received = [UInt8](repeating: 0, count: 256 << 10)
   private var count = 0
-  /// Bytes of the whole answer, as soon as its head is there.
+  /// The bytes of the whole answer; `nil` until its header is complete.
   private var expected: Int?
 
   init(port: Int) throws {
@@ -163,6 +182,7 @@ private final class LoadExchange {
 
   deinit { close(descriptor) }
 
+  /// Sends a request and forgets the answer before.
   func send(_ bytes: [UInt8]) throws {
     count = 0
     expected = nil
@@ -170,7 +190,10 @@ private final class LoadExchange {
     try LoadConnection.send(bytes, to: descriptor)
   }
 
-  /// Reads what is there; true when the answer is whole.
+  /// Reads the available bytes. Returns whether the answer is complete.
+  ///
+  /// - Throws: `UsageError` if the connection breaks, the answer has no Content-Length or it is no
+  ///   success.
   func receive() throws -> Bool {
     while true {
       let room = received.count - count
@@ -189,7 +212,7 @@ private final class LoadExchange {
     }
   }
 
-  /// The length of the answer; nil when its head is not there whole.
+  /// Returns the length of the answer in bytes; `nil` if its header is not complete yet.
   private func readHead() throws -> Int? {
     guard let end = place(of: "\r\n\r\n", before: count) else { return nil }
     guard
@@ -204,9 +227,11 @@ private final class LoadExchange {
     return whole
   }
 
-  /// All items of an atomic request fail together: the first of the answer tells of all.
+  /// The bytes at the start of an answer that ``check()`` searches for an error. All operations of
+  /// an atomic request fail together, so the first result is enough.
   private static let lookedAt = 1_000
 
+  /// Checks the status and the start of the body.
   private func check() throws {
     let end = min(count, Self.lookedAt)
     isRefused = ["429", "503"].contains { received[9..<12].elementsEqual($0.utf8) }
@@ -216,6 +241,7 @@ private final class LoadExchange {
     throw UsageError("the server answered: \(text)")
   }
 
+  /// Returns the place of a text in the received bytes before `end`; `nil` if it is absent.
   private func place(of text: StaticString, before end: Int) -> Int? {
     received.withUnsafeBytes { bytes in
       guard let start = bytes.baseAddress else { return nil }

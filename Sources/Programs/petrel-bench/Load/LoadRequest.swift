@@ -1,18 +1,25 @@
 import Foundation
 
-/// A request that is written before it is sent, since the load shares the machine with the server: only
-/// the names of its records change from one time to the next.
+/// An HTTP request in its final bytes. Only the record names change between two sends, so a send
+/// costs little.
 struct LoadRequest: Sendable {
+  /// The bytes of the request, header included.
   private(set) var bytes: [UInt8]
-  /// Where the names stand, each with as many bytes as ``nameLength``.
+  /// The places of the record names in ``bytes``. Each name has ``nameLength`` bytes.
   private let names: [Int]
-  /// Whether names bear the moment at which the request was sent (``sendingTime(inName:)``).
+  /// Whether each name contains the time of sending (``sendingTime(inName:)``).
   private let bearsTime: Bool
 
-  /// Bytes of a UUID, as which names are written.
+  /// The bytes of a name, which has the format of a UUID.
   static let nameLength = 36
 
-  /// - Parameter names: where the body has room for names.
+  /// Creates a POST request.
+  ///
+  /// - Parameters:
+  ///   - path: The path with its query.
+  ///   - body: The JSON text, with placeholders of ``nameLength`` bytes for the names.
+  ///   - names: The places of the placeholders in the body.
+  ///   - bearsTime: Whether each name contains the time of sending.
   init(path: String, body: [UInt8], names: [Int], bearsTime: Bool = false) {
     let head = Array(
       """
@@ -28,14 +35,17 @@ struct LoadRequest: Sendable {
     self.bearsTime = bearsTime
   }
 
-  /// When the request was sent that made the record with this name, by ``monotonicSeconds()``; nil for
-  /// a name that does not tell.
+  /// Returns the time when the request for a record was sent, in seconds of ``monotonicSeconds()``.
+  ///
+  /// - Parameter name: A name of a request with `bearsTime`.
+  /// - Returns: `nil` if the name has no time in it.
   static func sendingTime(inName name: some Sequence<UInt8>) -> Double? {
     let digits = name.prefix(19).filter { $0 != UInt8(ascii: "-") }
     return Int(String(decoding: digits, as: UTF8.self), radix: 16).map { Double($0) / 1e9 }
   }
 
-  /// Gives every record a new name.
+  /// Writes new names into the bytes. The first 16 digits are random, or the time in nanoseconds if
+  /// names contain the time.
   mutating func rename(using random: inout SplitMix64) {
     for start in names {
       var bits: UInt64 = 0

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Runs blocking work on a thread of its own.
+/// Runs blocking work on a new thread, so that it does not block the threads of Swift concurrency.
 func onThread<Value: Sendable>(
   _ work: @escaping @Sendable () throws -> Value
 ) async throws -> Value {

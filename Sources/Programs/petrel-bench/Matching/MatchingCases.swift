@@ -3,13 +3,15 @@ import CloudKitModel
 import Foundation
 import Matching
 
-/// Cases of matching that are made to show one thing each.
+/// The special cases of the matching benchmark. Each of them shows one property of the index.
 enum MatchingCases {
-  /// How many changes the server dispatches at once.
+  /// The changes that the server dispatches together.
   private static let batchSize = Dispatcher.Configuration().batchSize
 
-  /// The matches of an event stay the same while there are more and more subscriptions: values are
-  /// drawn from the more, and intervals are the narrower.
+  /// Measures the time of an event while the number of subscriptions grows and the matches of each
+  /// event stay the same. A good index needs about the same time.
+  ///
+  /// With more subscriptions, values come from a larger range and intervals are narrower.
   static func measureFlatness(_ report: BenchmarkReport) {
     report.line(
       "the same matches an event among more and more subscriptions, in batches of \(batchSize) as the "
@@ -50,7 +52,7 @@ enum MatchingCases {
     }
   }
 
-  /// One predicate with a million owners is evaluated once.
+  /// Measures one predicate with a million subscribers. The index evaluates it once for each event.
   static func measureIdenticalSubscriptions(_ report: BenchmarkReport) {
     var index = SubscriptionIndex()
     let filters = [
@@ -63,6 +65,7 @@ enum MatchingCases {
       index, [change], "1000000 identical subscriptions of different users", rounds: 200, report)
   }
 
+  /// Inserts a query subscription of one user into the index.
   private static func insert(
     _ filters: [Filter], _ number: Int, into index: inout SubscriptionIndex
   ) {
@@ -73,6 +76,7 @@ enum MatchingCases {
       for: SubscriptionKey(subscriber: "_user\(number)", subscriptionID: "s"), version: 1)
   }
 
+  /// Returns the change that creates a record with these fields.
   private static func creation(_ fields: RecordFields<RecordValue>) -> Change {
     Change(
       event: .recordCreated, zoneID: .default,
@@ -81,7 +85,7 @@ enum MatchingCases {
       notificationID: UUID(), timestamp: Timestamp(milliseconds: 0))
   }
 
-  /// Tells what an event costs when events are matched in batches, and one by one.
+  /// Measures and reports the time of an event, in batches and one by one.
   private static func measure(
     _ index: SubscriptionIndex, _ changes: [Change], _ title: String, rounds: Int,
     _ report: BenchmarkReport
@@ -119,8 +123,10 @@ enum MatchingCases {
         + String(format: "one by one %.2f us", single.seconds * 1e6))
   }
 
-  /// How long an event takes, in seconds, and how many matches there are in all rounds and in one
-  /// before, which brings near what a server would have just read.
+  /// Returns the seconds of an event, and the matches of all rounds.
+  ///
+  /// The method runs one further round first, without measuring. It brings data into the
+  /// processor's caches that a server would just have read.
   private static func seconds(
     of changes: [Change], rounds: Int, _ match: (Range<Int>) -> Int
   ) -> (seconds: Double, matches: Int) {

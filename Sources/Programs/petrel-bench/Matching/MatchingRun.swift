@@ -3,17 +3,19 @@ import CommandInterface
 import Foundation
 import Matching
 
-/// A workload on the index.
+/// The measurement of one workload on the index.
 struct MatchingRun {
   private let workload: MatchingWorkload
   private let index: SubscriptionIndex
   private let report: BenchmarkReport
 
-  /// The list of the report that has its figures.
+  /// The list of the report that contains the figures.
   static let list = "measurements"
 
-  /// Builds the index and tells how fast; a small one over and over, for what takes some hundredths of
-  /// a second cannot be told from what else the machine does.
+  /// Builds the index and reports the insertions a second.
+  ///
+  /// A small index is built repeatedly, until 200,000 subscriptions are inserted. A shorter time
+  /// could not be distinguished from other work on the machine.
   init(_ workload: MatchingWorkload, _ report: BenchmarkReport) {
     self.workload = workload
     self.report = report
@@ -39,7 +41,7 @@ struct MatchingRun {
         index.entryCount, rate))
   }
 
-  /// Owners have ten subscriptions each.
+  /// Returns an index of the subscriptions, in which each user has ten of them.
   private static func index(_ subscriptions: [Subscription]) -> SubscriptionIndex {
     var index = SubscriptionIndex()
     for (number, subscription) in subscriptions.enumerated() {
@@ -48,12 +50,15 @@ struct MatchingRun {
     return index
   }
 
+  /// Returns the key of a subscription in the index.
   private static func key(_ subscription: Subscription, _ number: Int) -> SubscriptionKey {
     SubscriptionKey(
       subscriber: "_user\(number / 10)", subscriptionID: subscription.subscriptionID)
   }
 
-  /// - Throws: when an event finds others than it should.
+  /// Compares the first events with the expected subscriptions.
+  ///
+  /// - Throws: `UsageError` if an event finds other subscriptions than expected.
   func check() throws {
     for (change, expected) in zip(workload.changes, workload.expected) {
       let found = index.matches(change, savedBy: 1).map(\.key.subscriptionID)
@@ -64,9 +69,9 @@ struct MatchingRun {
     report.line("  the first \(workload.expected.count) events find what they should")
   }
 
-  /// Matches the events over and over on one thread.
+  /// Matches the events repeatedly on one thread and reports the times.
   ///
-  /// - Returns: how many a second.
+  /// - Returns: The events a second.
   func matchEvents(for seconds: Double) -> Double {
     var scratch = MatchScratch()
     var matches = 0
@@ -104,7 +109,8 @@ struct MatchingRun {
     return rate
   }
 
-  /// Evaluates each subscription on some events, where there are not too many.
+  /// Measures the baseline: evaluates each subscription on each event, for two seconds. It does
+  /// nothing above 10,000 subscriptions.
   func evaluatePlainly(beside rate: Double) {
     guard workload.subscriptions.count <= 10_000 else { return }
     var (matches, events) = (0, 0)
@@ -126,8 +132,10 @@ struct MatchingRun {
         + String(format: "the index is %.0f times as fast", rate / plain))
   }
 
-  /// Builds a second index, for the first had memory that reading the workload left free, and removes
-  /// most of it again.
+  /// Measures the memory of a second index, and removes nine tenths of its subscriptions.
+  ///
+  /// The first index cannot be measured, because it uses memory that the reading of the workload
+  /// has freed.
   func measureMemory() {
     guard workload.subscriptions.count >= 100_000 else { return }
     let before = Self.residentBytes()
@@ -166,6 +174,7 @@ struct MatchingRun {
         format: "  removed at %.0f a second, the longest one took %.1f ms", rate, longest * 1e3))
   }
 
+  /// Returns the resident bytes of this process, from `/proc/self/statm`.
   private static func residentBytes() -> Int {
     // The file is always there on Linux.
     let text = (try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8)) ?? ""

@@ -3,20 +3,27 @@ import Foundation
 import JSONCoding
 import ServerHosting
 
-/// The project's scripts that make a workload of subscriptions and events, and run it elsewhere.
+/// The project's Python scripts, which create a workload of subscriptions and events and run it in
+/// another program.
 struct MatchingScripts {
+  /// The figures of another program.
   struct Reading {
-    /// A second.
+    /// Events a second.
     var events: Double
-    /// Shares of the expected matches, and of those that were found.
+    /// The fraction of the expected matches that the program did not find.
     var missing: Double
+    /// The fraction of the found matches that were not expected.
     var extra: Double
   }
 
+  /// The folder of the scripts.
   var directory: String
+  /// The Python interpreter, a name or a path.
   var python: String
 
-  /// Makes the files of a workload, the same each time.
+  /// Writes the files of a workload into a folder. They are the same in each run.
+  ///
+  /// - Throws: `UsageError` if the script fails.
   func makeWorkload(_ subscriptions: Int, in target: String) throws {
     let generator = ["--subscriptions", "\(subscriptions)", "--out", target]
     let process = try start("matching_workload.py", generator)
@@ -26,7 +33,7 @@ struct MatchingScripts {
     }
   }
 
-  /// Runs mokaccino on a workload; nil when it is not installed.
+  /// Runs the workload in mokaccino, a matching library; `nil` if it is not installed.
   func runMokaccino(_ workload: String, _ seconds: Double) throws -> Reading? {
     let process = try start("matching_mokaccino.py", [workload, "\(seconds)"])
     var lines: [String] = []
@@ -40,6 +47,7 @@ struct MatchingScripts {
       extra: answer["extra"]?.double ?? 0)
   }
 
+  /// Starts a script with the Python interpreter.
   private func start(_ script: String, _ words: [String]) throws -> ChildProcess {
     try ChildProcess(
       path: "/usr/bin/env", [python, directory + "/" + script] + words, readsOutput: true)

@@ -3,14 +3,18 @@ import CommandInterface
 import Foundation
 import JSONCoding
 
-/// Subscriptions and events of a benchmark of matching, in JSON of CloudKit Web Services, one a line.
+/// The subscriptions and events of the matching benchmark. The files contain one JSON object of
+/// CloudKit Web Services in each line.
 struct MatchingWorkload {
   var subscriptions: [Subscription]
+  /// The events: creations of records.
   var changes: [Change]
-  /// For the first events the subscriptions that fire.
+  /// The IDs of the subscriptions that fire, for the first events.
   var expected: [[String]]
 
-  /// Reads `subscriptions.jsonl`, `events.jsonl` and, where it is there, `expected.txt`.
+  /// Reads `subscriptions.jsonl`, `events.jsonl` and, if the file exists, `expected.txt`.
+  ///
+  /// - Throws: `UsageError` for a file that cannot be read or a line that cannot be understood.
   init(directory: String) throws {
     subscriptions = try Self.lines(directory + "/subscriptions.jsonl").map(Self.subscription)
     changes = try Self.lines(directory + "/events.jsonl").map(Self.change)
@@ -22,14 +26,16 @@ struct MatchingWorkload {
       } : []
   }
 
+  /// Returns the lines of a file.
   private static func lines(_ path: String) throws -> [Substring] {
-    // The caller gets an error that names the file.
+    // The error below names the file, so the reason of the system is not needed.
     guard let text = try? String(contentsOfFile: path, encoding: .utf8) else {
       throw UsageError("cannot read '\(path)'")
     }
     return text.split(separator: "\n")
   }
 
+  /// Returns the query subscription of a line.
   private static func subscription(_ line: Substring) throws -> Subscription {
     let json = try JSONValue(parsing: String(line))
     guard let identifier = json["subscriptionID"]?.string,
@@ -58,6 +64,7 @@ struct MatchingWorkload {
       kind: .query(Query(recordType: type, filters: filters), zoneID: nil, options: options))
   }
 
+  /// Returns the creation of the record of a line.
   private static func change(_ line: Substring) throws -> Change {
     let json = try JSONValue(parsing: String(line))
     guard let record = json["record"], let name = record["recordName"]?.string,
@@ -71,6 +78,7 @@ struct MatchingWorkload {
       notificationID: UUID(), timestamp: Timestamp(milliseconds: 0))
   }
 
+  /// Returns the value of a field or filter.
   private static func value(_ json: JSONValue) throws -> RecordValue {
     switch (json["type"]?.string, json["value"]) {
     case ("STRING", .string(let text)?): return .string(text)

@@ -1,14 +1,17 @@
-/// Random bits without a call of the system for each (Steele, Lea, Flood: "Fast Splittable
+/// A fast pseudorandom number generator, SplitMix64 (Steele, Lea, Flood: "Fast Splittable
 /// Pseudorandom Number Generators", OOPSLA 2014).
+///
+/// The seed is random. Unlike the system's generator, it needs no system call for each number.
 struct SplitMix64 {
   private var state = UInt64.random(in: 0 ... .max)
 
+  /// Returns the next 64 bits.
   mutating func next() -> UInt64 {
     defer { state &+= Self.step }
     return Self.bits(of: state)
   }
 
-  /// Bits that belong to a number, the same each time.
+  /// Returns 64 bits that depend only on `number`.
   static func bits(of number: UInt64) -> UInt64 {
     var mixed = number &+ step
     mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9

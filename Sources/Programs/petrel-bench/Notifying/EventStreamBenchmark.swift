@@ -3,20 +3,29 @@ import Foundation
 import JSONCoding
 import ServerHosting
 
-/// Readers of event streams, each of a user of its own with one equality subscription, and records
-/// that are saved over HTTP, each for one of the readers.
+/// The delay from saving a record to its notification on an event stream.
+///
+/// Each reader is a user with one equality subscription. Records are saved over HTTP, each for one
+/// of the readers: first as fast as the server answers, then at an even rate.
 struct EventStreamBenchmark {
+  /// The readers, each with one event stream.
   var readers: Int
+  /// The connections that save in the first measurement.
   var connections: Int
   /// Records a second in the second measurement.
   var rate: Int
+  /// Seconds of each measurement.
   var seconds: Double
+  /// The folder of the server's data.
   var directory: String
   var report: BenchmarkReport
 
-  /// How long to wait for the last notifications.
+  /// The longest wait for the last notifications, in seconds.
   private static let patience = 60.0
 
+  /// Starts a server, measures and reports.
+  ///
+  /// - Throws: `UsageError` if not every notification arrives.
   func run() async throws {
     let names = ["feeder"] + (0..<readers).map { "reader\($0)" }
     let (server, tokens) = try await ServerProcess.start(in: directory, users: names)
@@ -48,7 +57,7 @@ struct EventStreamBenchmark {
       processor: ProcessTime.seconds(of: server.identifier) - before)
   }
 
-  /// Subscribes each reader, and answers the path that it asks for notifications at.
+  /// Subscribes each reader, and returns the paths at which the readers request notifications.
   static func courierPaths(port: Int, tokens: [String]) throws -> [String] {
     let connection = try LoadConnection(port: port)
     return try tokens.enumerated().map { number, token in
@@ -59,11 +68,13 @@ struct EventStreamBenchmark {
     }
   }
 
+  /// Returns the requests of the load; each saves a record for one reader.
   private func requests(token: String) -> [LoadRequest] {
     let path = EarthquakeRequests.path("records/modify", token: token, device: "feeder")
     let name = String(repeating: "0", count: LoadRequest.nameLength)
     return (0..<max(1_000, readers)).compactMap { number in
-      // Neighbours in the list are not neighbours among the readers.
+      // Readers take their turns in scattered order, so that neighbours in the list are not
+      // notified one after the other.
       let body = EarthquakeRequests.save(recordName: name, station: number * 613 % readers)
       return body.firstPlace(of: Array(name.utf8)).map {
         LoadRequest(path: path, body: body, names: [$0], bearsTime: true)
@@ -71,13 +82,13 @@ struct EventStreamBenchmark {
     }
   }
 
-  /// Saves records at an even rate and answers how many.
+  /// Saves records at an even rate and returns their number.
   private func feed(_ requests: [LoadRequest], port: Int) throws -> Int {
     let load = LoadGenerator(port: port, connections: 1, requests: requests)
     return try load.pace(rate: Double(rate), seconds: seconds).answered
   }
 
-  /// Waits for so many notifications and answers how long they took.
+  /// Waits for so many notifications and returns their delays.
   private func delays(
     of count: Int, from streams: EventStreamReaders
   ) async throws -> Percentiles {
@@ -92,6 +103,7 @@ struct EventStreamBenchmark {
     return Percentiles(delays)
   }
 
+  /// Reports one measurement.
   private func show(_ name: String, rate: Double, _ delays: Percentiles, processor: Double) {
     let micros = processor * 1e6 / Double(max(1, delays.count))
     report.row(

@@ -3,22 +3,26 @@ import CommandInterface
 import Foundation
 import Synchronization
 
-/// Readers of event streams, all on one thread, which notes how long each notification took from the
-/// moment its record was sent.
+/// The readers of many event streams on one thread. They measure the time from sending a record to
+/// its notification.
 final class EventStreamReaders: Sendable {
+  /// The results of the thread, and the request to stop.
   private struct State {
     var delays: [Double] = []
     var isStopped = false
     var failure: (any Error)?
   }
 
+  /// Protected by the lock, because the thread and the callers share it.
   private let state = Mutex(State())
   private let readers: [Reader]
 
-  /// One stream, and what of it has not been looked at.
+  /// One event stream, with the bytes that are not evaluated yet.
+  ///
+  /// Only the thread of the readers uses ``received``; the descriptor never changes.
   private final class Reader: @unchecked Sendable {
     let descriptor: Int32
-    // Touched by the thread only.
+    // Only the readers' thread uses it.
     var received: [UInt8] = []
 
     init(port: Int, path: String) throws {
@@ -31,11 +35,13 @@ final class EventStreamReaders: Sendable {
     deinit { close(descriptor) }
   }
 
-  /// Opens the streams, which are ready when this returns.
+  /// Opens the streams. The server has answered all of them when the initializer returns.
+  ///
+  /// - Throws: `UsageError` if a stream does not open.
   init(port: Int, paths: [String]) throws {
     readers = try paths.map { try Reader(port: port, path: $0) }
     var buffer = [UInt8](repeating: 0, count: 4_096)
-    // The head comes with the first event or comment of the stream.
+    // The server sends the header together with the first event or comment.
     for reader in readers {
       guard recv(reader.descriptor, &buffer, buffer.count, 0) > 0,
         String(decoding: buffer[9..<12], as: UTF8.self) == "200"
@@ -43,13 +49,17 @@ final class EventStreamReaders: Sendable {
     }
   }
 
+  /// Starts the thread that reads the streams.
   func start() {
     Thread { self.work() }.start()
   }
 
+  /// Ends the thread within 100 ms.
   func stop() { state.withLock { $0.isStopped = true } }
 
-  /// How long the notifications took since the last call, in seconds.
+  /// Returns the seconds of each notification since the last call.
+  ///
+  /// - Throws: `UsageError` if a stream has ended.
   func takeDelays() throws -> [Double] {
     try state.withLock { state in
       if let failure = state.failure { throw failure }
@@ -58,8 +68,10 @@ final class EventStreamReaders: Sendable {
     }
   }
 
+  /// The notifications since the last call of ``takeDelays()``.
   var count: Int { state.withLock { $0.delays.count } }
 
+  /// Reads the streams until ``stop()``, or until one of them ends.
   private func work() {
     let poll = epoll_create1(Int32(EPOLL_CLOEXEC))
     defer { close(poll) }
@@ -86,9 +98,10 @@ final class EventStreamReaders: Sendable {
     }
   }
 
+  /// The JSON text before the record name of a notification.
   private static let mark = Array(#""rid":""#.utf8)
 
-  /// The delays of the notifications whose record names are there, which are then dropped.
+  /// Returns the delays of the complete notifications, and removes them from the bytes.
   private static func delays(in received: inout [UInt8]) -> [Double] {
     let now = monotonicSeconds()
     var delays: [Double] = []

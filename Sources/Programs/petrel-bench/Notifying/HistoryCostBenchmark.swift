@@ -3,16 +3,24 @@ import CommandInterface
 import Foundation
 import ServerHosting
 
-/// Saves records on a server that keeps its latest changes for explanations and on one that does not,
-/// in turns, each with a store of its own and the same subscriptions.
+/// The cost of keeping the latest changes for explanations.
+///
+/// The benchmark saves records on a server that keeps them and on one that does not, in turns. Each
+/// has a store of its own with the same subscriptions.
 struct HistoryCostBenchmark {
+  /// The subscriptions of each store, one of each user.
   var subscriptions: Int
+  /// The connections that save.
   var connections: Int
+  /// Seconds of a measurement.
   var seconds: Double
+  /// Rounds; each measures both servers.
   var rounds: Int
+  /// The folder of the servers' data.
   var directory: String
   var report: BenchmarkReport
 
+  /// The names and configurations of the two servers.
   private static let kinds = [("kept", "{}"), ("not kept", #"{"explain": {"changes": 0}}"#)]
   private static let database = DatabaseAddress(
     container: EarthquakeRequests.container, environment: .development, scope: .public, owner: nil)
@@ -24,7 +32,7 @@ struct HistoryCostBenchmark {
     report.line("changes     records/s        p50        p99  processor a record")
     var rates: [[Double]] = [[], []]
     for round in 0..<rounds {
-      // Who comes second finds a warmer machine.
+      // The server that is measured second finds a warmer machine, so the order alternates.
       for kind in round.isMultiple(of: 2) ? [0, 1] : [1, 0] {
         rates[kind].append(try await measure(kind))
       }
@@ -42,6 +50,7 @@ struct HistoryCostBenchmark {
         ratios[ratios.count / 2], rounds, ratios.first ?? 0, ratios.last ?? 0))
   }
 
+  /// Measures one server and returns the records a second.
   private func measure(_ kind: Int) async throws -> Double {
     let (name, configuration) = Self.kinds[kind]
     let data = directory + "/history-\(kind)"

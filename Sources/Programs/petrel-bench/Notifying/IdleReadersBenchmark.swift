@@ -3,15 +3,20 @@ import CommandInterface
 import Foundation
 import ServerHosting
 
-/// Very many readers of the web courier who wait: what memory a server has for them, and how long a
-/// notification takes to one of them meanwhile. First all poll, then, on the server started anew, all
-/// have event streams; each on new connections, and on such as had an answer before, whose buffers
-/// were used.
+/// The memory of a server for very many waiting readers of the web courier, and the delay of a
+/// notification to one of them.
+///
+/// There are four measurements, each with a newly started server: long polls and event streams,
+/// both on new connections and on connections that had an answer before. The buffers of the latter
+/// are already in use.
 struct IdleReadersBenchmark {
+  /// The number of readers.
   var readers: Int
+  /// The folder of the server's data.
   var directory: String
   var report: BenchmarkReport
 
+  /// The kind of request with which readers wait.
   private enum Kind: String, CaseIterable {
     case polls = "long polls"
     case streams = "event streams"
@@ -19,11 +24,14 @@ struct IdleReadersBenchmark {
     var accept: String { self == .polls ? "application/json" : "text/event-stream" }
   }
 
-  /// Notifications that are timed, each to another reader.
+  /// The measured notifications, each to another reader.
   private static let notifications = 100
-  /// How long to wait for one of them, in seconds.
+  /// The longest wait for a notification, in seconds.
   private static let patience = 10.0
 
+  /// Creates the users, then measures and reports each combination.
+  ///
+  /// - Throws: `UsageError` if the system allows too few open sockets.
   func run() async throws {
     try DescriptorRoom.raise(to: readers + 100)
     BenchmarkFolder.remove(directory)
@@ -54,10 +62,11 @@ struct IdleReadersBenchmark {
     }
   }
 
-  /// How many readers get a notification in each part: others than before, for a poll would be
-  /// answered with what it got then.
+  /// The readers that get a notification in a measurement. Each measurement uses other readers,
+  /// because a poll would return the notifications of an earlier one at once.
   private var share: Int { min(Self.notifications + 1, max(1, readers / 4)) }
 
+  /// Measures one combination and reports it.
   private func measure(
     _ kind: Kind, areUsed: Bool, paths: [String], notifying turns: Range<Int>
   ) async throws {
@@ -90,6 +99,7 @@ struct IdleReadersBenchmark {
         + "  \(delays.text(0.5).leftPadding(to: 10))  \(delays.text(0.99).leftPadding(to: 9))")
   }
 
+  /// Connects all readers, runs `body` with their sockets and closes them.
   private func withReaders<Value>(
     _ kind: Kind, areUsed: Bool, paths: [String], port: Int,
     _ body: ([Int32]) async throws -> Value
@@ -107,7 +117,7 @@ struct IdleReadersBenchmark {
     return try await body(descriptors)
   }
 
-  /// Has one answer come over the connection.
+  /// Sends a request and reads its answer, so that the connection has used its buffers.
   private func use(_ descriptor: Int32) throws {
     try LoadConnection.send(
       Array("OPTIONS /aps HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n".utf8), to: descriptor)
@@ -121,7 +131,8 @@ struct IdleReadersBenchmark {
     }
   }
 
-  /// The server's resident memory when it has come to rest: nobody tells when a poll waits.
+  /// Returns the server's resident memory when the server is idle. The server reports nowhere that
+  /// a poll waits, so the method waits until the processor time stays the same for 300 ms.
   private func settledMemory(of server: ServerProcess) async throws -> Int {
     var before = -1.0
     while true {
@@ -132,7 +143,9 @@ struct IdleReadersBenchmark {
     }
   }
 
-  /// Saves a record for one reader after the other, each when the one before has come.
+  /// Saves a record for one reader after the other, each after the notification before has arrived.
+  ///
+  /// - Returns: The delays, without the first one.
   private func notify(
     _ descriptors: [Int32], in turns: Range<Int>, port: Int, token: String
   ) throws -> Percentiles {
@@ -140,13 +153,13 @@ struct IdleReadersBenchmark {
     let path = EarthquakeRequests.path("records/modify", token: token, device: "feeder")
     var delays: [Double] = []
     for number in turns {
-      // Neighbours in the order of opening are not asked one after the other.
+      // The sockets were opened in this order, so readers take their turns in scattered order.
       let reader = number * 613 % descriptors.count
       let name = UUID().uuidString
       let start = monotonicSeconds()
       try connection.post(path, EarthquakeRequests.save(recordName: name, station: reader))
       try wait(for: name, on: descriptors[reader])
-      // The first record makes the server read its index.
+      // The first record is not counted, because the server reads its index for it.
       if number > turns.lowerBound || turns.count == 1 { delays.append(monotonicSeconds() - start) }
     }
     return Percentiles(delays)
@@ -154,6 +167,9 @@ struct IdleReadersBenchmark {
 
   private static let emptyAnswer = Array("Content-Length: 0\r\n".utf8)
 
+  /// Reads from a socket until the record name arrives.
+  ///
+  /// - Throws: `UsageError` if it does not arrive in time or the poll ends without it.
   private func wait(for name: String, on descriptor: Int32) throws {
     let mark = Array(name.utf8)
     var received: [UInt8] = []
@@ -168,7 +184,7 @@ struct IdleReadersBenchmark {
       let count = recv(descriptor, &buffer, buffer.count, 0)
       guard count > 0 else { throw UsageError("a reader's connection broke off") }
       received += buffer[..<count]
-      // All of an answer to a poll comes at once.
+      // An answer to a poll arrives as a whole.
       guard received.firstPlace(of: Self.emptyAnswer) == nil else {
         throw UsageError("a poll ended before its notification came: the machine is too busy")
       }
@@ -176,9 +192,11 @@ struct IdleReadersBenchmark {
   }
 }
 
-/// How many files and sockets this process may have open.
+/// The limit of files and sockets that this process may have open (`RLIMIT_NOFILE`).
 private enum DescriptorRoom {
-  /// - Throws: ``UsageError`` when the system allows fewer.
+  /// Raises the limit to `count`, if it is lower.
+  ///
+  /// - Throws: `UsageError` if the system allows fewer.
   static func raise(to count: Int) throws {
     var limit = rlimit()
     let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)

@@ -6,16 +6,23 @@ import ServerHosting
 import Storage
 import StoreModel
 
-/// Saves records on a server without subscriptions and on one with very many, and compares what the
-/// notification log holds with what it should.
+/// The cost of very many subscriptions for saving.
 ///
-/// Each has a store of its own that holds no record before: to save is dearer the more there is, so
-/// that the one which came second would have the harder task.
+/// The benchmark saves records on a server without subscriptions and on one with very many. At the
+/// end, it compares the number of notifications in the log with the expected one.
+///
+/// Each server has a new store without records. Saving becomes slower with more records, so a
+/// shared store would favour the first server.
 struct ManySubscriptionsBenchmark {
+  /// The subscriptions of the second server.
   var subscriptions: Int
+  /// The users who own them.
   var users: Int
+  /// The connections that save.
   var connections: Int
+  /// Seconds of each measurement.
   var seconds: Double
+  /// The folder of the servers' data.
   var directory: String
   var report: BenchmarkReport
 
@@ -25,6 +32,9 @@ struct ManySubscriptionsBenchmark {
   private static let database = DatabaseAddress(
     container: EarthquakeRequests.container, environment: .development, scope: .public, owner: nil)
 
+  /// Measures both servers and reports.
+  ///
+  /// - Throws: `UsageError` if the log has more or fewer notifications than expected.
   func run() async throws {
     BenchmarkFolder.remove(directory)
     defer { BenchmarkFolder.remove(directory) }
@@ -45,6 +55,7 @@ struct ManySubscriptionsBenchmark {
         fired))
   }
 
+  /// Returns the records a second without subscriptions.
   private func measureWithout() async throws -> Double {
     let (server, tokens) = try await ServerProcess.start(
       in: emptyDirectory, users: ["feeder"], keepsData: true)
@@ -54,13 +65,16 @@ struct ManySubscriptionsBenchmark {
     return try await measure(load, on: server, subscriptions: 0).rate
   }
 
+  /// Returns the records a second with subscriptions, and checks the notification log.
+  ///
+  /// - Parameter expected: The notifications that each request of the load causes.
   private func measureWith(_ expected: [Int]) async throws -> Double {
     let (server, tokens) = try await ServerProcess.start(
       in: filledDirectory, users: ["feeder"], keepsData: true)
     defer { server.stop() }
     let store = try await ServerProcess.openStore(in: filledDirectory)
     let load = try load(on: server, token: tokens[0])
-    // The first records make the server read its index.
+    // The server reads its index for the first records.
     let warming = try await load.run(seconds: 1)
     let loading = try await untilDispatched(store.outbox)
     let resident = ProcessMemory.resident(of: server.identifier)
@@ -79,7 +93,7 @@ struct ManySubscriptionsBenchmark {
     }
     await store.close()
     server.stop()
-    // As a server, which reads what the other has left to be filed once, not for each user.
+    // With the role of a server, the store files pending log entries once and not for each user.
     let stopped = try await ServerProcess.openStore(
       in: filledDirectory, with: StoreConfiguration(role: .server))
     let logged = try await countLog(in: stopped.notificationLog)
@@ -92,6 +106,7 @@ struct ManySubscriptionsBenchmark {
     return result.rate
   }
 
+  /// Returns a load for a server.
   private func load(on server: ServerProcess, token: String) throws -> LoadGenerator {
     let path = EarthquakeRequests.path("records/modify", token: token, device: "feeder")
     return LoadGenerator(
@@ -99,6 +114,7 @@ struct ManySubscriptionsBenchmark {
       requests: try FeedRequests(workload: workload, path: path).all())
   }
 
+  /// Runs the load and reports its rate and processor time.
   private func measure(
     _ load: LoadGenerator, on server: ServerProcess, subscriptions: Int
   ) async throws -> LoadGenerator.Result {
@@ -121,6 +137,7 @@ struct ManySubscriptionsBenchmark {
     return result
   }
 
+  /// Saves the subscriptions into the second server's store, past HTTP.
   private func fill() async throws {
     try FileManager.default.createDirectory(
       atPath: filledDirectory, withIntermediateDirectories: true)
@@ -137,7 +154,8 @@ struct ManySubscriptionsBenchmark {
         monotonicSeconds() - start))
   }
 
-  /// How many subscriptions each of the records fires.
+  /// Returns the number of subscriptions that each of the load's records fires, computed with an
+  /// index in this process.
   private func matches() -> [Int] {
     var index = SubscriptionIndex()
     for number in 0..<subscriptions {
@@ -159,7 +177,7 @@ struct ManySubscriptionsBenchmark {
     }
   }
 
-  /// Answers the seconds until nothing is left to dispatch.
+  /// Waits until no change is left to dispatch, and returns the seconds of that wait.
   private func untilDispatched(_ store: any OutboxReading) async throws -> Double {
     let start = monotonicSeconds()
     while try await !store.undispatchedDatabases().isEmpty {
@@ -168,6 +186,7 @@ struct ManySubscriptionsBenchmark {
     return monotonicSeconds() - start
   }
 
+  /// Returns the notifications in the logs of all users.
   private func countLog(in store: any NotificationLogStore) async throws -> Int {
     var count = 0
     for user in 0..<users {

@@ -3,29 +3,36 @@ import CommandInterface
 import Foundation
 import JSONCoding
 
-/// Saves records at an even rate and times the arrival of the push that each fires.
+/// A load that saves records at an even rate and measures when the push of each arrives at the APNs
+/// simulator.
 struct NotifyFeed {
+  /// The port of the Petrel server.
   var port: Int
+  /// The web auth token of the user who saves.
   var token: String
-  /// The records are spread over so many stations, each of which has one subscription.
+  /// The stations over which the records are spread. Each station has one subscription.
   var stations: Int
   /// Records a second.
   var rate: Int
+  /// Seconds of the measurement.
   var seconds: Int
-  /// That take turns in saving.
+  /// Connections that take turns in saving.
   var connections = 1
 
-  /// How long to wait for the last pushes.
+  /// The longest wait for the last pushes, in seconds.
   private static let patience = 30.0
 
-  /// - Returns: the seconds from each save's sending to its push.
-  /// - Throws: ``UsageError`` when not every push arrives.
+  /// Saves records for a second to warm up, then measures.
+  ///
+  /// - Returns: The seconds from sending each save to the arrival of its push.
+  /// - Throws: `UsageError` if not every push arrives.
   func measure(at simulator: APNsSimulator) async throws -> [Double] {
-    // A second to warm up, uncounted.
+    // The first second is not counted.
     _ = try await measure(at: simulator, records: rate)
     return try await measure(at: simulator, records: rate * seconds)
   }
 
+  /// Saves so many records and returns the delays of their pushes.
   private func measure(at simulator: APNsSimulator, records: Int) async throws -> [Double] {
     let prefix = UUID().uuidString
     let pushes = simulator.watch(bufferingNewest: records * 2)
@@ -64,7 +71,8 @@ struct NotifyFeed {
     return arrived.compactMap { name, arrival in departures[name].map { arrival - $0 } }
   }
 
-  /// Saves the records; a save that is late does not make the later ones wait for their turn.
+  /// Saves records at their due times and returns when each was sent. A late save does not shift
+  /// the later ones.
   private func feed(
     _ records: StrideTo<Int>, since start: Double, prefix: String
   ) throws -> [String: Double] {
@@ -73,7 +81,7 @@ struct NotifyFeed {
     var departures: [String: Double] = [:]
     for number in records {
       let wait = start + Double(number) / Double(rate) - monotonicSeconds()
-      // On a thread of its own, which keeps time.
+      // The pause blocks a thread that does nothing else, so it is exact.
       if wait > 0 { usleep(UInt32(wait * 1_000_000)) }
       let name = "\(prefix)-\(number)"
       departures[name] = monotonicSeconds()
@@ -83,8 +91,9 @@ struct NotifyFeed {
     return departures
   }
 
+  /// Returns the record name of a push of a query subscription.
   private static func recordName(of push: ReceivedPush) -> String? {
-    // A push that is not of this benchmark is passed over.
+    // A push that does not come from this benchmark is ignored.
     (try? JSONValue(parsing: push.payload))?["ck"]?["qry"]?["rid"]?.string
   }
 }

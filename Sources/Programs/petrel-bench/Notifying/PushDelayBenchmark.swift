@@ -4,18 +4,26 @@ import Foundation
 import JSONCoding
 import ServerHosting
 
-/// The time from saving a record to its push, at an even rate and among very many subscriptions on the
-/// record type, of which each record fires one.
+/// The delay from saving a record to its push, at an even rate and among very many subscriptions.
+/// Each record fires one of them.
+///
+/// The pushes go to an APNs simulator in this process.
 struct PushDelayBenchmark {
+  /// Subscriptions to the record type, each for one station.
   var subscriptions: Int
+  /// The users who own them, each with one device.
   var users: Int
+  /// Connections that take turns in saving.
   var connections: Int
   /// Records a second.
   var rate: Int
+  /// Seconds of the measurement.
   var seconds: Int
+  /// The folder of the server's data.
   var directory: String
   var report: BenchmarkReport
 
+  /// Fills the store, starts simulator and server, measures and reports.
   func run() async throws {
     BenchmarkFolder.remove(directory)
     defer { BenchmarkFolder.remove(directory) }
@@ -47,6 +55,7 @@ struct PushDelayBenchmark {
     await simulator.stop()
   }
 
+  /// Saves the subscriptions and devices past HTTP.
   private func fill() async throws {
     let store = try await ServerProcess.openStore(in: directory)
     let start = monotonicSeconds()
@@ -65,6 +74,7 @@ struct PushDelayBenchmark {
         users, monotonicSeconds() - start))
   }
 
+  /// Returns the subscription to the records of a station.
   private static func subscription(toStation station: Int) -> Subscription {
     var info = NotificationInfo()
     info.alertBody = "An earthquake"

@@ -1,18 +1,26 @@
 import CloudKitModel
 import StoreModel
 
-/// Fills a database with subscriptions of many users, past HTTP and with many writes in each commit.
+/// A writer that fills a database with subscriptions of many users. It calls the store directly, so
+/// that many writes share a commit.
 struct SubscriptionFill {
+  /// The store to write to.
   let store: any SubscriptionStore
   let database: DatabaseID
+  /// The number of users.
   var users: Int
 
   /// Writes that wait for the store at the same time.
   private static let writesAtOnce = 512
 
+  /// Returns the record name of a user.
   static func user(_ number: Int) -> String { "_user" + String(1_000_000 + number) }
 
-  /// Saves so many subscriptions, each user's in turn.
+  /// Saves so many subscriptions. Each user gets the same number, up to one.
+  ///
+  /// - Parameters:
+  ///   - count: The number of subscriptions.
+  ///   - make: Returns the subscription with a number.
   func save(_ count: Int, _ make: @escaping @Sendable (Int) -> Subscription) async throws {
     try await eachUser { user in
       let operations = stride(from: user, to: count, by: users).map {
@@ -24,7 +32,7 @@ struct SubscriptionFill {
     }
   }
 
-  /// Does something for each user, for some hundred at the same time.
+  /// Calls `body` once for each user, for up to 512 users at the same time.
   func eachUser(_ body: @escaping @Sendable (Int) async throws -> Void) async throws {
     try await withThrowingTaskGroup(of: Void.self) { group in
       for user in 0..<users {

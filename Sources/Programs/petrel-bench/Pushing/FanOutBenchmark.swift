@@ -7,28 +7,39 @@ import Storage
 import StoreModel
 import Synchronization
 
-/// One record that fires very many subscriptions, while another database goes on.
+/// The fan-out of one record to very many subscriptions, while another database is in use.
 ///
-/// Store and dispatcher run in this process, without HTTP and without pushes: what is measured ends
+/// Store and dispatcher run in this process, without HTTP and without pushes. The measurement ends
 /// with the last log entry and the last delivery in the queue.
 struct FanOutBenchmark {
+  /// The subscriptions that the record fires.
   var subscriptions: Int
+  /// The folder of the store.
   var directory: String
   var report: BenchmarkReport
 
+  /// The subscriptions of a user; each user has one device.
   private static let subscriptionsOfUser = 10
 
-  /// What was dispatched so far.
+  /// The counts of dispatched notifications, shared by the dispatcher and the benchmark.
   private final class Tally: Sendable {
+    /// The counts, protected by the lock.
     private struct State {
+      /// Log entries, by database.
       var logged: [DatabaseID: Int] = [:]
+      /// Deliveries in the queue.
       var deliveries = 0
+      /// Transactions of the dispatcher.
       var transactions = 0
+      /// The times when notifications of the other database were logged, by record name.
       var arrivals: [String: Double] = [:]
     }
 
     private let state = Mutex(State())
 
+    /// Counts the result of a transaction.
+    ///
+    /// - Parameter other: The database whose notifications are timed.
     func count(_ result: DispatchResult, watching other: DatabaseID) {
       state.withLock { state in
         state.transactions += 1
@@ -47,6 +58,7 @@ struct FanOutBenchmark {
     var arrivals: [String: Double] { state.withLock { $0.arrivals } }
   }
 
+  /// Fills the store, measures and reports.
   func run() async throws {
     BenchmarkFolder.remove(directory)
     defer { BenchmarkFolder.remove(directory) }
@@ -111,7 +123,7 @@ struct FanOutBenchmark {
         + "\(saves.text(0.99)); until logged p50 \(delays.text(0.5)), p99 \(delays.text(0.99))")
   }
 
-  /// Subscriptions, all for the same author, and a device for each user.
+  /// Saves the subscriptions, all to the same author, and a device for each user.
   private func fill(
     _ store: any Store, _ database: DatabaseID, _ other: DatabaseID
   ) async throws {
@@ -135,8 +147,9 @@ struct FanOutBenchmark {
         fill.users, monotonicSeconds() - start))
   }
 
-  /// Saves a record every ten milliseconds until it is cancelled. Answers when each was sent, and how
-  /// long the saves took.
+  /// Saves a record every ten milliseconds until the task is cancelled.
+  ///
+  /// - Returns: The time of each save's start, by record name, and the durations of the saves.
   private func saveElsewhere(
     in database: DatabaseID, of store: any RecordWriting
   ) async throws -> ([String: Double], Percentiles) {
@@ -148,7 +161,7 @@ struct FanOutBenchmark {
       departures[name] = start
       try await FanOutRecords.save(name, author: "other", in: database, of: store)
       times.append(monotonicSeconds() - start)
-      // Nothing cancels a benchmark.
+      // A cancelled sleep ends at once, and the loop ends then.
       try? await Task.sleep(for: .milliseconds(10))
     }
     return (departures, Percentiles(times))

@@ -1,12 +1,16 @@
 import CloudKitModel
 import StoreModel
 
-/// Records of which each fires all subscriptions to its author.
+/// Records and subscriptions of the push benchmarks. A record fires all subscriptions to its
+/// author.
 enum FanOutRecords {
+  /// The record type.
   static let recordType = "FeedItem"
 
+  /// The title of each record, which the notifications contain.
   static let title = RecordValue.string("Sea, wind and stars")
 
+  /// Returns a subscription to new records of an author.
   static func subscription(_ identifier: String, author: String) -> Subscription {
     var info = NotificationInfo()
     info.alertBody = "New"
@@ -19,6 +23,9 @@ enum FanOutRecords {
         zoneID: nil, options: .firesOnRecordCreation), notificationInfo: info)
   }
 
+  /// Saves a record directly in the store.
+  ///
+  /// - Throws: The failure of the store.
   static func save(
     _ name: String, author: String, in database: DatabaseID, of store: any RecordWriting
   ) async throws {
@@ -35,13 +42,15 @@ enum FanOutRecords {
     for case .failed(let failure) in outcomes { throw failure }
   }
 
+  /// Returns the address of a database in the container of the benchmarks.
   static func address(_ scope: DatabaseScope, owner: String? = nil) -> DatabaseAddress {
     DatabaseAddress(
       container: EarthquakeRequests.container, environment: .development, scope: scope,
       owner: owner)
   }
 
-  /// The device of a user in the fill; its token ends in the user's number.
+  /// Returns the APNs device of a user of ``SubscriptionFill``. The token ends with the user's
+  /// number.
   static func device(of user: Int) -> DeviceToken {
     DeviceToken(
       kind: .apns, token: String(repeating: "0", count: 56) + String(10_000_000 + user),

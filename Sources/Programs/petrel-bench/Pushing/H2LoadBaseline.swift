@@ -3,16 +3,19 @@ import Foundation
 import PushChannels
 import ServerHosting
 
-/// The baseline of the push benchmarks: `h2load`, nghttp2's own load generator, which sends the same
-/// bytes again and again and looks at nothing but the status of the answers.
+/// The baseline of the push benchmarks: `h2load`, the load generator of nghttp2. It sends the same
+/// bytes repeatedly and checks only the status of the answers.
 struct H2LoadBaseline {
+  /// The receiver of the requests.
   let peer: PushPeer
 
-  /// Posts as many requests as a push benchmark, over one connection, with as many streams as the peer
-  /// allows, and answers how many requests it made in a second.
+  /// Sends requests over one connection, with as many concurrent streams as the peer allows.
   ///
-  /// - Parameter push: whose payload and header fields each request has.
-  /// - Throws: ``UsageError`` when not every answer was a success.
+  /// - Parameters:
+  ///   - count: The number of requests.
+  ///   - push: The push whose payload and header fields each request has.
+  /// - Returns: The requests a second, as h2load reports them.
+  /// - Throws: `UsageError` if an answer was no success or h2load is not installed.
   func rate(_ count: Int, like push: Push) async throws -> Double {
     let directory = NSTemporaryDirectory() + "petrel-h2load-\(UUID().uuidString)"
     try FileManager.default.createDirectory(
@@ -47,17 +50,18 @@ struct H2LoadBaseline {
     }
   }
 
-  /// Characters of a provider token (ES256, with the IDs that Apple gives out).
+  /// The characters of a provider token: a JSON Web Token with ES256 and IDs as long as Apple's.
   private static let providerTokenLength = 187
 }
 
-/// What h2load prints at its end.
+/// The report that h2load prints at its end.
 struct H2LoadReport {
   /// Requests a second.
   private(set) var rate: Double?
-  /// Answers with a status in the two hundreds.
+  /// Answers with a status from 200 to 299.
   private(set) var successes: Int?
 
+  /// Reads a line of h2load's output.
   mutating func read(_ line: String) {
     // finished in 2.48s, 80792.64 req/s, 2.09MB/s
     // status codes: 200000 2xx, 0 3xx, 0 4xx, 0 5xx

@@ -1,21 +1,27 @@
 import CommandInterface
 import Foundation
 
-/// Pushes from the payload through memory and `APNsClient` to a peer, beside `h2load` with the same
-/// requests and the same peer, in turns.
+/// The rate of pushes from the payload to a peer, through memory and `APNsClient`.
+///
+/// The benchmark takes turns with `h2load`, which sends the same requests to the same peer.
 struct PushBenchmark {
+  /// Pushes of a turn.
   var pushes: Int
+  /// The most connections of the client.
   var connections: Int
+  /// Turns; each measures the client and h2load.
   var turns: Int
   var report: BenchmarkReport
 
-  /// - Returns: pushes a second, the median of the turns.
+  /// Measures and reports.
+  ///
+  /// - Returns: The median of the turns' pushes a second.
   @discardableResult
   func run(at peer: PushPeer) async throws -> Double {
     let line = try PushLine(to: peer, connections: connections)
     report.line("\(pushes) pushes a turn to nghttpd, as many of h2load over one connection")
     report.line("pushes/s  processor a push        p50        p99  h2load/s  of h2load's")
-    // Opens the connection.
+    // The first pushes open the connection and are not counted.
     _ = try await onThread { [pushes] in try line.send(0..<pushes / 20) }
     var source = PushSource()
     let sample = source.push(0)

@@ -5,20 +5,23 @@ import HTTP2Transport
 import PushChannels
 import Synchronization
 
-/// The sender of the push benchmark: a thread that makes payloads and hands pushes over, and the event
-/// loop that sends them.
+/// The sender of the push benchmark. The calling thread makes the pushes; the thread of an event
+/// loop sends them.
 final class PushLine: Sendable {
-  /// Pushes that are handed over and not answered, at most: as many as the connections take, and as
-  /// many again to follow.
+  /// The most pushes that are handed over and not answered: as many as the connections take, and as
+  /// many again that wait.
   private let room: Int
-  /// Pushes between two looks at the room.
+  /// Pushes between two checks of ``room``.
   private static let batch = 100
 
+  /// The state that both threads share, protected by the lock.
   private struct State {
     var underWay = 0
-    /// The maker waits until no more than so many are under way.
+    /// The number of open pushes at which the making thread continues; `nil` if it does not wait.
     var awaited: Int?
+    /// The seconds of each answered push.
     var delays: [Double] = []
+    /// The last result that was no success.
     var failure: String?
   }
 
@@ -27,23 +30,26 @@ final class PushLine: Sendable {
   private let state = Mutex(State())
   private let signal = DispatchSemaphore(value: 0)
 
+  /// Creates a client of the peer and its event loop.
   init(to peer: PushPeer, connections: Int) throws {
     room = 2 * PushPeer.streams * connections
     loop = try EventLoop(name: "petrel-apns")
     client = peer.client(on: loop, connections: connections)
   }
 
+  /// Closes the connections and ends the event loop.
   func close() async {
     await client.close()
     loop.shutDown()
   }
 
+  /// The open connections.
   var connections: Int { client.metrics.connections }
 
-  /// Sends so many pushes from this thread, and answers how long each took from the hand-over to the
-  /// answer when all are there.
+  /// Sends pushes from this thread and waits for all answers.
   ///
-  /// - Throws: ``UsageError`` when the peer did not accept one of them.
+  /// - Returns: The seconds of each push from the hand-over to the answer.
+  /// - Throws: `UsageError` if the peer did not accept a push.
   func send(_ pushes: Range<Int>) throws -> [Double] {
     state.withLock { $0.delays.reserveCapacity(pushes.count) }
     var source = PushSource()
@@ -62,16 +68,18 @@ final class PushLine: Sendable {
     }
   }
 
+  /// Waits until at most `count` pushes are open; returns at once if that is so already.
   private func wait(untilUnderWay count: Int) {
     let mustWait = state.withLock { state in
       guard state.underWay > count else { return false }
-      // Half of the room at once, so that the thread sleeps and wakes seldom.
+      // The thread waits for more answers than needed, so that it sleeps and wakes less often.
       state.awaited = count / 2
       return true
     }
     if mustWait { signal.wait() }
   }
 
+  /// Counts an answer, on the thread of the event loop, and wakes the making thread if needed.
   private func finish(_ start: Double, _ result: APNsResult) {
     let now = monotonicSeconds()
     let wakes = state.withLock { state in
@@ -89,16 +97,19 @@ final class PushLine: Sendable {
   }
 }
 
-/// Makes pushes of query notifications: a change of a record fires the subscriptions of a hundred
-/// users.
+/// A source of pushes for query notifications. One change of a record fires the subscriptions of a
+/// hundred users.
 struct PushSource {
+  /// The subscriptions that a change fires.
   private static let firings = 100
   private static let database = DatabaseAddress(
     container: EarthquakeRequests.container, environment: .development, scope: .public, owner: nil)
 
+  /// The current change.
   private var change: Change?
   private let issued = Timestamp.now
 
+  /// Returns the push with a number. Numbers must ascend.
   mutating func push(_ number: Int) -> Push {
     let change =
       if let known = self.change, number % Self.firings > 0 { known } else { Self.change(number) }
@@ -111,6 +122,7 @@ struct PushSource {
       deviceToken: PushPeer.deviceToken(number), topic: "org.example", issued: issued)
   }
 
+  /// Returns a new change: the creation of a record.
   private static func change(_ number: Int) -> Change {
     let record = Record(
       recordID: RecordID(recordName: UUID().uuidString, zoneID: .default),

@@ -5,22 +5,30 @@ import HTTP2Transport
 import PushChannels
 import ServerHosting
 
-/// What the push benchmarks send to: Debian's `nghttpd` in a process of its own. It speaks HTTP/2 over
-/// TLS as APNs does and knows none of APNs' rules, so that it costs little; other senders can be
-/// measured against it.
+/// The receiver of the push benchmarks: a process of `nghttpd` from Debian.
+///
+/// It speaks HTTP/2 over TLS like APNs, but checks none of APNs' rules, so it needs little
+/// processor time. Other senders can use it too, so their rates can be compared.
 final class PushPeer {
-  /// Requests that may be open on one connection, as many as APNs allows.
+  /// Requests that may be open on one connection; APNs allows as many.
   static let streams = 1_000
-  /// It answers 200 to a POST only when there is a file of that name: so many device tokens have one.
+  /// The number of device tokens. `nghttpd` answers a POST with 200 only if there is a file with
+  /// that name, so each token has an empty file.
   static let devices = 1_000
 
+  /// The port on loopback.
   let port: Int
   private let directory: String
+  /// The certificate that a client must trust.
   private let authorityFile: String
+  /// The source of provider tokens; `nghttpd` does not check them.
   private let tokens: ProviderTokenSource
   private let process: ChildProcess
 
-  /// Starts it on a free port of loopback, with a certificate of its own.
+  /// Starts `nghttpd` on a free port of loopback, with a new certificate, and waits until it
+  /// accepts connections.
+  ///
+  /// - Throws: `UsageError` if `nghttpd` is not installed or does not start within 10 s.
   static func start() async throws -> PushPeer {
     let peer = try PushPeer(in: NSTemporaryDirectory() + "petrel-push-\(UUID().uuidString)")
     try await peer.untilReady()
@@ -51,12 +59,13 @@ final class PushPeer {
       ], readsOutput: false)
   }
 
+  /// Ends the process and deletes its files.
   func stop() {
     process.kill()
     BenchmarkFolder.remove(directory)
   }
 
-  /// A client that sends to it, on an event loop, over so many connections at most.
+  /// Returns a client that sends to this peer over at most `connections` connections.
   func client(on loop: EventLoop, connections: Int) -> APNsClient {
     var configuration = APNsClient.Configuration(
       host: "127.0.0.1", port: port, trust: .certificateFile(authorityFile),
@@ -65,19 +74,21 @@ final class PushPeer {
     return APNsClient(configuration, loop: loop)
   }
 
-  /// One of the device tokens that it knows.
+  /// Returns one of the device tokens that the peer knows.
   static func deviceToken(_ number: Int) -> String { deviceTokens[number % devices] }
 
-  /// The device token that it knows which stands for another one that ends in three digits.
+  /// Returns the known device token that replaces another token. The last three digits of the other
+  /// one select it.
   static func deviceToken(standingFor token: String) -> String {
     deviceToken(Int(token.suffix(3)) ?? 0)
   }
 
+  /// The device tokens, each with 64 hexadecimal digits.
   private static let deviceTokens = (0..<devices).map { number in
     String(repeating: "d4", count: 30) + String(1000 + number)
   }
 
-  /// It says nowhere when it is ready, so connecting is tried until it is.
+  /// Tries to connect until it succeeds, because `nghttpd` does not report when it is ready.
   private func untilReady() async throws {
     let deadline = monotonicSeconds() + 10
     while true {
@@ -94,6 +105,7 @@ final class PushPeer {
     }
   }
 
+  /// Returns a free TCP port of loopback. Another process could take it before it is used.
   private static func freePort() throws -> Int {
     let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
     defer { close(descriptor) }
@@ -111,9 +123,11 @@ final class PushPeer {
   }
 }
 
-/// Programs of the system, which may lie where only an administrator's shell looks.
+/// The paths of programs. Some of them are in `/usr/sbin`, which a user's `PATH` may lack.
 enum SystemProgram {
-  /// - Throws: ``UsageError`` naming the Debian package when the program is nowhere.
+  /// Returns the path of a program.
+  ///
+  /// - Throws: `UsageError` with the name of the Debian package if the program is missing.
   static func path(_ name: String, ofPackage package: String) throws -> String {
     let path = ProcessInfo.processInfo.environment["PATH"] ?? ""
     let folders = path.split(separator: ":").map(String.init) + ["/usr/bin", "/usr/sbin"]

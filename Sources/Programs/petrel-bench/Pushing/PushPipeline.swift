@@ -8,10 +8,12 @@ import ServerHosting
 import Storage
 import StoreModel
 
-/// What a server has between a record and its pushes, in this process and without HTTP: a store on
-/// disk, the dispatcher, the delivery worker and connections to a peer.
+/// The parts of a server between a record and its pushes, in this process and without HTTP: a store
+/// on disk, the dispatcher, the delivery worker and connections to a peer.
 final class PushPipeline: Sendable {
+  /// The times of log entries and answers.
   let timeline = PushTimeline()
+  /// The worker that sends the deliveries of the queue.
   let worker: DeliveryWorker
   private let dispatcher: Dispatcher
   private let store: any Store
@@ -20,8 +22,10 @@ final class PushPipeline: Sendable {
   private let loop: EventLoop
   private let client: APNsClient
 
-  /// Opens a store in a directory and gives each of so many users a device and a subscription to the
-  /// same author.
+  /// Opens a store in a folder, and saves for each user a device and a subscription to the same
+  /// author.
+  ///
+  /// The dispatcher has read its index when the initializer returns.
   init(
     in directory: String, devices: Int, connections: Int, to peer: PushPeer,
     report: BenchmarkReport
@@ -48,11 +52,12 @@ final class PushPipeline: Sendable {
     try await fill(report)
     worker.start()
     dispatcher.start()
-    // The first record makes the dispatcher read its index.
+    // The dispatcher reads its index for the first record.
     try await save("quiet", author: "nobody")
     await dispatcher.settled()
   }
 
+  /// Saves the devices and subscriptions.
   private func fill(_ report: BenchmarkReport) async throws {
     let start = monotonicSeconds()
     let fill = SubscriptionFill(store: store.subscriptions, database: database, users: devices)
@@ -66,7 +71,8 @@ final class PushPipeline: Sendable {
         monotonicSeconds() - start))
   }
 
-  /// The way of a server's pushes, but to the device tokens that the peer knows.
+  /// Returns the route of a server's pushes. It replaces each device token by one that the peer
+  /// knows.
   private static func route(
     through client: APNsClient, noting timeline: PushTimeline
   ) -> PushRoute {
@@ -84,11 +90,11 @@ final class PushPipeline: Sendable {
     }
   }
 
-  /// Saves records of which each fires all subscriptions, and waits until every push has its outcome in
+  /// Saves records that each fire all subscriptions. Waits until the outcome of every push is in
   /// the store.
   ///
-  /// - Returns: the seconds from the first save to the last outcome.
-  /// - Throws: ``UsageError`` when not every push was accepted once.
+  /// - Returns: The seconds from the first save to the last outcome.
+  /// - Throws: `UsageError` if a push was refused, lost or sent twice.
   func push(records: Int) async throws -> Double {
     let count = records * devices
     timeline.begin(expecting: count)
@@ -109,10 +115,12 @@ final class PushPipeline: Sendable {
     return seconds
   }
 
+  /// Saves a record directly in the store.
   private func save(_ name: String, author: String) async throws {
     try await FanOutRecords.save(name, author: author, in: database, of: store.records)
   }
 
+  /// Ends all parts in the order of the changes' path and closes the store.
   func stop() async {
     await dispatcher.stop()
     await worker.stop()

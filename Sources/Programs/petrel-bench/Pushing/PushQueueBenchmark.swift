@@ -1,17 +1,24 @@
 import Foundation
 
-/// Pushes with the durable queue in the way: records that fire the subscriptions of many users, whose
-/// deliveries are rows of a store on disk until the peer has accepted them.
+/// The rate of pushes through the durable queue. The deliveries are rows of a store on disk until
+/// the peer has accepted the pushes.
 struct PushQueueBenchmark {
+  /// The pushes to send, rounded to whole records.
   var pushes: Int
+  /// The most connections of the client.
   var connections: Int
+  /// The folder of the store.
   var directory: String
   var report: BenchmarkReport
 
-  /// A record fires so many subscriptions at most.
+  /// The most subscriptions that one record fires.
   private static let greatestDevices = 20_000
 
-  /// - Parameter memoryRate: pushes a second without the queue.
+  /// Measures and reports the ratio to the rate without the queue.
+  ///
+  /// - Parameters:
+  ///   - peer: The receiver of the pushes.
+  ///   - memoryRate: The pushes a second of ``PushBenchmark``.
   func run(at peer: PushPeer, beside memoryRate: Double) async throws {
     BenchmarkFolder.remove(directory)
     defer { BenchmarkFolder.remove(directory) }
@@ -44,5 +51,6 @@ struct PushQueueBenchmark {
 }
 
 extension PushTimeline.Mark {
+  /// Whether this is the first or the last accepted push, and not a tenth in between.
   fileprivate var isEnd: Bool { name.hasSuffix("push accepted") }
 }

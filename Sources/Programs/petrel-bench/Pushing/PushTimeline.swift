@@ -2,21 +2,28 @@ import Foundation
 import StoreModel
 import Synchronization
 
-/// When what happened on the way of many pushes, in seconds from the first record's saving, and the
-/// memory that the process had then.
+/// The events on the way of many pushes, each with its time and the resident memory of the process.
+///
+/// Any thread may call it; a lock protects the events.
 final class PushTimeline: Sendable {
+  /// An event.
   struct Mark: Sendable {
+    /// The text for people.
     var name: String
+    /// Seconds from the beginning.
     var seconds: Double
+    /// Resident bytes of the process.
     var resident: Int
   }
 
+  /// The counts and events, protected by the lock.
   private struct State {
     var start = monotonicSeconds()
+    /// The log entries and the pushes that are expected.
     var expected = Int.max
     var logged = 0
     var accepted = 0
-    /// Answers that were not a success.
+    /// Answers other than success.
     var refused = 0
     var marks: [Mark] = []
 
@@ -30,7 +37,7 @@ final class PushTimeline: Sendable {
 
   private let state = Mutex(State())
 
-  /// Forgets what was, and expects so many log entries and pushes from now on.
+  /// Resets the timeline. The time starts now, and `count` log entries and pushes are expected.
   func begin(expecting count: Int) {
     state.withLock { state in
       state = State()
@@ -38,8 +45,10 @@ final class PushTimeline: Sendable {
     }
   }
 
+  /// Adds an event.
   func mark(_ name: String) { state.withLock { $0.mark(name) } }
 
+  /// Counts the log entries of a dispatcher's transaction; the first and the last one are events.
   func count(_ result: DispatchResult) {
     state.withLock { state in
       guard !result.logged.isEmpty else { return }
@@ -49,6 +58,7 @@ final class PushTimeline: Sendable {
     }
   }
 
+  /// Counts the answer to a push. The first accepted one, each tenth and the last one are events.
   func countAnswer(isAccepted: Bool) {
     state.withLock { state in
       guard isAccepted else {
@@ -68,8 +78,12 @@ final class PushTimeline: Sendable {
     }
   }
 
+  /// The events in order.
   var marks: [Mark] { state.withLock { $0.marks } }
+  /// The counted log entries.
   var logged: Int { state.withLock { $0.logged } }
+  /// The accepted pushes.
   var accepted: Int { state.withLock { $0.accepted } }
+  /// The pushes with an answer other than success.
   var refused: Int { state.withLock { $0.refused } }
 }

@@ -3,14 +3,19 @@ import CommandInterface
 import Foundation
 import WebServices
 
-/// Requests that each save one record of a ``FeedWorkload``.
+/// The requests of a load, each of which saves one record of a ``FeedWorkload``.
 struct FeedRequests {
   let workload: FeedWorkload
+  /// The path of `records/modify` with the caller's token.
   let path: String
 
-  /// So many are written before they are sent, and sent again and again with new names.
+  /// The number of requests. They are encoded before the load begins, and sent repeatedly with new
+  /// record names.
   static let count = 4_096
 
+  /// Returns the requests.
+  ///
+  /// - Throws: `UsageError` if a body has no place for the record name.
   func all() throws -> [LoadRequest] {
     try (0..<Self.count).map { number in
       let name = String(repeating: "0", count: LoadRequest.nameLength)

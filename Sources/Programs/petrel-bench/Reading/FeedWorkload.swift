@@ -1,27 +1,33 @@
 import CloudKitModel
 import Foundation
 
-/// Query subscriptions on feed items and records of that type, the same whenever they are made.
+/// Query subscriptions to feed items, and records of that type. They are the same in each run.
 ///
-/// The kinds of the subscriptions are mixed as they are in the matching workload: a third asks for a
-/// list member, the others for equality, one of several values, ranges, beginnings, words and
-/// distances, two filters together among them. There are the more values, the more subscriptions
-/// there are, so that a record fires about ten however many do not.
+/// The mix of filters is that of the matching workload. About a third asks for a member of a list.
+/// The others ask for equality, one of several values, ranges, prefixes, words and distances, some
+/// with two filters. The number of different values grows with the number of subscriptions, so a
+/// record always fires about ten.
 struct FeedWorkload: Sendable {
+  /// The record type of the feed items.
   static let recordType = "FeedItem"
 
+  /// The number of subscriptions.
   let subscriptions: Int
 
   private var tags: Int { share(0.3) }
   private var authors: Int { share(0.3) }
   private var categories: Int { share(0.004) }
-  /// Two of them together are the rarer by their square.
+  /// Words in titles. A filter asks for two words together, so the number grows only with the
+  /// square root.
   private var words: Int { max(10, Int(1.1 * Double(subscriptions).squareRoot())) }
   private var cities: Int { share(0.0035) }
+  /// The upper limit of prices; the lower one is 0.
   private static let prices = 1_000_000.0
 
+  /// Returns a number of values: a fraction of the subscriptions, at least 10.
   private func share(_ share: Double) -> Int { max(10, Int(Double(subscriptions) * share)) }
 
+  /// Returns the subscription with a number.
   func subscription(_ number: Int) -> Subscription {
     var draw = Draw(seed: number, stream: 1)
     var options: Subscription.Options =
@@ -38,6 +44,11 @@ struct FeedWorkload: Sendable {
         zoneID: nil, options: options))
   }
 
+  /// Returns the filters of a subscription.
+  ///
+  /// - Parameters:
+  ///   - kind: The kind of the filters, from 0 to 19.
+  ///   - draw: The source of values.
   private func filters(_ kind: Int, _ draw: inout Draw) -> [Filter] {
     func text(_ field: String, _ comparator: CloudKitModel.Comparator, _ value: String) -> Filter {
       Filter(.field(field), comparator, .string(value))
@@ -83,6 +94,7 @@ struct FeedWorkload: Sendable {
     }
   }
 
+  /// Returns the record with a number, with eight fields.
   func record(_ number: Int) -> Record {
     var draw = Draw(seed: number, stream: 2)
     return Record(
@@ -106,13 +118,13 @@ struct FeedWorkload: Sendable {
     "category\(draw.number(below: categories))"
   }
 
-  /// Eight hexadecimal digits, so that words share their beginnings.
+  /// Returns a word of eight hexadecimal digits, so that words share prefixes.
   private func word(_ draw: inout Draw) -> String {
     let bits = SplitMix64.bits(of: UInt64(draw.number(below: words)))
     return String(0x1_0000_0000 + (bits >> 32), radix: 16).suffix(8).description
   }
 
-  /// Around one of the cities, some ten kilometres off.
+  /// Returns a location near one of the cities, up to 0.3 degrees away in each direction.
   private func place(_ draw: inout Draw) -> Location {
     var city = Draw(seed: draw.number(below: cities), stream: 3)
     func offset(_ draw: inout Draw) -> Double {
@@ -124,19 +136,25 @@ struct FeedWorkload: Sendable {
   }
 }
 
-/// Numbers that belong to a seed.
+/// A sequence of pseudorandom numbers that belongs to a seed.
 private struct Draw {
   private var state: UInt64
 
+  /// Creates a sequence.
+  ///
+  /// - Parameters:
+  ///   - seed: The number of a record, subscription or city.
+  ///   - stream: A number below 4, so that records and subscriptions with equal numbers differ.
   init(seed: Int, stream: UInt64) {
     state = SplitMix64.bits(of: UInt64(seed) &* 4 &+ stream)
   }
 
+  /// Returns the next number, at least 0 and below `bound`.
   mutating func number(below bound: Int) -> Int {
     state = SplitMix64.bits(of: state)
     return Int(state % UInt64(bound))
   }
 
-  /// At least 0, below 1.
+  /// Returns the next number, at least 0 and below 1.
   mutating func share() -> Double { Double(number(below: 1 << 40)) / Double(1 << 40) }
 }

@@ -1,13 +1,13 @@
 import CSQLite
 import Foundation
 
-/// How fast SQLite alone reads 200 neighbouring rows of an index: the baseline for queries.
+/// The baseline for queries: how fast SQLite alone reads 200 neighbouring rows of an index.
 enum IndexReadBaseline {
   private static let rows = 1_000_000
 
-  /// Reads 200 rows from random places of a table of a million, of which each is an index entry.
+  /// Reads 200 rows from pseudorandom places of a table with a million index entries.
   ///
-  /// - Returns: the time of each read, in seconds.
+  /// - Returns: The seconds of each read.
   static func measure(at path: String, reads: Int = 500) throws -> [Double] {
     let script = """
       CREATE TABLE entries (

@@ -1,27 +1,36 @@
 import Foundation
 
-/// A query that the benchmark asks, in as many variants as it has values to ask for.
+/// A query of the benchmark. It has variants with different values, so that no cache can answer all
+/// repetitions.
 struct QueryCase {
-  /// Conditions of one kind that a certain share of the records passes.
+  /// Filters that a known fraction of the records passes.
   struct Condition {
+    /// The name in the table, with the fraction in parentheses.
     var title: String
-    /// The filters' JSON, for one of many variants.
+    /// Returns the JSON of the filters for a variant.
     var filters: @Sendable (Int) -> [String]
   }
 
-  /// An order.
+  /// A sort order.
   struct Order {
+    /// The name in the table.
     var title: String
-    /// The sort keys' JSON.
+    /// Returns the JSON of the sort keys for a variant.
     var sortKeys: @Sendable (Int) -> [String]
   }
 
   var condition: Condition
   var order: Order
 
+  /// The name in the table.
   var title: String { condition.title + " " + order.title }
 
-  /// The body of `records/query`.
+  /// Returns the body of `records/query`.
+  ///
+  /// - Parameters:
+  ///   - variant: The number of the variant; any number from 0.
+  ///   - limit: The page size.
+  ///   - marker: The continuation marker of the page before; `nil` for the first page.
   func body(variant: Int, limit: Int, marker: String?) -> [UInt8] {
     var body = """
       {"query":{"recordType":"\(QueryRecords.recordType)",\
@@ -32,12 +41,14 @@ struct QueryCase {
     return Array((body + "}").utf8)
   }
 
+  /// Returns all combinations of conditions and orders, for a store of `count` records.
   static func all(count: Int) -> [QueryCase] {
     conditions(count: count).flatMap { condition in
       orders.map { QueryCase(condition: condition, order: $0) }
     }
   }
 
+  /// Returns the JSON of one filter.
   private static func filter(
     _ field: String, _ comparator: String, _ value: String, type: String, distance: Int? = nil
   ) -> String {
@@ -48,10 +59,12 @@ struct QueryCase {
     """
   }
 
+  /// Returns the JSON of a location, a different one for each variant.
   private static func place(_ variant: Int) -> String {
     #"{"latitude":\#(variant * 17 % 120 - 60),"longitude":\#(variant * 37 % 360 - 180)}"#
   }
 
+  /// Returns the conditions for a store of `count` records.
   private static func conditions(count: Int) -> [Condition] {
     [
       Condition(title: "all") { _ in [] },
@@ -124,10 +137,12 @@ struct QueryCase {
     ]
   }
 
+  /// Returns the JSON of a sort key.
   private static func key(_ name: String, ascending: Bool = true) -> String {
     #"{"fieldName":"\#(name)","ascending":\#(ascending)}"#
   }
 
+  /// The sort orders, with no order as the first.
   private static let orders = [
     Order(title: "-") { _ in [] },
     Order(title: "rank") { _ in [key("rank")] },

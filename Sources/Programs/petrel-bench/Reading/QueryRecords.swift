@@ -3,32 +3,32 @@ import CommandInterface
 import Foundation
 import StoreModel
 
-/// The records that the query benchmark searches: all of one type, in the public database, and the
-/// same whenever they are made.
+/// The records of the query benchmark. All have one type and are in the public database. They are
+/// the same in each run.
 struct QueryRecords {
+  /// The record type.
   static let recordType = "Reading"
 
+  /// The number of records.
   var count: Int
 
-  /// Fields by which queries select shares of the records that are known.
+  /// Returns the fields of a record. Queries by these fields match known fractions of the records.
   ///
-  /// | field | values |
-  /// | --- | --- |
-  /// | `rank` | each number below the count once, in no order |
-  /// | `hundredth` | the hundredth of the ranks that the record lies in |
-  /// | `status` | 10 numbers |
-  /// | `kind` | 70 strings |
-  /// | `owner` | 1,000 strings |
-  /// | `tags` | 2 of 200 |
-  /// | `note` | a text of 6 words; the word with the number n is in about 1/n of them |
-  /// | `place` | anywhere on the earth |
+  /// - `rank`: each number below ``count`` once, in scattered order
+  /// - `hundredth`: 100 strings, the hundredth of the ranks that contains the record's rank
+  /// - `status`: 10 numbers
+  /// - `kind`: 70 strings
+  /// - `owner`: 1,000 strings
+  /// - `tags`: 2 of 200 strings
+  /// - `note`: a text of 6 words; the word with the number n is in about 1/n of the records
+  /// - `place`: a random place on the earth
   func fields(_ number: Int) -> RecordFields<RecordValue?> {
     let rank = rank(number)
     func draw(_ salt: UInt64, _ bound: Int) -> Int {
       Int(SplitMix64.bits(of: UInt64(number) &* 31 &+ salt) % UInt64(bound))
     }
     let words = (0..<6).map { word in
-      // Half as likely at twice the number.
+      // A word with twice the number occurs half as often.
       "word\(Int(pow(5_000, Double(draw(100 + UInt64(word), 10_000)) / 10_000)))"
     }
     let place = Location(
@@ -46,18 +46,22 @@ struct QueryRecords {
     ]
   }
 
-  /// A permutation of the numbers below the count: a step that has no divisor in common with it.
+  /// Returns the rank of a record. Ranks are a permutation of the numbers below ``count``, because
+  /// the step and the count have no common divisor.
   private func rank(_ number: Int) -> Int {
     var step = Int(Double(count) * 0.618) | 1
     while Self.greatestDivisor(step, count) > 1 { step += 2 }
     return number * step % count
   }
 
+  /// Returns the greatest common divisor.
   private static func greatestDivisor(_ left: Int, _ right: Int) -> Int {
     right == 0 ? left : greatestDivisor(right, left % right)
   }
 
-  /// Saves those that the store does not have yet.
+  /// Saves the records that the store lacks, in order and past HTTP.
+  ///
+  /// - Throws: `UsageError` if the store refuses a record.
   func fill(
     _ store: any Store,
     _ report: BenchmarkReport
@@ -84,7 +88,8 @@ struct QueryRecords {
       for case .failed(let failure) in outcomes {
         throw UsageError("a record was refused: \(failure.reason)")
       }
-      // Nobody subscribed, so there is nothing to dispatch.
+      // There are no subscriptions, so nothing fires; the changes only have to be marked as
+      // dispatched.
       let changes = try await store.outbox.undispatchedChanges(
         in: database, after: 0, limit: operations.count)
       _ = try await store.outbox.completeDispatch(
@@ -97,9 +102,11 @@ struct QueryRecords {
     }
   }
 
+  /// Returns the record name of a number.
   static func name(_ number: Int) -> String { "reading-\(number)" }
 
-  /// They are saved in order, so it is found by halving.
+  /// Returns the number of the first record that the store lacks. Records are saved in order, so a
+  /// binary search finds it.
   private func firstMissing(
     in database: DatabaseID, of store: any RecordReading
   ) async throws -> Int {

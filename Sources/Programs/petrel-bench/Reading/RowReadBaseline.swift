@@ -1,11 +1,15 @@
 import CSQLite
 import Foundation
 
-/// How fast SQLite alone reads rows in the order of an index: the baseline for change feeds.
+/// The baseline for change feeds: how fast SQLite alone reads rows in the order of an index.
 enum RowReadBaseline {
-  /// Fills a table with rows of so many bytes and reads them in pages of 200.
+  /// Fills a table with rows of a given size and reads all of them in pages of 200.
   ///
-  /// - Returns: rows a second.
+  /// - Parameters:
+  ///   - path: The file of the table.
+  ///   - rows: The number of rows.
+  ///   - bytes: The size of a row's content.
+  /// - Returns: The rows read a second.
   static func measure(at path: String, rows: Int, bytes: Int) throws -> Double {
     let script = """
       CREATE TABLE rows (

@@ -1,11 +1,12 @@
 import CommandInterface
 import Foundation
 
-/// How fast the disk makes small appends durable: the baseline for saves.
+/// The baseline for saves: how fast the disk makes small appends durable.
 enum DurabilityBaseline {
-  /// Appends of 512 bytes, each with an `fdatasync`, for this long.
+  /// Appends 512 bytes repeatedly, each time with an `fdatasync`, for a number of seconds.
   ///
-  /// - Returns: appends a second.
+  /// - Returns: The appends a second.
+  /// - Throws: `UsageError` if the file cannot be written.
   static func measure(in directory: String, seconds: Double) throws -> Double {
     try FileManager.default.createDirectory(
       atPath: directory, withIntermediateDirectories: true)

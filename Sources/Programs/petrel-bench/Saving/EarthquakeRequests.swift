@@ -1,10 +1,14 @@
 import Foundation
 
-/// The requests that the benchmarks send.
+/// The request bodies and paths that several benchmarks share.
 enum EarthquakeRequests {
+  /// The container of all benchmarks.
   static let container = "iCloud.org.example.Bench"
 
-  /// The path of an operation on a database, with the caller's token.
+  /// Returns the path of an operation, with the caller's web auth token and client ID.
+  ///
+  /// Operations of `tokens/` belong to the device and not to a database, so `scope` does not apply
+  /// to them.
   static func path(
     _ operation: String, scope: String = "public", token: String, device: String
   ) -> String {
@@ -15,12 +19,12 @@ enum EarthquakeRequests {
       + "?ckWebAuthToken=\(escaped)&clientId=\(device)"
   }
 
-  /// Creates one record with five fields of different types.
+  /// Returns the body that creates one record with five fields of different types.
   static func save(recordName: String, station: Int) -> [UInt8] {
     Array("{\"operations\":[\(operation(recordName: recordName, station: station))]}".utf8)
   }
 
-  /// An operation of ``save(recordName:station:)``.
+  /// Returns one operation of the body of ``save(recordName:station:)``.
   static func operation(recordName: String, station: Int) -> String {
     let magnitude = 4 + Double(station % 30) / 10
     return """
@@ -34,12 +38,13 @@ enum EarthquakeRequests {
       """
   }
 
-  /// Registers a device's APNs token.
+  /// Returns the body that registers the APNs token of a device.
   static func register(deviceToken: String) -> [UInt8] {
     Array(#"{"apnsEnvironment":"development","apnsToken":"\#(deviceToken)"}"#.utf8)
   }
 
-  /// Saves subscriptions, one for each of these stations.
+  /// Returns the body that saves one query subscription for each station. A subscription fires when
+  /// a record of its station is created.
   static func subscribe(stations: Range<Int>) -> [UInt8] {
     let operations = stations.map { station in
       """

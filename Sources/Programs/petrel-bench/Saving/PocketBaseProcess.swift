@@ -3,11 +3,15 @@ import Foundation
 import JSONCoding
 import ServerHosting
 
-/// PocketBase in a process of its own, with a collection of three indexed fields that everyone may
-/// create records in. Its data goes away with it.
+/// A process of PocketBase, with a collection of three indexed fields. Everyone may create records
+/// in it.
+///
+/// ``stop()`` ends the process and deletes its data.
 final class PocketBaseProcess {
+  /// The name of the collection.
   static let collection = "earthquakes"
 
+  /// The port on loopback.
   let port: Int
   private let directory: String
   private let process: ChildProcess
@@ -15,7 +19,12 @@ final class PocketBaseProcess {
   private static let identity = "bench@example.org"
   private static let password = "bench-password"
 
-  /// - Parameter program: a path, or a name to look for in `PATH`.
+  /// Starts PocketBase in a folder and creates the collection.
+  ///
+  /// - Parameters:
+  ///   - program: A path, or a name that is looked up in `PATH`.
+  ///   - directory: The folder for PocketBase's data.
+  /// - Throws: `UsageError` if the program is missing or cannot write to the folder.
   static func start(program: String, in directory: String) throws -> PocketBaseProcess {
     guard let path = find(program) else {
       throw UsageError(
@@ -43,8 +52,10 @@ final class PocketBaseProcess {
     }
   }
 
+  /// The process identifier.
   var identifier: Int32 { process.identifier }
 
+  /// Ends the process and deletes its data.
   func stop() {
     process.stop()
     BenchmarkFolder.remove(directory)
@@ -54,7 +65,8 @@ final class PocketBaseProcess {
     ["--dir", directory + "/data", "--migrationsDir", directory + "/migrations"]
   }
 
-  /// It says that it started a moment before it listens.
+  /// Connects to the port. PocketBase reports its start a moment before it listens, so the method
+  /// tries for up to 10 s.
   private func connect() throws -> LoadConnection {
     let deadline = monotonicSeconds() + 10
     while true {
@@ -68,6 +80,7 @@ final class PocketBaseProcess {
     }
   }
 
+  /// Creates the collection through the API, as the superuser.
   private func makeCollection(over connection: LoadConnection) throws {
     let credentials: JSONValue = [
       "identity": .string(Self.identity), "password": .string(Self.password),
@@ -88,6 +101,7 @@ final class PocketBaseProcess {
       "/api/collections", Array(collection.text.utf8), authorization: token)
   }
 
+  /// Returns the path of an executable program; `nil` if there is none.
   private static func find(_ program: String) -> String? {
     let folders =
       program.contains("/")
@@ -96,6 +110,7 @@ final class PocketBaseProcess {
     return folders.map { $0 + program }.first { FileManager.default.isExecutableFile(atPath: $0) }
   }
 
+  /// Returns a free TCP port of loopback. Another process could take it before it is used.
   private static func freePort() throws -> Int {
     let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
     defer { close(descriptor) }

@@ -1,38 +1,42 @@
 import CommandInterface
 import Foundation
 
-/// Loads several servers in turns with the same number of connections, so that whatever else the
-/// machine does meets all of them.
+/// A comparison of several servers under the same load. The servers take turns, so that other work
+/// on the machine affects all of them.
 struct SaveContest {
   let connections: Int
   /// Records in each request.
   let records: Int
   private var results: [Line] = []
 
-  /// What came of one server.
+  /// The figures of one server, over all rounds.
   private struct Line {
     var name: String
     var result = LoadGenerator.Result()
-    /// Seconds of processor time that the server took, and that the load took.
+    /// Processor seconds of the server.
     var processor = 0.0
+    /// Processor seconds of the load.
     var load = 0.0
   }
 
+  /// The heading of the table that ``show(_:baseline:)`` prints.
   static let heading =
     "server      connections  records/request  records/s        p50        p99  processor"
     + "       load  baseline"
 
+  /// Creates a comparison.
   init(connections: Int, records: Int) {
     self.connections = connections
     self.records = records
   }
 
+  /// Loads each server for `seconds` in each of the rounds.
   mutating func run(_ targets: [any SaveTarget], rounds: Int, seconds: Double) async throws {
     results = targets.map { Line(name: $0.name) }
     for round in 0..<rounds {
       for (index, target) in targets.enumerated() {
         let load = target.load(connections: connections, records: records)
-        // A second to warm up, uncounted.
+        // The first second warms the server up and is not counted.
         if round == 0 { _ = try await load.run(seconds: 1) }
         let server = ProcessTime.seconds(of: target.process)
         let own = ProcessTime.seconds(of: getpid())
@@ -43,8 +47,12 @@ struct SaveContest {
     }
   }
 
-  /// Tells a line for each server, with the processor time that it and the load took for each
-  /// record, and the ratios of the first to the others.
+  /// Prints a line for each server. It has the processor time of the server and of the load for
+  /// each record, and the ratio to the baseline.
+  ///
+  /// - Parameters:
+  ///   - report: The output.
+  ///   - baseline: The appends a second of ``DurabilityBaseline``.
   func show(_ report: BenchmarkReport, baseline: Double) {
     for line in results {
       let times = Percentiles(line.result.times)

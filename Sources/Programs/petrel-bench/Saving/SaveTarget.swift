@@ -1,18 +1,21 @@
 import Foundation
 
-/// A server that records are saved to, and how a request for it is written.
+/// A server that the benchmark saves records to, with the format of its requests.
 ///
 /// A record has three indexed fields: a double, an integer and a string.
 protocol SaveTarget: Sendable {
+  /// The name in the table.
   var name: String { get }
+  /// The port on loopback.
   var port: Int { get }
-  /// The server's process.
+  /// The process identifier of the server, to measure its processor time.
   var process: Int32 { get }
-  /// A request that creates so many records.
+  /// Returns a request that creates so many records.
   func request(records: Int) -> LoadRequest
 }
 
 extension SaveTarget {
+  /// Returns a load with at least 32 different requests for this server.
   func load(connections: Int, records: Int) -> LoadGenerator {
     LoadGenerator(
       port: port, connections: connections,
@@ -20,13 +23,15 @@ extension SaveTarget {
   }
 }
 
-/// A server of our own. The records go to a custom zone of a private database, each under a name
-/// that is made as the native client makes it.
+/// A Petrel server. The records go into a custom zone of a private database. Their names are UUIDs,
+/// as the native client makes them.
 struct PetrelSaves: SaveTarget {
   let name: String
   let port: Int
   let process: Int32
+  /// The path of `records/modify` with the caller's token.
   let path: String
+  /// The record type to save.
   let recordType: String
 
   func request(records: Int) -> LoadRequest {
@@ -48,7 +53,8 @@ struct PetrelSaves: SaveTarget {
   }
 }
 
-/// PocketBase, which makes the names of the records itself. It takes one record in a request.
+/// A PocketBase server. It makes the names of the records itself, and takes one record in a
+/// request.
 struct PocketBaseSaves: SaveTarget {
   let name = "pocketbase"
   let port: Int
@@ -66,11 +72,12 @@ struct PocketBaseSaves: SaveTarget {
   }
 }
 
-/// What the records of the load are about.
+/// The field values of one record, as JSON text.
 private struct SampleEarthquake {
   var magnitude: String
   var station: String
 
+  /// Returns random values: a magnitude from 4.1 to 7.9 and a station below 1,000.
   static func random() -> SampleEarthquake {
     let bits = UInt64.random(in: 0 ... .max)
     return SampleEarthquake(
