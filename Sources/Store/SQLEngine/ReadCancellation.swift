@@ -1,7 +1,7 @@
 import Dispatch
 import Synchronization
 
-/// Cancels a read whose caller has gone, while it waits or runs.
+/// The cancellation of one read whose caller has gone, while the read waits or runs.
 ///
 /// The reading thread checks before each statement, and in SQLite before each row, whether the read
 /// is cancelled. A running statement is ended from outside. PostgreSQL gets a cancellation over
@@ -10,10 +10,13 @@ import Synchronization
 /// meanwhile. Both engines ignore a signal that finds no statement. The signal is repeated while
 /// the read goes on.
 package final class ReadCancellation: Sendable {
+  /// The phase of the read.
   private enum Phase {
+    /// The read waits for a reading thread.
     case waiting
     /// The closure ends the statement that runs on the connection, from any thread.
     case running(@Sendable () -> Void)
+    /// The read has ended, so nothing is left to cancel.
     case over
   }
 
@@ -23,12 +26,14 @@ package final class ReadCancellation: Sendable {
   private static let messages = DispatchQueue(
     label: "petrel.store.cancellations", attributes: .concurrent)
 
+  /// The cancellation of a read that has not begun.
   package init() {}
 
   private let phase = Mutex(Phase.waiting)
   /// Written under the lock of ``phase``.
   private let cancelled = Atomic(false)
 
+  /// Whether ``cancel()`` was called. Any thread may ask.
   package var isCancelled: Bool { cancelled.load(ordering: .relaxed) }
 
   /// Cancels the read, from any thread.
@@ -41,6 +46,8 @@ package final class ReadCancellation: Sendable {
     if isRunning { Self.messages.async { self.interruptRead() } }
   }
 
+  /// Ends the running statement, and repeats that every ``repetition`` seconds until the read has
+  /// ended.
   private func interruptRead() {
     let isRunning = phase.withLock { phase in
       guard case .running(let interrupt) = phase else { return false }
@@ -53,9 +60,10 @@ package final class ReadCancellation: Sendable {
 
   // MARK: On the thread that reads
 
-  /// Begins the read in a transaction.
+  /// Begins the read in a transaction: from now on ``cancel()`` ends the connection's running
+  /// statement.
   ///
-  /// - Throws: `CancellationError`.
+  /// - Throws: `CancellationError` if the read was cancelled while it waited.
   package func begin(on connection: any SQLConnection) throws {
     let interrupt = connection.interruption()
     try phase.withLock { phase in
@@ -65,7 +73,9 @@ package final class ReadCancellation: Sendable {
     connection.read = self
   }
 
-  /// - Throws: `CancellationError` if the read was cancelled.
+  /// Throws if the read was cancelled. Connections call it before each statement.
+  ///
+  /// - Throws: `CancellationError`.
   package func check() throws {
     if isCancelled { throw CancellationError() }
   }

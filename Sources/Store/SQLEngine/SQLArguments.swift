@@ -1,8 +1,9 @@
-/// Arguments of a statement that runs for every record, in memory that the next row reuses.
+/// The arguments of a statement that runs for every record, in memory that the next row reuses.
 ///
 /// The engine reads texts and bytes in place, without a copy. Statements that run rarely take
 /// ``SQLValue``s, which read better.
 package struct SQLArguments {
+  /// An argument: an integer itself, or the range of a text or of bytes in the memory.
   package enum Argument {
     case null
     case integer(Int64)
@@ -10,48 +11,56 @@ package struct SQLArguments {
     case bytes(Range<Int>)
   }
 
+  /// The arguments in the order of their numbers.
   @usableFromInline package internal(set) var arguments: [Argument] = []
   /// The memory of the texts and bytes.
   @usableFromInline package internal(set) var memory: [UInt8] = []
 
+  /// No arguments.
   @inlinable package init() {}
 
+  /// The number of arguments.
   @inlinable package var count: Int { arguments.count }
 
-  /// Starts the next row.
+  /// Removes all arguments and keeps the memory, to start the next row.
   @inlinable package mutating func removeAll() {
     arguments.removeAll(keepingCapacity: true)
     memory.removeAll(keepingCapacity: true)
   }
 
-  /// Drops the first arguments; a statement takes its arguments from the front.
+  /// Removes the first arguments; a statement takes its arguments from the front.
   @inlinable package mutating func removeFirst(_ count: Int) {
     arguments.removeFirst(count)
   }
 
+  /// Appends an integer.
   @inlinable package mutating func append(_ integer: Int64) {
     arguments.append(.integer(integer))
   }
 
+  /// Appends an integer, or null for nil.
   @inlinable package mutating func append(_ integer: Int64?) {
     arguments.append(integer.map { .integer($0) } ?? .null)
   }
 
+  /// Appends a text, or null for nil.
   @inlinable package mutating func append(_ text: String?) {
     if let text { append(text) } else { arguments.append(.null) }
   }
 
+  /// Appends a text. Its UTF-8 is copied into the memory.
   @inlinable package mutating func append(_ text: String) {
     let start = memory.count
     memory.append(contentsOf: text.utf8)
     arguments.append(.text(start..<memory.count))
   }
 
+  /// Appends SQL's null.
   @inlinable package mutating func appendNull() {
     arguments.append(.null)
   }
 
-  /// Appends a text.
+  /// Appends a text without making a `String` of it.
   ///
   /// - Parameter bytes: the text's UTF-8.
   package mutating func append(text bytes: RawSpan) {

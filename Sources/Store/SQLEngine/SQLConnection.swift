@@ -1,11 +1,19 @@
-/// An argument of a statement.
+/// An argument of a statement. SQLite stores it by its own type; PostgreSQL gets it in its binary
+/// format.
 package enum SQLValue: Sendable, Equatable {
+  /// SQL's null.
   case null
+  /// An integer of 64 bits (`BIGINT`).
   case integer(Int64)
+  /// A text in UTF-8 (`TEXT`). PostgreSQL refuses the character U+0000:
+  /// ``StoreError/Code/unkeptText``.
   case text(String)
+  /// Any bytes (`BYTEA`).
   case bytes([UInt8])
 
+  /// Creates a text, or null for nil.
   package init(_ text: String?) { self = text.map { .text($0) } ?? .null }
+  /// Creates an integer, or null for nil.
   package init(_ integer: Int64?) { self = integer.map { .integer($0) } ?? .null }
 }
 
@@ -13,47 +21,63 @@ extension SQLValue: ExpressibleByIntegerLiteral {
   package init(integerLiteral value: Int64) { self = .integer(value) }
 }
 
-/// The engines.
+/// The kind of an engine.
 package enum SQLEngineKind: Sendable {
   case sqlite, postgreSQL
 }
 
 /// The current row of a query. Columns count from 0. The row is valid only during the visit.
+///
+/// The methods do not check the type of a column. A null reads as 0 or as empty, so ask
+/// ``isNull(_:)`` first if a column can be null.
 package protocol SQLRow {
+  /// Whether the column is null.
   func isNull(_ column: Int32) -> Bool
+  /// Returns an integer. PostgreSQL's smaller integers and Booleans are converted.
   func integer(_ column: Int32) -> Int64
+  /// Returns a text. Bytes that are not UTF-8 become U+FFFD.
   func text(_ column: Int32) -> String
+  /// Returns a copy of the bytes.
   func bytes(_ column: Int32) -> [UInt8]
-  /// The bytes of a text or a blob in the engine's memory, valid as long as the row.
+  /// Returns the bytes of a text or a blob in the engine's memory, valid as long as the row.
   func buffer(_ column: Int32) -> UnsafeRawBufferPointer
 }
 
 extension SQLRow {
+  /// Returns an integer; nil for null.
   @inlinable package func optionalInteger(_ column: Int32) -> Int64? {
     isNull(column) ? nil : integer(column)
   }
+  /// Returns a text; nil for null.
   @inlinable package func optionalText(_ column: Int32) -> String? {
     isNull(column) ? nil : text(column)
   }
 }
 
-/// One connection to an engine: the boundary between the store's statements and SQLite or
-/// PostgreSQL.
+/// A connection to an engine: the boundary between the store's statements and SQLite or PostgreSQL.
 ///
 /// A connection belongs to one thread. Statements are prepared once and kept, so their texts must
 /// be constants. Parameters are written `$1`, `$2`, … as in PostgreSQL. Every failure is a
 /// ``StoreError`` with the statement's text.
 ///
-/// A third engine is a type of this protocol with an ``SQLRow`` of its own, a case of ``SQLEngineKind`` and one of
-/// `StoreLocation`. `docs/internals/store.md`, "A third engine", lists what it must understand and where code depends on the
-/// engine.
+/// ```swift
+/// try connection.beginWriting()
+/// try connection.run("DELETE FROM zones WHERE database_id = $1", [.integer(database)])
+/// try connection.commit()
+/// ```
+///
+/// A third engine is a type of this protocol with an ``SQLRow`` of its own, a case of
+/// ``SQLEngineKind`` and one of `StoreLocation`. `docs/internals/store.md`, "A third engine", lists
+/// what it must understand and where code depends on the engine.
 package protocol SQLConnection: AnyObject {
+  /// The kind of the engine. Statements that differ between engines choose by it.
   var kind: SQLEngineKind { get }
   /// The database's name, for messages.
   var name: String { get }
   /// Runs statements without arguments and without results.
   func execute(_ script: String) throws
-  /// Runs a statement and returns how many rows it changed.
+  /// Runs a statement and returns the number of rows that it changed. Rows that it finds are
+  /// ignored.
   @discardableResult
   func run(_ statement: String, _ arguments: [SQLValue]) throws -> Int
   /// As ``run(_:_:)-swift.method``, for statements that run for every record.
@@ -64,17 +88,22 @@ package protocol SQLConnection: AnyObject {
   func runLater(_ statement: String, _ arguments: [SQLValue]) throws
   /// As ``runLater(_:_:)-swift.method``, for statements that run for every record.
   func runLater(_ statement: String, _ arguments: borrowing SQLArguments) throws
-  /// Runs a statement and visits its rows. The visitor must not run statements itself.
+  /// Runs a statement and visits its rows in order. The visitor must not run statements itself. An
+  /// error that it throws ends the query and is passed on.
+  ///
+  /// - Throws: `CancellationError` if ``read`` was cancelled.
   func query(
     _ statement: String, _ arguments: [SQLValue], _ visit: (any SQLRow) throws -> Void
   ) throws
-  /// Connects where needed, for statements outside of a transaction.
+  /// Connects if there is no connection, for statements outside of a transaction.
   func getReady() throws
-  /// The read under way, if it can be cancelled.
+  /// The read under way, if it can be cancelled; otherwise nil. The thread of the read sets it by
+  /// ``ReadCancellation/begin(on:)``.
   var read: ReadCancellation? { get set }
-  /// A closure that ends the running statement, from any thread, while the connection is open.
+  /// Returns a closure that ends the running statement. Any thread may call it while the connection
+  /// is open.
   func interruption() -> @Sendable () -> Void
-  /// Reports that a read was cancelled: its interruption may still arrive.
+  /// Notes that a read was cancelled: its interruption may still arrive and end a later statement.
   func noteInterruption()
   /// Whether a transaction is open. The engine may have ended it after a severe failure.
   var isInTransaction: Bool { get }
@@ -94,18 +123,19 @@ package protocol SQLConnection: AnyObject {
   func beginAlone(with table: String, definedBy definition: String) throws
   /// Makes the transaction durable; throws if that is not certain.
   func commit() throws
-  /// Pages in the engine's write-ahead log after this connection's last commit.
+  /// The number of pages in the engine's write-ahead log after this connection's last commit; 0 for
+  /// an engine that manages its log by itself.
   var loggedPages: Int { get }
-  /// Copies the write-ahead log into the database, and returns how many of its pages are in the
-  /// database now. Do not call it when all of them are (see ``CheckpointSchedule``).
+  /// Copies the write-ahead log into the database, and returns the number of its pages that are in
+  /// the database now. Do not call it when all of them are (see ``CheckpointSchedule``).
   ///
   /// - Parameter isAlone: whether the caller keeps the writer from writing meanwhile. The call then
   ///   waits a short time for readers of the log, so that the log can restart.
   func copyLog(isAlone: Bool) throws -> Int
-  /// The fastest way to insert thousands of rows into a table.
+  /// Returns the fastest way to insert thousands of rows into a table.
   func intake(into table: SQLTable) -> any RowIntake
-  /// Runs statements that are each a transaction by itself. It repeats them once if the connection
-  /// turns out to be lost.
+  /// Runs statements that are each a transaction by itself. It runs `body` once more if the
+  /// connection turns out to be lost.
   func withoutTransaction<Value>(_ body: () throws -> Value) throws -> Value
   /// Ensures that the whole log is on the disk, even if an earlier process failed to sync it. It
   /// does nothing if the engine does so by itself.
@@ -123,6 +153,7 @@ package protocol SQLConnection: AnyObject {
     besides small: [String], _ report: (_ table: String, any Error) -> Void)
   /// Translates a table definition from the store's dialect into the engine's.
   func definition(_ statement: String) -> String
+  /// Closes the connection. Further calls have no effect. After it no other method may be called.
   func close()
 }
 
@@ -137,6 +168,7 @@ extension SQLConnection {
 }
 
 extension SQLConnection {
+  /// Returns the values that `read` makes of the rows, in their order.
   @inlinable package func rows<Value>(
     _ statement: String, _ arguments: [SQLValue], _ read: (any SQLRow) throws -> Value
   ) throws -> [Value] {
@@ -145,7 +177,8 @@ extension SQLConnection {
     return values
   }
 
-  /// The first row; nil if there is none.
+  /// Returns the value that `read` makes of the first row; nil if there is none. All rows are read,
+  /// so a statement that can find many needs a `LIMIT`.
   @inlinable package func first<Value>(
     _ statement: String, _ arguments: [SQLValue], _ read: (any SQLRow) throws -> Value
   ) throws -> Value? {
@@ -154,34 +187,47 @@ extension SQLConnection {
     return value
   }
 
+  /// Does nothing: a connection to a file is not lost.
   package func getReady() throws {}
+  /// Runs `body` once.
   package func withoutTransaction<Value>(_ body: () throws -> Value) throws -> Value { try body() }
+  /// Does nothing, for engines that sync their log by themselves.
   package func renewLog() throws {}
+  /// Does nothing, for engines that manage their log by themselves.
   package func eraseLog() throws -> Bool { true }
+  /// Does nothing, for engines that plan without statistics.
   package func analyzeUnknownTables(
     besides small: [String], _ report: (_ table: String, any Error) -> Void
   ) {}
-  /// A condition for rows whose `column` contains the bytes of a parameter.
+  /// Returns the SQL of a condition for rows whose `column` contains the bytes of a parameter.
+  ///
+  /// - Parameter parameter: the parameter's name, such as `$2`.
   package func contains(_ parameter: String, in column: String) -> String {
     switch kind {
     case .sqlite: "INSTR(\(column), \(parameter)) > 0"
     case .postgreSQL: "POSITION(\(parameter) IN \(column)) > 0"
     }
   }
+  /// False, for engines that let one connection write at a time.
   package var isShared: Bool { false }
+  /// Runs the statement at once, for engines without a pipeline.
   package func runLater(_ statement: String, _ arguments: [SQLValue]) throws {
     try run(statement, arguments)
   }
 
+  /// Runs the statement at once, for engines without a pipeline.
   package func runLater(_ statement: String, _ arguments: borrowing SQLArguments) throws {
     try run(statement, arguments)
   }
 
+  /// Starts a writing transaction and creates the table, for engines that let one connection write
+  /// at a time.
   package func beginAlone(with table: String, definedBy definition: String) throws {
     try beginWriting()
     try execute(definition)
   }
 
+  /// Starts a transaction that will write, and runs the statements one after the other.
   package func beginWriting(with statements: [String]) throws -> Int64? {
     try beginWriting()
     guard let last = statements.last else { return nil }
@@ -189,6 +235,8 @@ extension SQLConnection {
     return try first(last, []) { $0.integer(0) }
   }
 
+  /// Makes the transaction durable by `COMMIT`.
   package func commit() throws { try run("COMMIT", []) }
+  /// Undoes the open transaction.
   package func rollback() throws { try run("ROLLBACK", []) }
 }

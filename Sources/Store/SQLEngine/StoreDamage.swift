@@ -1,9 +1,14 @@
 import StoreModel
 import Synchronization
 
-/// The damage found in a store, until the process ends. The cause may have damaged other pages too,
-/// and further writes would make it worse.
+/// The record of the damage found in a store, until the process ends. The cause may have damaged
+/// other pages too, and further writes would make it worse.
+///
+/// All connections to a file share one. They call ``check()`` before each transaction, so nothing
+/// is read from or written to a damaged store. A lock protects the values. Handlers are called on
+/// the thread that finds the damage, outside of the lock.
 package final class StoreDamage: Sendable {
+  /// The values that the lock protects.
   private struct State {
     var reason: String?
     var handler: (@Sendable (String) -> Void)?
@@ -13,6 +18,7 @@ package final class StoreDamage: Sendable {
 
   private let state = Mutex(State())
 
+  /// A record without damage.
   package init() {}
 
   /// The first damage found; nil if there is none.
@@ -28,7 +34,8 @@ package final class StoreDamage: Sendable {
     handler?(reason)
   }
 
-  /// Records a failed sync of the file. The store may not be read before the file is written again.
+  /// Records a failed sync of the file. The store may not be read before the next start has written
+  /// the file again from its log.
   package func note(unsynced reason: String) {
     let handler = state.withLock { state -> (@Sendable (String) -> Void)? in
       guard state.reason == nil else { return nil }
@@ -48,7 +55,8 @@ package final class StoreDamage: Sendable {
     if let reason { handler?(reason) }
   }
 
-  /// Sets the handler of the first damage; calls it at once if there is damage already.
+  /// Sets the handler of the first damage; calls it at once if there is damage already. A failed
+  /// sync has a handler of its own.
   package func setHandler(_ handler: (@Sendable (String) -> Void)?) {
     let reason = state.withLock { state in
       state.handler = handler
@@ -57,6 +65,8 @@ package final class StoreDamage: Sendable {
     if let reason { handler?(reason) }
   }
 
+  /// Throws if the store must not be used any more.
+  ///
   /// - Throws: ``StoreError/Code/corrupt`` if the store is damaged, ``StoreError/Code/diskFailed``
   ///   if it must be reopened after a failed sync.
   package func check() throws {

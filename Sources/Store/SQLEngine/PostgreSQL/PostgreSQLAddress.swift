@@ -7,10 +7,13 @@ import StoreModel
 ///
 /// A password is better kept in a file (`passfile=` or `PGPASSFILE`).
 public struct PostgreSQLAddress: Sendable, Hashable, CustomStringConvertible {
+  /// The URI as it was given, with the password if it has one. Never log it.
   package let text: String
   /// The address without user and password, for logs.
   public let description: String
 
+  /// Parses a connection URI.
+  ///
   /// - Throws: ``StoreError/Code/cannotOpen`` if the text is not such a URI or has parts that libpq
   ///   does not know.
   public init(_ text: String) throws {
@@ -43,8 +46,8 @@ public struct PostgreSQLAddress: Sendable, Hashable, CustomStringConvertible {
       + "/\(parts["dbname"] ?? "")"
   }
 
-  /// libpq's message without its quotation of the address, which may contain a password. Only the
-  /// names of unknown parts are kept.
+  /// Returns libpq's message without its quotation of the address, which may contain a password.
+  /// Only the names of unknown parts are kept.
   private static func withoutQuotation(_ reason: String) -> String {
     let reason = reason.trimmingCharacters(in: .whitespacesAndNewlines)
     if reason.hasPrefix("invalid URI query parameter") { return reason }

@@ -6,7 +6,7 @@ import StoreModel
 /// All are in PostgreSQL's binary format: integers as eight bytes in big-endian order, texts and
 /// bytes as they are.
 struct PostgreSQLArguments {
-  /// PostgreSQL's IDs of the types of the store's columns (`pg_type.h`).
+  /// The IDs of PostgreSQL's types (`pg_type.h`) that the store's columns and results have.
   enum ObjectID {
     static let boolean: Oid = 16
     static let bytea: Oid = 17
@@ -18,15 +18,22 @@ struct PostgreSQLArguments {
     static let unknown: Oid = 0
   }
 
+  /// The types of the arguments, for the statement's preparation.
   private(set) var types: [Oid] = []
+  /// The bytes of all arguments, one after the other. The first byte is no argument, so that the
+  /// memory always has an address.
   private var memory: [UInt8] = []
   /// The ranges of the arguments in the memory; nil for null.
   private var ranges: [Range<Int>?] = []
+  /// The addresses, lengths and formats that libpq takes. They are members only so that their
+  /// memory is reused. A format of 1 stands for binary.
   private var pointers: [UnsafePointer<CChar>?] = []
   private var lengths: [Int32] = []
   private var formats: [Int32] = []
 
-  /// - Throws: ``StoreError/Code/unkeptText``.
+  /// Replaces the arguments.
+  ///
+  /// - Throws: ``StoreError/Code/unkeptText`` for a text with the character U+0000.
   mutating func set(_ arguments: [SQLValue]) throws {
     removeAll()
     for argument in arguments {
@@ -39,7 +46,9 @@ struct PostgreSQLArguments {
     }
   }
 
-  /// - Throws: ``StoreError/Code/unkeptText``.
+  /// Replaces the arguments by those of a frequent statement.
+  ///
+  /// - Throws: ``StoreError/Code/unkeptText`` for a text with the character U+0000.
   mutating func set(_ arguments: borrowing SQLArguments) throws {
     removeAll()
     for argument in arguments.arguments {
@@ -108,8 +117,8 @@ struct PostgreSQLArguments {
     types.append(ObjectID.int8)
   }
 
-  /// PostgreSQL would also refuse the text, but in the middle of a transaction and with a message
-  /// for programmers.
+  /// Appends a text, and refuses the character U+0000. PostgreSQL would also refuse it, but in the
+  /// middle of a transaction and with a message for programmers.
   private mutating func append(text: some Collection<UInt8>) throws {
     guard !text.contains(0) else {
       throw StoreError(

@@ -1,13 +1,14 @@
 import CPostgreSQL
 
-/// Cancels the statement that a session runs, over a connection of its own to the server.
+/// The cancellation of the statement that a session runs, over a connection of its own to the
+/// server. After the session has ended it cancels nothing.
 ///
-/// After the session has ended it cancels nothing.
+/// Any thread may use it: it is never changed, and libpq permits `PQcancel` from any thread.
 final class PostgreSQLCancellation: @unchecked Sendable {
   // Read only, by a function that any thread may call.
   private let request: OpaquePointer
 
-  /// - Returns: nil if there is no connection.
+  /// Takes the server's key for cancellations from a connection; nil if there is no connection.
   init?(of connection: OpaquePointer) {
     guard let request = PQgetCancel(connection) else { return nil }
     self.request = request

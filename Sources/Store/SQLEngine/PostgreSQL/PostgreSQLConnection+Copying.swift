@@ -2,13 +2,16 @@ import CPostgreSQL
 
 // Bulk inserts.
 extension PostgreSQLConnection {
-  /// Begins a `COPY … FROM STDIN`.
+  /// Begins a `COPY … FROM STDIN`. Until its end, the connection runs no other statement.
   package func beginCopy(_ statement: String) throws {
     let result = PQexec(handle, statement)
     defer { PQclear(result) }
     guard PQresultStatus(result) == PGRES_COPY_IN else { throw failure(result, statement) }
   }
 
+  /// Passes a part of the data to libpq, which sends it.
+  ///
+  /// - Parameter statement: the statement of the copy, for errors.
   package func putCopyData(_ bytes: [UInt8], of statement: String) throws {
     let isPut = bytes.withUnsafeBytes { bytes in
       PQputCopyData(
@@ -17,6 +20,7 @@ extension PostgreSQLConnection {
     guard isPut == 1 else { throw failure(nil, statement) }
   }
 
+  /// Ends the copy and waits for the server. It throws the server's error about the data.
   package func endCopy(_ statement: String) throws {
     guard PQputCopyEnd(handle, nil) == 1 else { throw failure(nil, statement) }
     var end: (any Error)?

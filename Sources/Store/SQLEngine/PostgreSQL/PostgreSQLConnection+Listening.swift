@@ -2,10 +2,13 @@ import CPostgreSQL
 
 // Notifications of other sessions (`LISTEN` and `NOTIFY`).
 extension PostgreSQLConnection {
-  /// The socket on which notifications arrive.
+  /// The socket on which notifications arrive, for `poll`. It changes when the connection is
+  /// replaced.
   package var socket: Int32 { PQsocket(handle) }
 
   /// Reads the data that has arrived, without waiting for more.
+  ///
+  /// - Throws: ``StoreError/Code/unreachable`` if the connection is lost.
   package func receive() throws {
     guard PQconsumeInput(handle) == 1, PQstatus(handle) == CONNECTION_OK else {
       throw failure(nil, "LISTEN")

@@ -5,6 +5,7 @@ import StoreModel
 // for all transactions that hold row locks of the table. All locks end with their transaction. A
 // transaction ends when its session is lost or idle for too long.
 extension PostgreSQLConnection {
+  /// Begins a transaction and runs the statements that take its locks, in one round trip.
   package func beginWriting(with statements: [String]) throws -> Int64? {
     let script = (["BEGIN"] + statements).joined(separator: "; ")
     return try begin { try lastInteger(of: script) }
@@ -20,8 +21,11 @@ extension PostgreSQLConnection {
     return Int64(String(cString: text))
   }
 
+  /// Creates the table if it is missing, then begins a transaction with an `EXCLUSIVE` lock on it
+  /// and without time limits.
+  ///
   /// The table is made first, since the first caller has no table to lock. If two callers make it
-  /// at the same time, one fails and tries again.
+  /// at the same time, one fails and tries again. The third failure is thrown.
   package func beginAlone(with table: String, definedBy definition: String) throws {
     var attempts = 3
     while true {

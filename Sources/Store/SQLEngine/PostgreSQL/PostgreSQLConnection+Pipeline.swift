@@ -8,16 +8,19 @@ extension PostgreSQLConnection {
   /// until they are read.
   private static let pipelineLimit = 256
 
+  /// Sends a statement that runs for every record, without waiting for its result.
   package func runLater(_ statement: String, _ arguments: borrowing SQLArguments) throws {
     try self.arguments.set(arguments)
     try sendLater(statement)
   }
 
+  /// Sends a statement without waiting for its result.
   package func runLater(_ statement: String, _ arguments: [SQLValue]) throws {
     try self.arguments.set(arguments)
     try sendLater(statement)
   }
 
+  /// Prepares a statement if it is new, and sends it.
   private func sendLater(_ text: String) throws {
     if pipeline.count >= Self.pipelineLimit || !isPrepared(text) { try settle() }
     let statement = try prepared(text)
@@ -29,12 +32,14 @@ extension PostgreSQLConnection {
     pipeline.append(text)
   }
 
+  /// Enters libpq's pipeline mode with the first statement.
   private func beginPipeline(_ text: String) throws {
     guard pipeline.isEmpty else { return }
     guard PQenterPipelineMode(handle) == 1 else { throw failure(nil, text) }
   }
 
-  /// Sends the commit after the statements under way. Returns PostgreSQL's command tag.
+  /// Sends the commit after the statements under way, and waits for all. Returns PostgreSQL's
+  /// command tag.
   func commitPipeline() throws -> String {
     guard PQsendQueryParams(handle, "COMMIT", 0, nil, nil, nil, nil, 1) == 1 else {
       throw failure(nil, "COMMIT")
@@ -43,7 +48,8 @@ extension PostgreSQLConnection {
     return try settle()
   }
 
-  /// Waits until all statements under way are done. Returns the command tag of the last one.
+  /// Waits until all statements under way are done, and leaves the pipeline mode. Returns the
+  /// command tag of the last one.
   ///
   /// - Throws: the error of the first that failed; those after it were not executed.
   @discardableResult

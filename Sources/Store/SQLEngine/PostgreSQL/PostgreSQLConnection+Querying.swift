@@ -2,10 +2,12 @@ import CPostgreSQL
 import Foundation
 
 extension PostgreSQLConnection {
-  /// How long the rest of a result may take before the statement is cancelled. A cancellation takes
-  /// a connection and a server process of its own, 2 to 4 ms of processor time.
+  /// The time that the rest of a result may take before the statement is cancelled. A cancellation
+  /// takes a connection and a server process of its own, 2 to 4 ms of processor time.
   private static let cancellationDelay = Duration.milliseconds(4)
 
+  /// Runs a statement and visits its rows while they arrive. If the visitor throws, the rest of the
+  /// result is read or the statement is cancelled.
   package func query(
     _ statement: String, _ arguments: [SQLValue], _ visit: (any SQLRow) throws -> Void
   ) throws {

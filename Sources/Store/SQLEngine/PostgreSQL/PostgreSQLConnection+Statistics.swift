@@ -1,4 +1,6 @@
 extension PostgreSQLConnection {
+  /// Collects the planner's statistics (`ANALYZE`) of tables that have none.
+  ///
   /// PostgreSQL plans for a table without statistics as if it had ten pages and a thousand rows. It
   /// analyzes a table by itself after 50 rows changed, which never happens to some tables. After a
   /// dump was restored, it does so some time later.

@@ -8,11 +8,16 @@ import StoreModel
 /// under way; the next transaction makes a new connection.
 ///
 /// Writing transactions of one or several processes run concurrently, as far as the row locks
-/// permit that they take when they begin (``WriteLocks``).
+/// permit that they take when they begin (`WriteLocks`). Statements whose results nobody reads are
+/// sent without waiting (`runLater`).
+///
+/// One thread at a time may use the connection. Only the closure of ``interruption()`` may be
+/// called from any thread.
 package final class PostgreSQLConnection: SQLConnection {
-  /// The settings of a session.
+  /// The settings of a session. Each new connection gets them again.
   package struct Settings {
-    /// The time limit of a statement in milliseconds.
+    /// The time limit of a statement in milliseconds; 0 for no limit. A statement that takes longer
+    /// fails with ``StoreError/Code/overloaded``.
     package var statementTimeout: Int
     /// The time limit for waiting for other writers' locks, in milliseconds.
     package var lockTimeout = 10_000
@@ -21,6 +26,8 @@ package final class PostgreSQLConnection: SQLConnection {
     /// The milliseconds after which the server ends an idle transaction; 0 for no limit.
     package var idleTimeout = 0
 
+    /// Settings with a time limit of a minute for a statement, 10 seconds for a lock, and none for
+    /// an idle transaction.
     package init(statementTimeout: Int = 60_000, serving: PostgreSQLSession.Serving? = nil) {
       self.statementTimeout = statementTimeout
       self.serving = serving
@@ -29,23 +36,28 @@ package final class PostgreSQLConnection: SQLConnection {
 
   package var kind: SQLEngineKind { .postgreSQL }
   package var name: String { "\(address)" }
+  /// The address of the server and the database.
   package let address: PostgreSQLAddress
+  /// libpq's connection (`PGconn`).
   package let handle: OpaquePointer
   private let settings: Settings
-  /// Records that PostgreSQL found damage in its files.
+  /// The record of damage that PostgreSQL found in its files; nil if damage is only thrown.
   package var damage: StoreDamage?
+  /// The arguments of the next statement.
   var arguments = PostgreSQLArguments()
-  /// Statements that were sent and whose results were not read yet.
+  /// The texts of the statements that were sent and whose results were not read yet.
   var pipeline: [String] = []
-  /// The names of the prepared statements, by their texts.
+  /// The prepared statements of this session, by their texts. A new session has none.
   private var names: [String: Statement] = [:]
   /// The server's session of this connection.
   private var session: PostgreSQLSession?
   /// The session of the lost connection that this one replaces, until it has certainly ended.
   private var formerSession: PostgreSQLSession?
+  /// Whether the session has its settings and its lock.
   private var isPrepared = false
-  /// Whether the connection is to be replaced though it is not lost.
+  /// Whether the connection must be replaced although libpq does not count it as lost.
   var isUnfit = false
+  /// Whether ``close()`` was called.
   private var isClosed = false
   /// The read under way, if it can be cancelled.
   package var read: ReadCancellation?
@@ -55,14 +67,19 @@ package final class PostgreSQLConnection: SQLConnection {
   /// Seconds by which a pool or proxy between this process and the server may delay a cancellation.
   private static let latestCancellation = 10.0
 
+  /// A statement that was prepared on the server.
   struct Statement {
+    /// The statement's name in the session, such as `s12`.
     var name: String
     /// The number of arguments that the statement takes. More may be passed; those belong to the
     /// next row.
     var argumentCount: Int
   }
 
-  /// - Throws: ``StoreError/Code/cannotOpen``.
+  /// Connects, and sets up the session.
+  ///
+  /// - Throws: ``StoreError/Code/cannotOpen`` if the server cannot be reached, or if the lock of
+  ///   ``Settings/serving`` is taken.
   package init(to address: PostgreSQLAddress, settings: Settings = Settings()) throws {
     self.address = address
     self.settings = settings
@@ -96,7 +113,9 @@ package final class PostgreSQLConnection: SQLConnection {
 
   // MARK: The session
 
-  /// Connects and sets up the session where needed.
+  /// Connects if the connection is lost, and sets up a new session.
+  ///
+  /// - Throws: ``StoreError/Code/unreachable``.
   package func getReady() throws {
     let isLost = PQstatus(handle) != CONNECTION_OK || isUnfit
     guard isLost || !isPrepared else { return }
@@ -120,6 +139,7 @@ package final class PostgreSQLConnection: SQLConnection {
     }
   }
 
+  /// Sets up a new session: its settings, the end of the former session, and the lock of a server.
   private func prepareSession() throws {
     // Every commit is on disk before it is acknowledged, whatever the server's default is. The
     // server too detects a dead client within half a minute, and releases its locks.
@@ -142,24 +162,29 @@ package final class PostgreSQLConnection: SQLConnection {
 
   // MARK: Transactions
 
+  /// Whether a transaction is open, also one that has failed.
   package var isInTransaction: Bool {
     guard !isClosed else { return false }
     let status = PQtransactionStatus(handle)
     return status == PQTRANS_INTRANS || status == PQTRANS_INERROR || status == PQTRANS_ACTIVE
   }
 
+  /// True: other servers and programs may write at the same time.
   package var isShared: Bool { true }
 
+  /// Begins a transaction in which each statement sees what was committed before it (READ
+  /// COMMITTED).
   package func beginWriting() throws {
     try begin { try execute("BEGIN") }
   }
 
+  /// Begins a transaction that reads one snapshot (REPEATABLE READ, READ ONLY).
   package func beginReading() throws {
     try begin { try execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY") }
   }
 
-  /// Runs statements that are each a transaction by itself. It repeats them once if the connection
-  /// turns out to be lost.
+  /// Runs statements that are each a transaction by itself. It runs `body` once more if the
+  /// connection turns out to be lost.
   package func withoutTransaction<Value>(_ body: () throws -> Value) throws -> Value {
     var isFirst = true
     while true {
@@ -188,8 +213,10 @@ package final class PostgreSQLConnection: SQLConnection {
     }
   }
 
+  /// Commits the transaction, after the statements under way.
+  ///
   /// PostgreSQL answers a commit with another command tag if it has rolled back because of a failed
-  /// statement.
+  /// statement. That is thrown as ``StoreError/Code/statementFailed``.
   package func commit() throws {
     let word: String
     if pipeline.isEmpty {
@@ -229,6 +256,7 @@ package final class PostgreSQLConnection: SQLConnection {
     return try run(statement)
   }
 
+  /// Runs a statement with ``arguments``.
   private func run(_ text: String) throws -> Int {
     try read?.check()
     do {
@@ -251,9 +279,11 @@ package final class PostgreSQLConnection: SQLConnection {
     return { session?.send() }
   }
 
+  /// Notes the time of a cancellation, so that a late one is recognised
+  /// (``isCancelledByMistake()``).
   package func noteInterruption() { cancelled = .now }
 
-  /// The cancellation of this connection's statements; nil if the connection is lost.
+  /// Returns the cancellation of this connection's statements; nil if the connection is lost.
   func cancellation() -> PostgreSQLCancellation? {
     let cancellation = knownCancellation ?? PostgreSQLCancellation(of: handle)
     knownCancellation = cancellation
@@ -268,8 +298,11 @@ package final class PostgreSQLConnection: SQLConnection {
     return ContinuousClock.now - cancelled < .seconds(Self.latestCancellation)
   }
 
+  /// Whether the session has a prepared statement of this text.
   func isPrepared(_ text: String) -> Bool { names[text] != nil }
 
+  /// Returns the prepared statement of a text, and prepares it on the server at the first use.
+  /// ``arguments`` must be set: their types become the parameters' types.
   func prepared(_ text: String) throws -> Statement {
     if let statement = names[text] { return statement }
     let statement = Statement(
@@ -282,7 +315,7 @@ package final class PostgreSQLConnection: SQLConnection {
     return statement
   }
 
-  /// The highest number of a parameter in a statement.
+  /// Returns the highest number of a parameter in a statement.
   private static func argumentCount(of text: String) -> Int {
     text.utf8.split(separator: UInt8(ascii: "$"), omittingEmptySubsequences: false).dropFirst()
       .compactMap { Int(Substring($0.prefix { (0x30...0x39).contains($0) })) }.max() ?? 0
@@ -290,6 +323,7 @@ package final class PostgreSQLConnection: SQLConnection {
 
   // MARK: Failures
 
+  /// Throws the error of a result, if it is one.
   package func check(_ result: OpaquePointer?, _ statement: String) throws {
     switch PQresultStatus(result) {
     case PGRES_COMMAND_OK, PGRES_TUPLES_OK, PGRES_SINGLE_TUPLE, PGRES_EMPTY_QUERY: return
@@ -297,7 +331,14 @@ package final class PostgreSQLConnection: SQLConnection {
     }
   }
 
-  /// Translates a failure by its SQLSTATE (appendix A of PostgreSQL's manual).
+  /// Returns the error of a result by its SQLSTATE (appendix A of PostgreSQL's manual).
+  ///
+  /// - 57014, a cancelled statement: `overloaded`, or `unreachable` for a late cancellation.
+  /// - 25P03, 25006, classes 08 and 57, no SQLSTATE: `unreachable`.
+  /// - Class 40: `serializationFailure`.
+  /// - 53100: `full`. 58030: `diskFailed`. Other codes of classes 53 and 55: `overloaded`.
+  /// - Class XX: `corrupt`.
+  /// - All others: `statementFailed`.
   package func failure(_ result: OpaquePointer?, _ statement: String) -> StoreError {
     let code =
       PQresultErrorField(result, Int32(UInt8(ascii: "C"))).map { String(cString: $0) } ?? ""
@@ -340,22 +381,25 @@ package final class PostgreSQLConnection: SQLConnection {
     }
   }
 
+  /// libpq's message about the last failure.
   private var message: String {
     String(cString: PQerrorMessage(handle)).trimmingCharacters(in: .whitespacesAndNewlines)
   }
 
   // MARK: The engine's own
 
-  /// PostgreSQL copies its log by itself.
+  /// 0: PostgreSQL copies its log by itself.
   package var loggedPages: Int { 0 }
+  /// Does nothing, for the same reason.
   package func copyLog(isAlone: Bool) throws -> Int { 0 }
 
-  /// Texts are compared by their bytes, as in SQLite.
+  /// Translates the marks of a definition. Texts are compared by their bytes, as in SQLite.
   package func definition(_ statement: String) -> String {
     statement.replacing("/*clustered*/", with: "").replacing("/*unlogged*/", with: "UNLOGGED")
       .replacing(/\bTEXT\b/, with: #"TEXT COLLATE "C""#)
   }
 
+  /// Closes the connection, which ends its session and its locks.
   package func close() {
     guard !isClosed else { return }
     isClosed = true

@@ -1,12 +1,14 @@
 import CPostgreSQL
 
-/// A row of a PostgreSQL result in binary format.
+/// A row of a PostgreSQL result in binary format. One object serves all rows of a query.
 final class PostgreSQLRow: SQLRow {
+  /// The result, which the query frees after the visit.
   private var result: OpaquePointer
   private var row: Int32 = 0
   /// The types of the columns.
   private let types: [Oid]
 
+  /// Reads the types of the columns. ``stand(on:of:)`` chooses the row.
   init(columnsOf result: OpaquePointer) {
     self.result = result
     types = (0..<PQnfields(result)).map { PQftype(result, $0) }
@@ -20,6 +22,7 @@ final class PostgreSQLRow: SQLRow {
 
   func isNull(_ column: Int32) -> Bool { PQgetisnull(result, row, column) == 1 }
 
+  /// Returns an integer of any of PostgreSQL's sizes, or 0 or 1 for a Boolean.
   func integer(_ column: Int32) -> Int64 {
     let bytes = buffer(column)
     guard !bytes.isEmpty else { return 0 }

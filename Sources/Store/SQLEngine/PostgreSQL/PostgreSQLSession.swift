@@ -1,8 +1,10 @@
 import Foundation
 import StoreModel
 
-/// The server's session of a connection, with a Petrel server's advisory lock. It ends with the
-/// connection.
+/// The server's session of a connection. A Petrel server's advisory lock belongs to it, and ends
+/// with it.
+///
+/// The lock only keeps a store from being moved while it is served. Writes do not depend on it.
 package struct PostgreSQLSession {
   /// The first half of an advisory lock's number; the second half is the schema's.
   enum Lock: Int32 {
@@ -11,17 +13,22 @@ package struct PostgreSQLSession {
     case serving = 0x5045_5452
   }
 
-  /// How long to wait for a server that is about to end, in seconds, and the pause between two
-  /// attempts, in microseconds.
+  /// The seconds to wait for a server that is about to end.
   private static let patience = 2.0
+  /// The pause between two attempts, in microseconds.
   private static let pause: UInt32 = 20_000
 
+  /// The number of the server's process.
   private let number: Int32
-  /// Makes the process number unique, since the system reuses process numbers.
+  /// The start of the process. It makes the number unique, since the system reuses process numbers.
   private let began: String
+  /// The ID of the schema with the store's tables, which is a part of the lock's number.
   private let schema: Int64
 
+  /// Reads the identity of a connection's session.
+  ///
   /// - Parameter number: the number of the server's process.
+  /// - Throws: ``StoreError/Code/cannotOpen`` if the user has no schema for the store.
   package init(of connection: PostgreSQLConnection, number: Int32) throws {
     self.number = number
     let found = try connection.first(
@@ -38,8 +45,10 @@ package struct PostgreSQLSession {
     self.schema = schema
   }
 
-  /// Waits until a lost session has ended. The server may not have detected the loss, and may still
-  /// execute a transaction of it.
+  /// Ends a lost session and waits until it has ended. The server may not have detected the loss,
+  /// and may still execute a transaction of it.
+  ///
+  /// - Throws: ``StoreError/Code/unreachable`` after two seconds.
   package func end(from connection: PostgreSQLConnection) throws {
     let deadline = ContinuousClock.now + .seconds(Self.patience)
     while try connection.first(
@@ -56,7 +65,7 @@ package struct PostgreSQLSession {
     }
   }
 
-  /// How a program holds the store open.
+  /// The way in which a program holds the store open.
   package enum Serving {
     /// Together with other servers.
     case together
@@ -64,7 +73,10 @@ package struct PostgreSQLSession {
     case alone
   }
 
-  /// Takes the shared or the exclusive lock.
+  /// Takes the shared or the exclusive lock. It waits up to two seconds, since a former server may
+  /// be about to end.
+  ///
+  /// - Throws: ``StoreError/Code/cannotOpen`` if another program has a lock that excludes this one.
   package func lock(_ connection: PostgreSQLConnection, for serving: Serving) throws {
     let function =
       switch serving {

@@ -3,15 +3,21 @@ import Foundation
 import Glibc
 import StoreModel
 
-/// A connection to an SQLite database.
+/// A connection to an SQLite database: a file with a write-ahead log, or a database in memory.
+///
+/// The connection opens files through ``GatheringFileSystem``, which checks the pages. SQLite runs
+/// without a mutex (`SQLITE_OPEN_NOMUTEX`), so one thread at a time may use the connection; only
+/// the closure of ``interruption()`` may be called from any thread.
 package final class SQLiteConnection: SQLConnection {
   /// The settings of a connection.
   package struct Settings {
     /// The page cache, in KiB.
     package var cacheKilobytes: Int
-    /// How long to wait for another process that is writing, in milliseconds.
+    /// The time to wait for another process that is writing, in milliseconds. After it, statements
+    /// fail with ``StoreError/Code/overloaded``.
     package var busyTimeout: Int
 
+    /// Settings with a cache of 256 MiB and a wait of 10 seconds.
     package init(cacheKilobytes: Int = 256 * 1024, busyTimeout: Int = 10_000) {
       self.cacheKilobytes = cacheKilobytes
       self.busyTimeout = busyTimeout
@@ -19,11 +25,15 @@ package final class SQLiteConnection: SQLConnection {
   }
 
   package var kind: SQLEngineKind { .sqlite }
+  /// The file's path, or `memory`.
   package var name: String {
     sqlite3_db_filename(handle, "main").map { String(cString: $0) } ?? "memory"
   }
+  /// SQLite's connection (`sqlite3`).
   private let handle: OpaquePointer
+  /// The time to wait for another process that is writing, in milliseconds.
   private let busyTimeout: Int32
+  /// The prepared statements by their texts. They are kept until the connection is closed.
   private var statements: [String: SQLiteStatement] = [:]
   /// Some of the prepared statements, by the addresses of their texts.
   private var recent = [(text: String, statement: SQLiteStatement)?](repeating: nil, count: 256)
@@ -35,6 +45,8 @@ package final class SQLiteConnection: SQLConnection {
   /// - Parameters:
   ///   - checkpointPages: pages in the write-ahead log at which the connection's own commits copy
   ///     it into the database; nil leaves that to another connection.
+  /// - Throws: ``StoreError/Code/cannotOpen`` if the file cannot be used as a store,
+  ///   ``StoreError/Code/corrupt`` if a checksum shows that it is damaged.
   package init(
     path: String?, settings: Settings = Settings(), checkpointPages: Int? = nil
   ) throws {
@@ -92,6 +104,7 @@ package final class SQLiteConnection: SQLConnection {
   /// - Parameter isAlone: whether no other connection uses the file and it has no log; then only
   ///   the file is read. Otherwise the log is read too, which needs the log's index beside the
   ///   file.
+  /// - Throws: ``StoreError/Code/cannotOpen`` if the file cannot be read.
   package init(readingFileAt path: String, isAlone: Bool) throws {
     _ = Self.isConfigured
     var opened: OpaquePointer?
@@ -130,10 +143,10 @@ package final class SQLiteConnection: SQLConnection {
     return pointer.map { DatabaseFile($0) }
   }
 
-  /// Records damage of the file.
+  /// The record of damage that the connections to the file share; nil if damage is only thrown.
   package var damage: StoreDamage?
 
-  /// Another file may have replaced the opened one before the first read.
+  /// Checks that no other file has replaced the opened one before the first read.
   private func checkPlace() throws {
     var hasMoved: Int32 = 0
     sqlite3_file_control(handle, "main", SQLITE_FCNTL_HAS_MOVED, &hasMoved)
@@ -142,14 +155,14 @@ package final class SQLiteConnection: SQLConnection {
     }
   }
 
-  /// Writes the database's contents into a new file whose pages have seals.
+  /// Writes the database's contents into a new file whose pages have seals (`VACUUM INTO`).
   package func write(into path: String) throws {
     reserveRoomForSeals()
     try run("VACUUM INTO $1", [.text(path)])
   }
 
-  /// Advice for a file that could not be opened, by SQLite's result. A file that cannot be read at
-  /// the moment need not be damaged.
+  /// Returns advice for a file that could not be opened, by SQLite's result. A file that cannot be
+  /// read at the moment need not be damaged.
   private static func advice(after result: Int32) -> String {
     switch result & 0xFF {
     case SQLITE_IOERR: "Look at the disk (dmesg), and start again"
@@ -167,6 +180,7 @@ package final class SQLiteConnection: SQLConnection {
     try LogRenewal.renew(logAt: String(cString: name) + "-wal")
   }
 
+  /// The read under way, which ``query(_:_:_:)`` checks before each row.
   package var read: ReadCancellation?
 
   package func interruption() -> @Sendable () -> Void {
@@ -175,7 +189,7 @@ package final class SQLiteConnection: SQLConnection {
     return { sqlite3_interrupt(handle) }
   }
 
-  /// An interruption takes effect at once or never, so there is nothing to note.
+  /// Does nothing: an interruption takes effect at once or never.
   package func noteInterruption() {}
 
   /// Checks the page size that ``PageCache`` requires; new files have it.
@@ -198,16 +212,20 @@ package final class SQLiteConnection: SQLConnection {
 
   package var isInTransaction: Bool { !isClosed && sqlite3_get_autocommit(handle) == 0 }
 
+  /// Whether ``close()`` was called.
   private var isClosed = false
 
   /// The texts of the prepared statements.
   var statementTexts: [String] { Array(statements.keys) }
 
+  /// Starts a transaction with SQLite's write lock (`BEGIN IMMEDIATE`), so that a later statement
+  /// cannot fail to get it.
   package func beginWriting() throws {
     try damage?.check()
     try run("BEGIN IMMEDIATE", [])
   }
 
+  /// Starts a transaction whose snapshot is that of its first statement.
   package func beginReading() throws {
     try damage?.check()
     try run("BEGIN", [])
@@ -218,6 +236,8 @@ package final class SQLiteConnection: SQLConnection {
     try run("COMMIT", [])
   }
 
+  /// Makes tables that are marked `/*clustered*/` ones without a row ID, whose rows are in the
+  /// primary key's B-tree.
   package func definition(_ statement: String) -> String {
     statement.replacing("/*clustered*/", with: "WITHOUT ROWID")
   }
@@ -275,6 +295,8 @@ package final class SQLiteConnection: SQLConnection {
     }
   }
 
+  /// The number of pages in the write-ahead log after the last commit, as SQLite's hook reported
+  /// it.
   package private(set) var loggedPages = 0
 
   /// Makes SQLite report the log's length after each commit, instead of copying the log by itself.
@@ -290,7 +312,7 @@ package final class SQLiteConnection: SQLConnection {
       }, Unmanaged.passUnretained(self).toOpaque())
   }
 
-  /// How long to wait for readers. Only large searches take longer.
+  /// The time to wait for readers of the log. Only large searches take longer.
   private static let patienceMilliseconds: Int32 = 10
 
   package func copyLog(isAlone: Bool) throws -> Int {
@@ -318,7 +340,10 @@ package final class SQLiteConnection: SQLConnection {
 
   /// Copies the database, as the open transaction sees it, into a new file.
   ///
-  /// - Parameter report: gets the number of pages copied and the number of all pages.
+  /// - Parameter report: gets the number of pages copied and the number of all pages, after each
+  ///   `pagesAtOnce` pages.
+  /// - Throws: ``StoreError/Code/corrupt`` if a page of the source is damaged,
+  ///   ``StoreError/Code/cannotOpen`` if the copy cannot be written.
   package func copy(to path: String, pagesAtOnce: Int, _ report: (Int, Int) -> Void) throws {
     var target: OpaquePointer?
     Self.makePrivateFile(path)
@@ -362,6 +387,7 @@ package final class SQLiteConnection: SQLConnection {
     sqlite3_close_v2(handle)
   }
 
+  /// Returns the prepared statement with these arguments.
   private func prepare(_ text: String, _ arguments: [SQLValue]) throws -> SQLiteStatement {
     let statement = try statement(for: text)
     guard statement.bind(arguments) else {
@@ -372,6 +398,8 @@ package final class SQLiteConnection: SQLConnection {
     return statement
   }
 
+  /// Returns the prepared statement of a text.
+  ///
   /// Texts are constants, so equal texts mostly have the same address. Comparing addresses costs
   /// nothing; hashing a text costs more than binding its arguments.
   private func statement(for text: String) throws -> SQLiteStatement {
@@ -392,6 +420,8 @@ package final class SQLiteConnection: SQLConnection {
     return SQLiteStatement(pointer)
   }
 
+  /// Returns the error of the last call of SQLite, by its extended result code. Damage and failed
+  /// syncs are also recorded in ``damage``.
   private func failure(_ statement: String) -> StoreError {
     let result = sqlite3_extended_errcode(handle)
     let message = String(cString: sqlite3_errmsg(handle))

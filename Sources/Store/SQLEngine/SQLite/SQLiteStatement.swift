@@ -1,11 +1,13 @@
 import CSQLite
 
-/// A prepared statement of SQLite with its current row.
+/// A prepared statement of SQLite with its current row. Its connection finalizes it.
 final class SQLiteStatement: SQLRow {
+  /// SQLite's statement (`sqlite3_stmt`).
   let pointer: OpaquePointer
   /// The argument's index for each of SQLite's parameters, which SQLite numbers as they appear.
   private let argumentIndexes: [Int]
 
+  /// Takes a statement that was just prepared, and finds out its parameters.
   init(_ pointer: OpaquePointer) {
     self.pointer = pointer
     argumentIndexes = (0..<sqlite3_bind_parameter_count(pointer)).map { parameter in
@@ -14,7 +16,8 @@ final class SQLiteStatement: SQLRow {
     }
   }
 
-  /// Binds the arguments; false if SQLite refuses one.
+  /// Binds the arguments; false if SQLite refuses one, or if an argument is missing. Texts and
+  /// bytes are copied.
   func bind(_ arguments: [SQLValue]) -> Bool {
     // SQLite's constant for "copy the bytes now" is a function pointer of value -1.
     let copied = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
@@ -71,6 +74,7 @@ final class SQLiteStatement: SQLRow {
     return true
   }
 
+  /// Ends the execution, so that the statement can run again and holds no lock.
   func reset() {
     sqlite3_reset(pointer)
   }

@@ -1,4 +1,9 @@
 /// An encoding of rows that is the same for every engine, for digests and for stored keys.
+///
+/// Each value begins with a byte for its kind: 0 for null, otherwise the raw value of
+/// ``SQLTable/Kind``. An integer follows as eight bytes in little-endian order. A text or bytes
+/// follow with their length before them, which is such an integer. The encoding is stored, so it
+/// must not change.
 package enum CanonicalRow {
   private static let null: UInt8 = 0
 
@@ -24,6 +29,7 @@ package enum CanonicalRow {
     }
   }
 
+  /// Returns the encoding of some values.
   package static func bytes(of values: [SQLValue]) -> [UInt8] {
     var bytes: [UInt8] = []
     for value in values {
@@ -45,7 +51,7 @@ package enum CanonicalRow {
     return bytes
   }
 
-  /// Nil if the bytes do not encode values.
+  /// Returns the values of an encoding; nil if the bytes do not encode values.
   package static func values(of bytes: [UInt8]) -> [SQLValue]? {
     var rest = bytes[...]
     var values: [SQLValue] = []

@@ -1,5 +1,11 @@
-/// Collects rows of one table so that one statement inserts many. Starting and ending a statement
-/// is a large part of the cost of a row.
+/// A collector of rows of one table, which inserts 16 of them by one statement. The start and the
+/// end of a statement are a large part of the cost of a row.
+///
+/// ```swift
+/// var insertion = RowInsertion(statements)
+/// for row in rows { try insertion.add(in: connection) { row.appendArguments(to: &$0) } }
+/// try insertion.finish(in: connection)
+/// ```
 package struct RowInsertion {
   /// The statements that insert rows of one kind. Their texts are made once, since connections
   /// identify a statement by its text.
@@ -8,10 +14,13 @@ package struct RowInsertion {
     fileprivate let one: String
     fileprivate let argumentsEach: Int
 
+    /// Creates the texts.
+    ///
     /// - Parameters:
     ///   - head: the text up to `VALUES`.
+    ///   - argumentsEach: the number of arguments of a row.
     ///   - tail: the text after the values.
-    ///   - row: the values of a row whose arguments are numbered from the given number.
+    ///   - row: returns the values of a row whose arguments are numbered from the given number.
     package init(_ head: String, argumentsEach: Int, tail: String = "", row: (Int) -> String) {
       func statement(rows: Int) -> String {
         "\(head) VALUES "
@@ -24,17 +33,20 @@ package struct RowInsertion {
     }
   }
 
+  /// The number of rows that one statement inserts.
   private static let rowsTogether = 16
 
   private let statements: Statements
   private var arguments = SQLArguments()
   private var count = 0
 
+  /// A collector without rows.
   package init(_ statements: Statements) {
     self.statements = statements
   }
 
-  /// Adds a row, and inserts the collected rows when there are enough.
+  /// Adds a row, and inserts the collected rows when there are 16. An error of the insertion may be
+  /// thrown by a later statement (``SQLConnection/runLater(_:_:)``).
   package mutating func add(
     in connection: any SQLConnection, _ appendArguments: (inout SQLArguments) -> Void
   ) throws {
@@ -46,7 +58,7 @@ package struct RowInsertion {
     count = 0
   }
 
-  /// Inserts the remaining rows.
+  /// Inserts the remaining rows, one by one. Call it before the commit: otherwise they are lost.
   package mutating func finish(in connection: any SQLConnection) throws {
     while count > 0 {
       try connection.runLater(statements.one, arguments)

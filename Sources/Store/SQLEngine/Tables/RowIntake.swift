@@ -1,29 +1,33 @@
 import Foundation
 import StoreModel
 
-/// Inserts rows into a table in the open transaction.
+/// A bulk insertion of rows into a table, in the open transaction.
 package protocol RowIntake {
-  /// Starts with the first row of a transaction.
+  /// Starts the insertion, before the first row of each transaction.
   mutating func begin() throws
-  /// - Parameter row: of ``SQLTable/selection(follows:limit:)``.
+  /// Inserts a row.
+  ///
+  /// - Parameter row: of ``SQLTable/selection(follows:limit:)`` of the same table.
   mutating func add(_ row: any SQLRow) throws
-  /// When it returns, all rows are in the transaction.
+  /// Ends the insertion. When it returns, all rows are in the transaction.
   mutating func end() throws
 }
 
 extension SQLConnection {
+  /// Returns an intake that runs one statement for each row.
   package func intake(into table: SQLTable) -> any RowIntake {
     InsertingIntake(into: table, of: self)
   }
 }
 
 extension PostgreSQLConnection {
+  /// Returns an intake by `COPY`.
   package func intake(into table: SQLTable) -> any RowIntake {
     CopyingIntake(into: table, of: self)
   }
 }
 
-/// Inserts each row by a prepared statement.
+/// An intake that inserts each row by a prepared statement, for any engine.
 struct InsertingIntake: RowIntake {
   private let connection: any SQLConnection
   private let table: SQLTable
@@ -59,10 +63,15 @@ struct InsertingIntake: RowIntake {
   mutating func end() throws {}
 }
 
-/// Inserts rows by PostgreSQL's `COPY` in its binary format (COPY, "Binary Format").
+/// An intake by PostgreSQL's `COPY` in its binary format (PostgreSQL's manual, `COPY`, "Binary
+/// Format").
+///
+/// Each row is the number of its columns in two bytes, then each column with its length in four
+/// bytes before it. The length -1 stands for null, and the number of columns -1 for the end.
 struct CopyingIntake: RowIntake {
+  /// The first eleven bytes of the format.
   private static let signature = Array("PGCOPY\n".utf8) + [0xFF] + Array("\r\n".utf8) + [0]
-  /// Bytes passed to libpq at once.
+  /// The bytes that are collected before they are passed to libpq.
   private static let piece = 64 << 10
 
   private let connection: PostgreSQLConnection
@@ -110,6 +119,7 @@ struct CopyingIntake: RowIntake {
     try connection.endCopy(statement)
   }
 
+  /// Passes the collected bytes to libpq.
   private mutating func put() throws {
     try connection.putCopyData(bytes, of: statement)
     bytes.removeAll(keepingCapacity: true)
@@ -119,6 +129,7 @@ struct CopyingIntake: RowIntake {
     withUnsafeBytes(of: number.bigEndian) { bytes.append(contentsOf: $0) }
   }
 
+  /// Returns the error of a text with the character U+0000, which names the column and the row.
   private func zero(in column: SQLTable.Column, of row: any SQLRow) -> StoreError {
     StoreError(
       .statementFailed,

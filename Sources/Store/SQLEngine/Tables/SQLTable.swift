@@ -1,13 +1,21 @@
 import StoreModel
 
-/// A table as described by the engine's catalog.
+/// A table as the engine's catalog describes it. The tools that copy and compare stores work with
+/// any table by it.
 package struct SQLTable: Equatable {
+  /// The kind of a column. The raw values are stored in keys (``CanonicalRow``), so they must not
+  /// change.
   package enum Kind: UInt8, Equatable {
+    /// A `BIGINT`.
     case integer = 1
+    /// A `TEXT`.
     case text = 2
+    /// A `BYTEA`.
     case bytes = 3
 
-    /// - Parameter name: the engine's name of a column's type.
+    /// Returns the kind of a column's type; nil for a type that stores do not use.
+    ///
+    /// - Parameter name: the engine's name of the type, in capital or small letters.
     package init?(engineName name: String) {
       switch name.uppercased() {
       case "BIGINT": self = .integer
@@ -18,26 +26,32 @@ package struct SQLTable: Equatable {
     }
   }
 
+  /// A column of the table.
   package struct Column: Equatable {
+    /// The column's name.
     package var name: String
+    /// The kind of its values. Any column may also be null.
     package var kind: Kind
   }
 
+  /// The table's name.
   package var name: String
   /// The columns of the primary key in its order, then the others by name.
   package var columns: [Column]
+  /// The number of columns of the primary key, which are the first of ``columns``.
   package var keyCount: Int
 
+  /// The columns of the primary key.
   package var key: ArraySlice<Column> { columns.prefix(keyCount) }
 
   /// The names of all columns, for statements.
   var columnList: String { columns.map(\.name).joined(separator: ", ") }
 
-  /// A query for all rows in the order of the primary key.
+  /// Returns the text of a query for all rows in the order of the primary key.
   ///
   /// - Parameters:
   ///   - follows: whether to select only rows after the key in the arguments.
-  ///   - limit: the most rows.
+  ///   - limit: the most rows; nil for all.
   package func selection(follows: Bool = false, limit: Int? = nil) -> String {
     let keyList = key.map(\.name).joined(separator: ", ")
     var statement = "SELECT \(columnList) FROM \(name)"
@@ -50,7 +64,7 @@ package struct SQLTable: Equatable {
     return statement
   }
 
-  /// The key of a row of ``selection(follows:limit:)``.
+  /// Returns the key of a row of ``selection(follows:limit:)``.
   package func key(of row: any SQLRow) -> [SQLValue] {
     key.enumerated().map { index, column in
       let index = Int32(index)
@@ -62,7 +76,7 @@ package struct SQLTable: Equatable {
     }
   }
 
-  /// A key for people.
+  /// Returns a key for a person to read, such as `database_id 3, record_name 'a'`.
   package func description(of key: [SQLValue]) -> String {
     zip(self.key, key).map { column, value in
       let text =
@@ -78,6 +92,7 @@ package struct SQLTable: Equatable {
 }
 
 extension SQLValue {
+  /// Returns bytes as hexadecimal digits in lower case.
   package static func hexadecimal(_ bytes: [UInt8]) -> String {
     bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
   }
@@ -86,7 +101,7 @@ extension SQLValue {
 // MARK: The catalog
 
 extension SQLTable {
-  /// The names of all tables in a connection's store in order, Petrel's or not.
+  /// Returns the names of all tables in a connection's store in order, Petrel's or not.
   package static func names(_ connection: any SQLConnection) throws -> [String] {
     let statement =
       connection.kind == .postgreSQL
@@ -101,9 +116,10 @@ extension SQLTable {
     return try connection.rows(statement, []) { $0.text(0) }.sorted()
   }
 
-  /// Reads a table's definition.
+  /// Reads a table's definition from the engine's catalog.
   ///
-  /// - Throws: if the table has no primary key, or a column of a type that stores do not use.
+  /// - Throws: ``StoreError/Code/cannotOpen`` if the table has no primary key, or a column of a
+  ///   type that stores do not use.
   package init(named name: String, in connection: any SQLConnection) throws {
     let isPostgreSQL = connection.kind == .postgreSQL
     var types: [String: Kind] = [:]
@@ -133,7 +149,7 @@ extension SQLTable {
       }, keyCount: key.count)
   }
 
-  /// The columns of a table's primary key in its order; empty if it has none.
+  /// Returns the columns of a table's primary key in its order; empty if it has none.
   package static func primaryKey(
     ofTable name: String, in connection: any SQLConnection
   ) throws -> [String] {

@@ -36,6 +36,7 @@ public struct LoggedPush: Sendable, Hashable {
     /// While the delivery waits, the earliest time of the next attempt.
     public var due: Timestamp
 
+    /// Creates a delivery from its row. Without a reason, the state needs none.
     package init(
       number: Int64, kind: DeviceToken.Kind? = nil, token: String, state: State, attempts: Int,
       reason: String? = nil, updated: Timestamp, due: Timestamp
@@ -58,6 +59,7 @@ public struct LoggedPush: Sendable, Hashable {
   /// Why there are no deliveries to some devices.
   public var unsent: UnsentDeliveries
 
+  /// Creates a push from its log entry and the entry's deliveries.
   package init(entry: LogEntry, deliveries: [Delivery], unsent: UnsentDeliveries) {
     self.entry = entry
     self.deliveries = deliveries

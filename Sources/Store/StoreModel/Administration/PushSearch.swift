@@ -11,6 +11,7 @@ public struct PushSearch: Sendable, Hashable {
   /// entries than the limit were found, because a call examines at most ``budget`` entries.
   public var next: Int64?
 
+  /// Creates a page, by default the last one.
   package init(found: [LoggedPush], next: Int64? = nil) {
     self.found = found
     self.next = next

@@ -9,6 +9,7 @@ public struct SubscriptionSearch: Sendable, Hashable {
   /// subscriptions than the limit were found, because a call examines at most ``budget`` of them.
   public var next: SubscriptionName?
 
+  /// Creates a page, by default the last one.
   package init(found: [StoredSubscription], next: SubscriptionName? = nil) {
     self.found = found
     self.next = next

@@ -19,6 +19,7 @@ public struct DevicePeriod: Sendable, Hashable {
   /// expires.
   public var reason: String?
 
+  /// Creates a period from a present registration or the row of a former one.
   package init(
     kind: DeviceToken.Kind, token: String, apnsEnvironment: APNsEnvironment, deviceID: String?,
     began: Timestamp, ended: Timestamp?, reason: String?

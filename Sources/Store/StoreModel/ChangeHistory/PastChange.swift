@@ -18,6 +18,7 @@ public struct PastChange: Sendable, Hashable {
   /// The name of the changed record; nil for the change of a zone.
   public var recordName: String? { change.record?.recordID.recordName }
 
+  /// Creates a past change from its outbox row and the time of its dispatch.
   package init(
     database: DatabaseID, sequence: Int64, subscriptionVersion: Int64, dispatched: Timestamp,
     change: Change, hasFields: Bool = true

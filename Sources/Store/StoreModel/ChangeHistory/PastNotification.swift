@@ -9,6 +9,7 @@ public struct PastNotification: Sendable, Hashable {
   /// Why some devices have no delivery.
   public var unsent: UnsentDeliveries
 
+  /// Creates a past notification from its log entry and the entry's deliveries.
   package init(entry: LogEntry, deliveries: [PastDelivery], unsent: UnsentDeliveries) {
     self.entry = entry
     self.deliveries = deliveries
@@ -52,6 +53,7 @@ public struct PastDelivery: Sendable, Hashable {
   /// The number of the delivery that replaced this one; nil for other states than ``State/merged``.
   public var mergedInto: Int64?
 
+  /// Creates a past delivery from its row.
   package init(
     id: Delivery.ID, kind: DeviceToken.Kind? = nil, token: String, state: State, attempts: Int,
     reason: String? = nil, updated: Timestamp, due: Timestamp, mergedInto: Int64? = nil

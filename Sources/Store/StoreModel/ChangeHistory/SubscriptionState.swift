@@ -11,6 +11,7 @@ public struct SubscriptionState: Sendable, Hashable {
   /// The database's subscription version at which it was last changed.
   public var changed: Int64
 
+  /// Creates a state from a subscription's row.
   package init(stored: StoredSubscription, changed: Int64) {
     self.stored = stored
     self.changed = changed
@@ -24,6 +25,7 @@ public struct SubscriptionStatePage: Sendable, Hashable {
   /// The name after which there may be more subscriptions; nil at the end.
   public var next: SubscriptionName?
 
+  /// Creates a page, by default the last one.
   package init(states: [SubscriptionState], next: SubscriptionName? = nil) {
     self.states = states
     self.next = next
@@ -37,6 +39,7 @@ public struct SubscriptionDeletion: Sendable, Hashable {
   /// The time of the deletion.
   public var deleted: Timestamp
 
+  /// Creates a deletion from its row.
   package init(version: Int64, deleted: Timestamp) {
     self.version = version
     self.deleted = deleted

@@ -13,6 +13,7 @@ public struct ListedServer: Sendable, Hashable {
   /// read yet.
   public var pendingWakeUps: Int
 
+  /// Creates a list element from a server's row and the counts of its leases.
   package init(
     id: ServerID, description: String, secondsLeft: Double, leasedDatabases: Int,
     pendingWakeUps: Int

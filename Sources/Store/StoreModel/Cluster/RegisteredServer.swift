@@ -21,6 +21,7 @@ public struct RegisteredServer: Sendable, Hashable {
   /// When the registration expires unless it is renewed, by the store's clock.
   public var aliveUntil: Timestamp
 
+  /// Creates a server from its row.
   package init(id: ServerID, description: String, aliveUntil: Timestamp) {
     self.id = id
     self.description = description
@@ -35,5 +36,6 @@ public struct ServerRenewal: Sendable, Hashable {
   /// Expired servers that this renewal removed.
   public var gone: [ServerID] = []
 
+  /// The result of a renewal that found no other server.
   package init() {}
 }

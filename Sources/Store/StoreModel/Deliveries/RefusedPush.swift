@@ -11,6 +11,7 @@ public struct RefusedPush: Sendable, Hashable {
   /// The payload that was sent.
   public var payload: [UInt8]
 
+  /// Creates a refused push from its row.
   package init(id: Delivery.ID, refused: Timestamp, reason: String, payload: [UInt8]) {
     self.id = id
     self.refused = refused

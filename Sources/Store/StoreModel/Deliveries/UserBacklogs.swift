@@ -3,7 +3,9 @@ import Synchronization
 /// A user and a database that has notifications for the user: the pair to which the limit of
 /// waiting deliveries applies.
 package struct UserOfDatabase: Hashable {
+  /// The user who gets the notifications.
   package var userRecordName: String
+  /// The database whose changes fire them.
   package var database: DatabaseID
 
   /// Names a user in a database.
@@ -24,7 +26,7 @@ package struct UserOfDatabase: Hashable {
 ///
 /// A lock protects the counters, so any thread may call the methods.
 public final class UserBacklogs: Sendable {
-  // The number of counters: a power of two, so that a mask selects one.
+  /// The number of counters: a power of two, so that a mask selects one.
   private static let size = 1 << 16
 
   /// The most deliveries of one database that may wait for one user; `Int.max` for no limit.

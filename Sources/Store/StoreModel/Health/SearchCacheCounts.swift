@@ -12,6 +12,7 @@ public struct SearchCacheCounts: Sendable, Hashable {
   /// Entries dropped: others replaced them, or too much was changed to keep them current.
   public var givenUp = 0
 
+  /// Creates counts, by default those of an empty cache.
   package init(columns: Int = 0, lists: Int = 0, size: Int = 0, made: Int = 0, givenUp: Int = 0) {
     self.columns = columns
     self.lists = lists

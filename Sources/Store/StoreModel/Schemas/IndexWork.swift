@@ -40,6 +40,7 @@ public struct IndexWork: Sendable, Hashable {
   /// after a step.
   public var total: Int?
 
+  /// Creates the progress of one index. A phase of nil says that the work is done.
   package init(
     container: String, environment: ContainerEnvironment, recordType: String, field: String,
     content: Content, phase: Phase? = nil, done: Int, total: Int? = nil

@@ -29,7 +29,7 @@ public struct TokenCipher: Sendable {
     fileprivate var isForURLs: Bool { self == .courierPosition || self == .database }
   }
 
-  // The size of a nonce in bytes, as GCM recommends it.
+  /// The size of a nonce in bytes, as GCM recommends it.
   private static let nonceSize = 12
   /// Contents are padded to a multiple of this, since their length would reveal how large numbers
   /// are.

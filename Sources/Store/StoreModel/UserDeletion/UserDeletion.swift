@@ -69,6 +69,7 @@ public struct UserDeletion: Sendable, Hashable {
   /// The result of the last step.
   public var state = State.working
 
+  /// Creates a deletion from its row and the result of the last step.
   package init(
     identifier: String, name: String? = nil, userRecordName: String? = nil,
     publicRecords: PublicRecords, stage: Stage, done: Int, began: Timestamp,

@@ -13,6 +13,7 @@ public struct UserHoldings: Sendable, Hashable {
     /// clients.
     public var session: ContainerPlace?
 
+    /// Creates a token without its hash.
     package init(created: Timestamp, expires: Timestamp, session: ContainerPlace? = nil) {
       self.created = created
       self.expires = expires
@@ -27,6 +28,7 @@ public struct UserHoldings: Sendable, Hashable {
     /// The time of the first sign-in with the identity.
     public var created: Timestamp
 
+    /// Creates an identity with the time of its first use.
     package init(identity: IssuedIdentity, created: Timestamp) {
       self.identity = identity
       self.created = created
@@ -40,6 +42,7 @@ public struct UserHoldings: Sendable, Hashable {
     /// The role's name.
     public var role: String
 
+    /// Creates a granted role.
     package init(place: ContainerPlace, role: String) {
       self.place = place
       self.role = role
@@ -55,6 +58,7 @@ public struct UserHoldings: Sendable, Hashable {
     /// The decision.
     public var status: ApplicationPermission.Status
 
+    /// Creates a decision for one permission.
     package init(
       place: ContainerPlace, permission: ApplicationPermission,
       status: ApplicationPermission.Status
@@ -79,6 +83,7 @@ public struct UserHoldings: Sendable, Hashable {
   /// The user's decisions for apps.
   public var permissions: [Permission]
 
+  /// Creates the holdings of a user.
   package init(
     passwordChanged: Timestamp? = nil, identities: [Identity], tokens: [Token], roles: [Role],
     permissions: [Permission]

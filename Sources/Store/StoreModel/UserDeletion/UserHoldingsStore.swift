@@ -10,6 +10,7 @@ public struct StampedRecordPage: Sendable, Hashable {
   /// The number after which the search continues; nil at the end.
   public var next: Int64?
 
+  /// Creates a page, by default the last one.
   package init(records: [Record], next: Int64? = nil) {
     self.records = records
     self.next = next

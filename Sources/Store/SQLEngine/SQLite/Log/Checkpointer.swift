@@ -1,18 +1,24 @@
 import Foundation
 import KillPoints
 
-/// The thread that copies the write-ahead log into the database, so that saves do not wait for it,
-/// and the gate before each transaction of the writer. ``CheckpointSchedule`` decides.
+/// The thread that copies the write-ahead log into the database, so that saves do not wait for it.
+/// It is also the gate before each transaction of the writer. ``CheckpointSchedule`` decides.
+///
+/// The writer calls ``writing(_:)`` for each transaction. The thread runs ``work(over:)`` until
+/// ``close()``.
 package final class Checkpointer: @unchecked Sendable {
   // All state is guarded by the condition.
   private let condition = NSCondition()
   private var schedule: CheckpointSchedule
   private var isClosed = false
+  /// The number of passes so far.
   private var passes = 0
+  /// The number of those that failed.
   private var failedPasses = 0
-  /// The thread has ended, so the writer no longer waits for it.
+  /// Whether the thread has ended, so that the writer no longer waits for it.
   private var isOver = false
 
+  /// Creates the gate. The caller starts the thread.
   package init(_ schedule: CheckpointSchedule) {
     self.schedule = schedule
   }
@@ -24,7 +30,8 @@ package final class Checkpointer: @unchecked Sendable {
     return (passes, failedPasses)
   }
 
-  /// Runs one transaction of the writer as soon as it may begin.
+  /// Runs one transaction of the writer as soon as it may begin. It blocks the writer's thread
+  /// while a pass runs alone, or while the log is at its limit.
   ///
   /// - Parameter body: returns the log's number of pages afterwards.
   package func writing(_ body: () -> Int) {
@@ -39,7 +46,9 @@ package final class Checkpointer: @unchecked Sendable {
     condition.unlock()
   }
 
-  /// Copies the log when a pass is due, until the store is closed.
+  /// Copies the log when a pass is due, until the store is closed. It is the body of the thread.
+  ///
+  /// - Parameter connection: the thread's own connection to the file.
   package func work(over connection: any SQLConnection) {
     while let pass = nextPass() {
       // A failed pass is repeated when the log has grown; the log holds all commits.
@@ -55,7 +64,7 @@ package final class Checkpointer: @unchecked Sendable {
     }
   }
 
-  /// Ends the thread after the pass under way.
+  /// Ends the thread after the pass under way. It does not wait for that.
   package func close() {
     condition.lock()
     isClosed = true

@@ -1,14 +1,18 @@
 import CSQLite
 
-/// SQLite's memory for an open write-ahead log: the methods, where SQLite looks for them, then the
-/// log, then the system's file.
+/// The memory that SQLite allocates for an open write-ahead log. It has three parts: the methods,
+/// where SQLite looks for them; the pointer to the ``SealedLog``; the system's file.
+///
+/// The value is only a pointer to this memory.
 struct LogFile {
   private let start: UnsafeMutableRawPointer
 
+  /// The offset of the pointer to the log.
   private static let logOffset = MemoryLayout<sqlite3_file>.stride
   /// Aligned for any content of the system's file.
   static let systemFileOffset = 32
 
+  /// Takes the memory of a file that SQLite opens or has opened.
   init(at file: UnsafeMutablePointer<sqlite3_file>) {
     start = UnsafeMutableRawPointer(file)
   }
@@ -18,16 +22,23 @@ struct LogFile {
     (start + Self.systemFileOffset).assumingMemoryBound(to: sqlite3_file.self)
   }
 
+  /// The memory as SQLite sees it.
   private var base: UnsafeMutablePointer<sqlite3_file> {
     start.assumingMemoryBound(to: sqlite3_file.self)
   }
 
+  /// The log, which the memory retains.
   private var reference: Unmanaged<SealedLog> {
     // `open` sets the pointer before SQLite knows the methods; only the methods read it.
     .fromOpaque(start.load(fromByteOffset: Self.logOffset, as: UnsafeRawPointer.self))
   }
 
   /// Opens the system's file, and puts the log before it.
+  ///
+  /// - Parameters:
+  ///   - database: the database of the log; nil if SQLite did not say.
+  ///   - open: opens the system's file in the memory for it.
+  /// - Returns: SQLite's result code. A file that was not opened is closed again.
   func open(
     of database: DatabaseFile?, _ open: (UnsafeMutablePointer<sqlite3_file>) -> Int32
   ) -> Int32 {
@@ -53,6 +64,7 @@ struct LogFile {
     return SQLITE_OK
   }
 
+  /// Writes the buffered bytes, closes the system's file and releases the log.
   private func close() -> Int32 {
     let flushed = buffer.flush()
     let closed = systemFile.pointee.pMethods.pointee.xClose(systemFile)
@@ -60,7 +72,9 @@ struct LogFile {
     return flushed == SQLITE_OK ? closed : flushed
   }
 
+  /// The log, without a change of its reference count.
   private var log: SealedLog { reference._withUnsafeGuaranteedRef { $0 } }
+  /// The log's buffer.
   private var buffer: WriteAheadLogBuffer { log.buffer }
 
   // Written once, before it is read.

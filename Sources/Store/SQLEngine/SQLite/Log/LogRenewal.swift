@@ -1,7 +1,7 @@
 import Foundation
 import StoreModel
 
-/// Rewrites a write-ahead log in place with the same bytes, and syncs it.
+/// The renewal of a write-ahead log: it is rewritten in place with the same bytes, and synced.
 ///
 /// A killed process, or one whose disk failed, may have left pages in the log that never reached
 /// the disk. After a failed `fsync`, Linux reports the error once and marks the pages clean. It
@@ -9,9 +9,11 @@ import StoreModel
 /// Only rewritten data is safe (Rebello et al., "Can Applications Recover from fsync Failures?",
 /// 2020).
 enum LogRenewal {
+  /// The bytes that are read and written at once.
   private static let pieceBytes = 1 << 20
 
-  /// No connection may write to the log meanwhile.
+  /// Rewrites and syncs a log. A missing log needs nothing. No connection may write to the log
+  /// meanwhile.
   ///
   /// - Throws: ``StoreError/Code/cannotOpen`` if the disk fails.
   static func renew(logAt path: String) throws {
@@ -35,6 +37,7 @@ enum LogRenewal {
     guard place == 0 || fsync(descriptor) == 0 else { throw failure("synced", path) }
   }
 
+  /// Writes all bytes, also if the system takes fewer at a time.
   private static func write(
     _ bytes: UnsafeRawBufferPointer, to descriptor: Int32, at place: off_t, _ path: String
   ) throws {

@@ -3,7 +3,7 @@ import CSQLite
 import Foundation
 import StoreModel
 
-/// The contents of a write-ahead log that no connection writes to, and a check for damage
+/// A scan of a write-ahead log that no connection writes to: its contents, and a check for damage
 /// (https://sqlite.org/fileformat2.html#the_write_ahead_log).
 ///
 /// SQLite ends a log before the first frame that does not match its checksum, such as a frame that
@@ -12,23 +12,31 @@ import StoreModel
 /// before it is on the disk, so two consecutive commits there prove that everything up to the first
 /// was once complete. The log's index, if a process left one, says how far the log was committed.
 package struct LogScan {
-  /// The pages in valid frames.
+  /// The numbers of the pages in committed frames.
   package private(set) var pages: Set<UInt32> = []
-  /// The number of pages in the database after the last commit; nil if no frame is valid.
+  /// The number of pages in the database after the last commit; nil if the log has no complete
+  /// commit.
   package private(set) var databasePages: UInt32?
-  /// The damage, for people; nil if there is none.
+  /// The damage, for a person to read; nil if there is none.
   package private(set) var fault: String?
 
+  /// A frame of the log: a header of 24 bytes and a page.
   private struct Frame {
+    /// The page's number.
     var page: UInt32
+    /// The number of pages in the database after the commit; 0 for a frame that does not end a
+    /// commit.
     var databasePages: UInt32
+    /// The numbers that all frames since the last restart of the log share.
     var salts: UInt64
+    /// The checksums in the header, which cover all frames before this one too.
     var sums: Sums
     /// The checksums that the frame should have, computed from the frames before it.
     var counted: Sums
     var isSealIntact: Bool
   }
 
+  /// The two running sums of SQLite's checksum.
   private struct Sums: Equatable {
     var first: UInt32 = 0
     var second: UInt32 = 0
@@ -36,14 +44,20 @@ package struct LogScan {
 
   private let path: String
   private let isSealed: Bool
+  /// The log; nil if there is none that can be read.
   private let file: SystemFile?
+  /// Whether the checksums take words in big-endian order, as the header's magic number says.
   private var beginsWithHighestByte = false
+  /// The memory for a frame. It is freed at the end of the initializer.
   private let memory = UnsafeMutableRawBufferPointer.allocate(
     byteCount: SealedLog.frameBytes, alignment: 16)
 
+  /// Scans the log beside a store's file. A missing or empty log has no pages and no fault.
+  ///
   /// - Parameters:
   ///   - path: the path of the store's file, not the log's.
   ///   - isSealed: whether the store's pages have checksums.
+  /// - Throws: ``StoreError/Code/cannotOpen`` if the disk cannot read the log.
   package init(besideStoreAt path: String, isSealed: Bool) throws {
     self.path = path + "-wal"
     self.isSealed = isSealed
@@ -53,6 +67,7 @@ package struct LogScan {
     try scan(file)
   }
 
+  /// Reads the header and the frames up to the first one that does not match, then looks behind it.
   private mutating func scan(_ file: SystemFile) throws {
     let frames = (file.size - SealedLog.headerBytes) / SealedLog.frameBytes
     guard let start = memory.baseAddress else { return }
@@ -128,6 +143,7 @@ package struct LogScan {
     }
   }
 
+  /// Reads a frame, counted from 1, and computes its checksums.
   private func frame(_ number: Int, after before: Sums, in file: SystemFile) throws -> Frame {
     guard let start = memory.baseAddress else { throw StoreError(.cannotOpen, "no memory") }
     try file.read(
@@ -143,10 +159,12 @@ package struct LogScan {
       isSealIntact: PageSeal.isIntact(page, number: word(0)))
   }
 
+  /// Returns a word of the memory, which the log has in big-endian order.
   private func word(_ offset: Int) -> UInt32 {
     UInt32(bigEndian: memory.loadUnaligned(fromByteOffset: offset, as: UInt32.self))
   }
 
+  /// Adds bytes to running sums.
   private func count(_ bytes: UnsafeRawPointer, _ count: Int, into sums: inout Sums) {
     petrel_log_checksum(bytes, count, beginsWithHighestByte ? 1 : 0, &sums.first, &sums.second)
   }
@@ -188,5 +206,6 @@ package struct LogScan {
     return information.st_mtim.tv_sec >= now.tv_sec - up.tv_sec
   }
 
+  /// The path of the log's index, which processes share as memory.
   private var indexPath: String { String(path.dropLast(4)) + "-shm" }
 }

@@ -8,10 +8,14 @@ final class SealedLog {
   /// Bytes at the log's beginning, and before each page in it
   /// (https://sqlite.org/fileformat2.html#the_write_ahead_log).
   static let headerBytes = 32
+  /// The bytes before each page in the log.
   static let frameHeaderBytes = 24
+  /// The bytes of a frame: its header and its page.
   static let frameBytes = frameHeaderBytes + PageCache.pageSize
 
+  /// The buffer before the file.
   let buffer: WriteAheadLogBuffer
+  /// The log's database; nil if SQLite did not say, and then nothing is sealed.
   private let database: DatabaseFile?
   /// Memory for a page with its frame header.
   private let scratch: UnsafeMutableRawPointer
@@ -32,13 +36,16 @@ final class SealedLog {
   /// The frame starts eight bytes into the memory, so that the page after its header is aligned to
   /// words.
   private var frame: UnsafeMutableRawPointer { scratch + 8 }
+  /// The page in the frame.
   private var page: UnsafeMutableRawPointer { frame + Self.frameHeaderBytes }
 
+  /// Whether SQLite reads or writes the page of a frame.
   private static func isPage(_ count: Int, at offset: sqlite3_int64) -> Bool {
     count == PageCache.pageSize
       && (Int(offset) - headerBytes) % frameBytes == frameHeaderBytes
   }
 
+  /// Whether SQLite reads a frame with its header, as it does in recovery.
   private static func isFrame(_ count: Int, at offset: sqlite3_int64) -> Bool {
     count == frameBytes && (Int(offset) - headerBytes) % frameBytes == 0
   }
@@ -52,10 +59,15 @@ final class SealedLog {
     frame.initializeMemory(as: UInt8.self, repeating: 0, count: Self.frameHeaderBytes)
   }
 
+  /// Returns the page number in a frame's header.
   private static func pageNumber(in frame: UnsafeRawPointer) -> UInt32 {
     UInt32(bigEndian: frame.loadUnaligned(as: UInt32.self))
   }
 
+  /// Writes bytes of SQLite's. A page is sealed on the way, in memory of its own, so that SQLite's
+  /// cached page stays as it is.
+  ///
+  /// - Returns: SQLite's result code.
   func write(_ bytes: UnsafeRawBufferPointer, at offset: sqlite3_int64) -> Int32 {
     guard let database, database.isSealed else { return buffer.write(bytes, at: offset) }
     if bytes.count == Self.frameHeaderBytes, let start = bytes.baseAddress {
@@ -80,6 +92,10 @@ final class SealedLog {
     return buffer.write(UnsafeRawBufferPointer(start: page, count: bytes.count), at: offset)
   }
 
+  /// Reads bytes for SQLite. A page is read with its frame header, which has its number, and
+  /// checked.
+  ///
+  /// - Returns: SQLite's result code; ``SQLiteResult/wrongData`` for a damaged page.
   func read(
     _ bytes: UnsafeMutableRawPointer, _ count: Int32, at offset: sqlite3_int64
   ) -> Int32 {

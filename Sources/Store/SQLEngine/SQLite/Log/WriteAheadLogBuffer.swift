@@ -1,7 +1,8 @@
 import CSQLite
 import Foundation
 
-/// Collects SQLite's appends to a write-ahead log, so that they reach the file in few large writes.
+/// A buffer that collects SQLite's appends to a write-ahead log, so that they reach the file in few
+/// large writes.
 ///
 /// SQLite writes each page's header and content with separate system calls, thousands for a commit
 /// of many records. The bytes are not needed in the file before the commit is synced. Other
@@ -18,9 +19,11 @@ final class WriteAheadLogBuffer {
   /// larger number it takes the lower 17 bits.
   static let capacity = 0x1FFFF
 
+  /// The system's file.
   private let file: UnsafeMutablePointer<sqlite3_file>
   /// Allocated by the first write: reading connections need none.
   private var memory: UnsafeMutableRawBufferPointer?
+  /// The number of collected bytes.
   private var count = 0
   /// The file offset of the first byte.
   private var start: sqlite3_int64 = 0
@@ -32,8 +35,10 @@ final class WriteAheadLogBuffer {
 
   deinit { memory?.deallocate() }
 
-  /// Appends bytes for an offset in the file. Returns a result code of SQLite, like the other
-  /// methods.
+  /// Appends bytes for an offset in the file. Bytes that do not continue the collected ones flush
+  /// these first.
+  ///
+  /// - Returns: SQLite's result code, like the other methods.
   func write(_ bytes: UnsafeRawBufferPointer, at offset: sqlite3_int64) -> Int32 {
     if offset != start + Int64(count) {
       let result = flush()
@@ -75,5 +80,6 @@ final class WriteAheadLogBuffer {
     return body(methods, file)
   }
 
+  /// The methods of the system's file.
   private var methods: sqlite3_io_methods { file.pointee.pMethods.pointee }
 }

@@ -1,7 +1,7 @@
 import Glibc
 
-/// A page of a table or an index. Its cell pointers are at the beginning, its cells at the end, and
-/// unused bytes between them (https://sqlite.org/fileformat2.html, section 1.6).
+/// The layout of a page of a table or an index. Its cell pointers are at the beginning, its cells
+/// at the end, and unused bytes between them (https://sqlite.org/fileformat2.html, section 1.6).
 ///
 /// When SQLite moves cells to another page or within a page, it leaves copies of them in the unused
 /// bytes. With `secure_delete` it overwrites everything else that it deletes: cells, and freed
@@ -12,6 +12,7 @@ enum BTreePage {
   /// from the type byte of a b-tree page.
   static let greatestNumber = 0x1FF_FFFF
 
+  /// The first bytes of b-tree pages: interior and leaf pages of indexes and tables.
   private static let types: Set<UInt8> = [2, 5, 10, 13]
   /// The types of pages whose header ends with a further page number.
   private static let interiorTypes: Set<UInt8> = [2, 5]

@@ -9,12 +9,17 @@ import Foundation
 /// Pages are never memory-mapped, because a reader of mapped memory does not learn of disk errors
 /// or changed data. Each page is read and checked before SQLite gets it.
 ///
-/// A file has seals on all of its pages or on none, as long as it exists.
+/// A file has seals on all of its pages or on none, as long as it exists. The value is only a
+/// pointer: SQLite owns the memory of the file, and the thread of its connection uses it.
 package struct DatabaseFile {
+  /// The data of an open file beside the system's own.
   private struct State {
+    /// The system's methods, which do the reading and writing.
     let system: UnsafePointer<sqlite3_io_methods>
+    /// The methods that SQLite calls.
     let methods: UnsafeMutablePointer<sqlite3_io_methods>
     let path: String
+    /// Whether the pages have seals.
     let isSealed: Bool
     /// Memory for a page.
     let scratch: UnsafeMutableRawPointer
@@ -24,6 +29,7 @@ package struct DatabaseFile {
     var hasFailedSync = false
   }
 
+  /// SQLite's pointer to the open file.
   private let file: UnsafeMutablePointer<sqlite3_file>
 
   /// A file whose methods ``wrap(_:path:)`` has replaced.
@@ -66,6 +72,7 @@ package struct DatabaseFile {
     place.load(as: UnsafeMutablePointer<State>.self)
   }
 
+  /// Frees the state and closes the system's file.
   private func close() -> Int32 {
     let state = state
     defer {
@@ -79,9 +86,10 @@ package struct DatabaseFile {
 
   // MARK: Seals
 
+  /// Whether the pages of the file have seals.
   package var isSealed: Bool { state.pointee.isSealed }
 
-  /// The last damage found.
+  /// The last damage found; nil if there is none.
   package var damage: PageDamage? { state.pointee.damage }
 
   /// Records the damage of a page; returns SQLite's result code.
@@ -107,6 +115,7 @@ package struct DatabaseFile {
     }
   }
 
+  /// Whether an open file's pages have seals. A new, empty file will have them.
   private static func isSealed(
     _ file: UnsafeMutablePointer<sqlite3_file>, _ system: UnsafePointer<sqlite3_io_methods>,
     using page: UnsafeMutableRawPointer
@@ -144,6 +153,8 @@ package struct DatabaseFile {
 
   // MARK: Reading and writing
 
+  /// Reads a page for SQLite and checks its seal. Reads of fewer than 512 bytes, such as of the
+  /// file header, are not checked.
   private func read(
     _ bytes: UnsafeMutableRawPointer, _ count: Int32, at offset: Int64
   ) -> Int32 {
@@ -163,6 +174,8 @@ package struct DatabaseFile {
     return result
   }
 
+  /// Writes a page with a seal, after it has cleared unused bytes. A page from the log has a seal
+  /// already, which must be intact.
   private func write(_ bytes: UnsafeRawPointer, _ count: Int32, at offset: Int64) -> Int32 {
     let state = state
     let system = state.pointee.system
@@ -194,17 +207,20 @@ package struct DatabaseFile {
   /// reports nor writes them. Log pages that were copied before are not copied again.
   var hasFailedSync: Bool { state.pointee.hasFailedSync }
 
+  /// The message about a failed sync.
   var unsyncedReason: String {
     "the disk failed to sync '\(state.pointee.path)' (see dmesg): what is in its log is copied anew at the "
       + "next start"
   }
 
+  /// Syncs the file, and remembers a failure.
   private func sync(_ flags: Int32) -> Int32 {
     let result = state.pointee.system.pointee.xSync(file, flags)
     if result != SQLITE_OK { state.pointee.hasFailedSync = true }
     return result
   }
 
+  /// Notes the begin and the end of a checkpoint, in which SQLite writes pages from the log.
   private func control(_ operation: Int32, _ argument: UnsafeMutableRawPointer?) -> Int32 {
     if operation == SQLITE_FCNTL_CKPT_START { state.pointee.isCopyingLog = true }
     if operation == SQLITE_FCNTL_CKPT_DONE { state.pointee.isCopyingLog = false }

@@ -1,13 +1,13 @@
 import CSQLite
 import Foundation
 
-/// SQLite's own file system with two additions: checksums on the pages of databases
-/// (``DatabaseFile``) and write-ahead logs (``SealedLog``), and a ``WriteAheadLogBuffer`` before
-/// each log (https://sqlite.org/vfs.html).
+/// The file system of the store's connections: SQLite's own with two additions
+/// (https://sqlite.org/vfs.html). It checks the pages of databases (``DatabaseFile``) and of
+/// write-ahead logs (``SealedLog``), and puts a ``WriteAheadLogBuffer`` before each log.
 ///
-/// Only for connections with `synchronous=FULL`.
+/// Use it only for connections with `synchronous=FULL`: the buffer delays writes until the sync.
 enum GatheringFileSystem {
-  /// The name by which connections select it; nil if SQLite refused it.
+  /// The name by which connections select it, `petrel`; nil if SQLite refused it.
   static let name: String? = {
     guard let system else { return nil }
     // Neither is ever freed: SQLite keeps both until the process ends.

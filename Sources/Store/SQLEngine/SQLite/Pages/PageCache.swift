@@ -1,6 +1,6 @@
 import CSQLite
 
-/// SQLite's own page cache with one page number replaced
+/// The page cache of SQLite with one page number replaced
 /// (https://sqlite.org/c3ref/pcache_methods2.html).
 ///
 /// When SQLite reorders the pages of a tree, it gives them for a moment the number of the locking
@@ -27,8 +27,9 @@ package enum PageCache {
     return sqlite3_config_read_page_cache(&methods) == SQLITE_OK ? methods : nil
   }()
 
-  /// The page that is never used.
+  /// The number of the page that is never used: the one at the offset of one gibibyte.
   package static let lockingPage = UInt32(0x4000_0000 / pageSize + 1)
 
+  /// Returns 0 for the locking page, and any other number unchanged.
   private static func number(_ page: UInt32) -> UInt32 { page == lockingPage ? 0 : page }
 }

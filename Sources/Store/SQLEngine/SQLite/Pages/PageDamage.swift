@@ -1,5 +1,6 @@
-/// A page of a store that differs from what was written.
+/// The damage of a page of a store: it differs from the bytes that were written.
 public struct PageDamage: Sendable, Hashable, CustomStringConvertible {
+  /// The kind of the damage.
   public enum Kind: Sendable, Hashable {
     /// It does not match its checksum.
     case changed
@@ -7,12 +8,13 @@ public struct PageDamage: Sendable, Hashable, CustomStringConvertible {
     case missing
   }
 
-  /// The store's file.
+  /// The path of the store's file, also for a page of its log.
   public var path: String
   /// The page's number, counted from 1.
   public var page: UInt32
   /// Whether the damaged page is in the write-ahead log.
   public var isInLog: Bool
+  /// The kind of the damage.
   public var kind: Kind
 
   public var description: String {
@@ -23,7 +25,7 @@ public struct PageDamage: Sendable, Hashable, CustomStringConvertible {
     }
   }
 
-  /// Advice to the administrator, the same for every page.
+  /// The advice to the administrator, the same for every page.
   package static let advice =
     "nothing is served from a damaged store: stop the server, keep all of the store's files, and "
     + "'petrel restore' a backup elsewhere; 'petrel doctor --deep' tells what is damaged"

@@ -1,19 +1,26 @@
 import CPageChecksum
 
-/// The last bytes of each page of a store's file, which SQLite reserves on request
-/// (https://sqlite.org/fileformat.html, section 1.3.4): a checksum of the rest of the page and of
-/// its number, and a counterweight.
+/// The seal in the last bytes of each page of a store's file, which SQLite reserves on request
+/// (https://sqlite.org/fileformat.html, section 1.3.4). It is a checksum of the rest of the page
+/// and of its number, and a counterweight.
+///
+/// | bytes | content |
+/// | --- | --- |
+/// | 0–4079 | the page |
+/// | 4080–4087 | XXH64 of bytes 0–4079, with the page's number as the seed |
+/// | 4088–4095 | the counterweight |
 ///
 /// The checksum is added on the page's way to the write-ahead log, after SQLite has computed its
 /// own checksum of the frame. SQLite's checksum is a sum of the page's words. The counterweight in
 /// the last two words offsets the change of the two words before them, so SQLite's checksum stays
 /// valid.
 package enum PageSeal {
-  /// Bytes at the end of each page.
+  /// The size of a seal: the last bytes of each page.
   package static let bytes = 16
   /// The offset of these bytes in a page.
   private static let start = PageCache.pageSize - bytes
 
+  /// Returns the checksum of a page's content and number.
   private static func checksum(of page: UnsafeRawPointer, number: UInt32) -> UInt64 {
     petrel_checksum(page, start, UInt64(number))
   }
@@ -34,7 +41,8 @@ package enum PageSeal {
     end.storeBytes(of: words.3 &- secondGap, toByteOffset: 12, as: UInt32.self)
   }
 
-  /// Whether the page is unchanged since it was sealed, and has this number.
+  /// Whether the page is unchanged since it was sealed, and has this number. The counterweight is
+  /// not checked.
   package static func isIntact(_ page: UnsafeRawPointer, number: UInt32) -> Bool {
     page.loadUnaligned(fromByteOffset: start, as: UInt64.self)
       == checksum(of: page, number: number)

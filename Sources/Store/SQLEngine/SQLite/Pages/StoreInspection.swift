@@ -18,9 +18,12 @@ package struct StoreInspection {
   private var logged: Set<UInt32> = []
   private var next = 1
 
+  /// The number of faults at which the check ends.
   private static let faultLimit = 10
-  /// A page may be written while it is read: only a page that fails every attempt is damaged.
+  /// The number of attempts to read a page. The page may be written while it is read: only a page
+  /// that fails every attempt is damaged.
   private static let attempts = 20
+  /// The pause between two attempts, in microseconds.
   private static let pause: UInt32 = 100_000
 
   /// Checks a store that no server has open. Other programs may write to it for a moment.
@@ -38,7 +41,8 @@ package struct StoreInspection {
     self = found
   }
 
-  /// The modification times of the store and its log.
+  /// Returns numbers that change when the store or its log is written: sizes, inodes and
+  /// modification times.
   private static func times(of path: String) -> [Int] {
     [path, path + "-wal"].flatMap { file in
       var information = stat()
@@ -48,6 +52,7 @@ package struct StoreInspection {
     }
   }
 
+  /// Checks the log, then pages until the limit ends.
   private init(at path: String, within limit: Duration) throws {
     self.path = path
     guard let file = SystemFile(path) else {
@@ -78,12 +83,15 @@ package struct StoreInspection {
     try look(at: file, until: .now + limit)
   }
 
-  /// - Throws: ``StoreError/Code/corrupt`` if damage was found.
+  /// Throws if damage was found.
+  ///
+  /// - Throws: ``StoreError/Code/corrupt`` with the first fault.
   package func check() throws {
     guard let fault = faults.first else { return }
     throw StoreError(.corrupt, "\(fault): \(PageDamage.advice)")
   }
 
+  /// Checks pages until the time ends, and adds the faults.
   private mutating func look(at file: SystemFile, until end: ContinuousClock.Instant) throws {
     let buffer = UnsafeMutableRawBufferPointer.allocate(
       byteCount: SystemFile.greatestRead, alignment: PageCache.pageSize)
@@ -99,13 +107,15 @@ package struct StoreInspection {
     }
   }
 
-  /// The next pages to check.
+  /// Returns the next pages to check, about 30, and moves behind them.
   private mutating func step() -> Range<Int> {
     let first = next
     next = min(pages + 1, first + SystemFile.greatestRead / PageCache.pageSize)
     return first..<next
   }
 
+  /// Returns the damaged ones of some pages. Pages that are in the log are left out, since a
+  /// checkpoint may be about to replace them.
   private func damagedPages(
     among range: Range<Int>, of file: SystemFile, _ buffer: UnsafeMutableRawBufferPointer
   ) throws -> [UInt32] {

@@ -1,8 +1,10 @@
 import CSQLite
 import StoreModel
 
-/// A file opened through SQLite's file system but outside of its connections. Closing it in another
-/// way would release the locks of this process's connections on it.
+/// A file opened for reading through SQLite's file system, but outside of its connections.
+///
+/// POSIX locks belong to the process: if a file were closed in another way, the system would
+/// release the locks that this process's connections have on it.
 package final class SystemFile {
   private let pointer: UnsafeMutablePointer<sqlite3_file>
   private let name: UnsafeMutablePointer<CChar>
@@ -11,6 +13,8 @@ package final class SystemFile {
   package static let greatestRead = 31 * PageCache.pageSize
 
   /// Opens a file for reading; nil if there is none that can be read.
+  ///
+  /// - Parameter flags: the kind of file, such as `SQLITE_OPEN_WAL`.
   package init?(_ path: String, flags: Int32 = SQLITE_OPEN_MAIN_DB) {
     guard let system = GatheringFileSystem.system else { return nil }
     // SQLite looks for URI parameters after the name, up to another zero.
@@ -35,6 +39,7 @@ package final class SystemFile {
     UnsafeMutableRawPointer(pointer).deallocate()
   }
 
+  /// The size in bytes; 0 if the system does not report it.
   package var size: Int {
     var size: Int64 = 0
     let result = pointer.pointee.pMethods.pointee.xFileSize(pointer, &size)
