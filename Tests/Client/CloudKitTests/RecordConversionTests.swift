@@ -32,7 +32,10 @@ struct RecordConversionTests {
     let cases: [(any CKRecordValueProtocol, String)] = [
       (UInt64.max, "the number 18446744073709551615 in the field 'f' is larger than"),
       (["a", 1] as NSArray, "the list in the field 'f' mixes types: INT64, STRING"),
-      ([[1], [2]], "the list in the field 'f' holds a list"),
+      (
+        [[1], [2]],
+        "the list in the field 'f' contains another list, which CloudKit does not support"
+      ),
       ([NSNull()] as NSArray, "the field 'f' cannot hold a value of type NSNull"),
     ]
     for (value, message) in cases {

@@ -11,7 +11,7 @@ extension CKDatabaseOperation {
     guard database?.databaseScope == .public else { return }
     throw CKError(
       .badDatabase,
-      "the public database has no change feed for this operation; read it with "
+      "this operation cannot read the public database; use "
         + "PetrelFetchPublicChangesOperation, query its records, or subscribe to them")
   }
 

@@ -111,7 +111,8 @@ open class CKFetchDatabaseChangesOperation: CKDatabaseOperation, @unchecked Send
       fetchDatabaseChangesResultBlock?(.success((token, moreComing)))
       formerCompletionBlock?(token, moreComing, nil)
     } else {
-      let error = error ?? CKError(.internalError, "the server gave no change token")
+      let error =
+        error ?? CKError(.internalError, "the server's answer has no change token")
       fetchDatabaseChangesResultBlock?(.failure(error))
       formerCompletionBlock?(token, false, error)
     }

@@ -69,8 +69,8 @@ open class PetrelFetchPublicChangesOperation: CKDatabaseOperation, @unchecked Se
     if let scope = database?.databaseScope, scope != .public {
       throw CKError(
         .badDatabase,
-        "PetrelFetchPublicChangesOperation reads the public database; fetch the changes of this one's "
-          + "zones with CKFetchRecordZoneChangesOperation")
+        "PetrelFetchPublicChangesOperation reads only the public database; use "
+          + "CKFetchRecordZoneChangesOperation for the zones of this database")
     }
     guard resultsLimit >= 0 else {
       throw CKError(.invalidArguments, "resultsLimit \(resultsLimit) must not be negative")
@@ -109,7 +109,7 @@ open class PetrelFetchPublicChangesOperation: CKDatabaseOperation, @unchecked Se
       fetchPublicChangesResultBlock?(.success((token, moreComing)))
     } else {
       fetchPublicChangesResultBlock?(
-        .failure(error ?? CKError(.internalError, "the server gave no change token")))
+        .failure(error ?? CKError(.internalError, "the server's answer has no change token")))
     }
   }
 

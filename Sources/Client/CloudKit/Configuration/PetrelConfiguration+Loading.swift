@@ -58,8 +58,8 @@ extension PetrelConfiguration {
       return try DeviceIdentity.persistent(in: directory)
     } catch {
       warn(
-        "the device ID cannot be kept in \(directory.path) (\(error.localizedDescription)); "
-          + "this program counts as a new device. Set PETREL_DEVICE to name it")
+        "the device ID cannot be saved in \(directory.path) (\(error.localizedDescription)); "
+          + "the server sees each launch as a new device. Set PETREL_DEVICE to a fixed ID")
       return UUID().uuidString
     }
   }

@@ -27,7 +27,8 @@ enum PrivateFile {
       domain: NSPOSIXErrorDomain, code: Int(number),
       userInfo: [
         NSFilePathErrorKey: path,
-        NSLocalizedDescriptionKey: "\(path) cannot be made: \(String(cString: strerror(number)))",
+        NSLocalizedDescriptionKey:
+          "\(path) cannot be created: \(String(cString: strerror(number)))",
       ])
   }
 }

@@ -97,7 +97,8 @@ final class FetchUserOperation: CKOperation, @unchecked Sendable {
     if let userRecordID {
       completion?(.success(userRecordID))
     } else {
-      completion?(.failure(error ?? CKError(.internalError, "the server named no user")))
+      let missing = CKError(.internalError, "the server's answer does not name the user")
+      completion?(.failure(error ?? missing))
     }
   }
 

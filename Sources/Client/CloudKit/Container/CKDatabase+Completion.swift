@@ -33,7 +33,7 @@ final class ItemResults<ID: Hashable, Value>: @unchecked Sendable {
   func single(_ whole: Result<Void, any Error>) -> Result<Value, any Error> {
     whole.flatMap {
       results.values.first
-        ?? .failure(CKError(.internalError, "the operation gave no result for its item"))
+        ?? .failure(CKError(.internalError, "the operation ended without a result for its item"))
     }
   }
 

@@ -30,7 +30,9 @@ enum LongLivedArchive {
     _ data: Data, operationID: CKOperation.ID, container: CKContainer
   ) throws(CKError) -> CKDatabaseOperation {
     let unreadable = CKError(
-      .internalError, "what is kept of long-lived operation \(operationID) cannot be read")
+      .internalError,
+      "the archive of long-lived operation \(operationID) cannot be read: it is damaged, or another "
+        + "version of Petrel wrote it")
     // Every failure means the same to the caller: the archive cannot be read.
     guard let unarchiver = try? NSKeyedUnarchiver(forReadingFrom: data) else { throw unreadable }
     unarchiver.decodingFailurePolicy = .setErrorAndReturn

@@ -67,19 +67,19 @@ struct LongLivedOperationStore: Sendable {
     guard folders().count < Limits.operations else {
       throw CKError(
         .limitExceeded,
-        "\(directory) holds \(Limits.operations) long-lived operations, the limit; fetch them and "
-          + "let them end")
+        "\(directory) already has \(Limits.operations) long-lived operations, which is the limit; "
+          + "fetch some of them and run them to their end")
     }
     guard let folder = folder(of: operationID) else {
-      throw CKError(.internalError, "operation ID '\(operationID)' is no UUID")
+      throw CKError(.internalError, "operation ID '\(operationID)' is not a UUID")
     }
     do {
       try PrivateFile.makeFolder(folder)
     } catch {
       throw CKError(
         .internalError,
-        "the folder for long-lived operations cannot be made: \(error.localizedDescription); "
-          + "PETREL_STATE names another")
+        "the folder for long-lived operations cannot be created: \(error.localizedDescription); "
+          + "set PETREL_STATE to another folder")
     }
     try SealedFile.synchronize(directory: directory)
     guard let lock = FolderLock.take(of: folder) else { throw Self.isRunning(operationID) }
@@ -92,7 +92,8 @@ struct LongLivedOperationStore: Sendable {
   /// - Throws: `serviceUnavailable` while another run of the operation is active. `unknownItem` when the operation is
   ///   not kept any more, because its blocks were called or it has expired.
   func resume(_ operationID: CKOperation.ID) throws(CKError) -> LongLivedJournal {
-    let isOver = CKError(.unknownItem, "long-lived operation \(operationID) is over")
+    let isOver = CKError(
+      .unknownItem, "long-lived operation \(operationID) does not exist: it has ended or expired")
     guard let folder = folder(of: operationID), exists(folder) else { throw isOver }
     guard let lock = FolderLock.take(of: folder) else {
       throw exists(folder) ? Self.isRunning(operationID) : isOver
@@ -107,7 +108,7 @@ struct LongLivedOperationStore: Sendable {
   /// Returns the error for an operation that runs already. The caller may try again after 5 seconds.
   private static func isRunning(_ operationID: CKOperation.ID) -> CKError {
     CKError(
-      .serviceUnavailable, "long-lived operation \(operationID) is running already",
+      .serviceUnavailable, "long-lived operation \(operationID) is already running",
       userInfo: [CKErrorRetryAfterKey: NSNumber(value: 5)])
   }
 

@@ -19,7 +19,7 @@ enum SealedFile {
   static func seal(_ content: Data, as kind: Kind, at path: String) throws(CKError) {
     let draft = path + ".draft"
     let descriptor = open(draft, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
-    guard descriptor >= 0 else { throw failure("made", draft) }
+    guard descriptor >= 0 else { throw failure("created", draft) }
     var file = Data("\(kind.rawValue)\n\(StableHash.text(of: content))\n".utf8)
     file.append(content)
     let isWritten = writeAll(file, to: descriptor) && fsync(descriptor) == 0
@@ -57,11 +57,11 @@ enum SealedFile {
     guard parts.count == 3, parts[0].elementsEqual(kind.rawValue.utf8) else {
       throw CKError(
         .internalError,
-        "\(path) does not begin with '\(kind.rawValue)': it is damaged, or of another version of Petrel"
-      )
+        "\(path) does not begin with '\(kind.rawValue)': it is damaged, or another version of Petrel "
+          + "wrote it")
     }
     guard parts[1].elementsEqual(StableHash.text(of: parts[2]).utf8) else {
-      throw CKError(.internalError, "\(path) is damaged: its checksum does not agree")
+      throw CKError(.internalError, "\(path) is damaged: its content does not match its checksum")
     }
     return Data(parts[2])
   }

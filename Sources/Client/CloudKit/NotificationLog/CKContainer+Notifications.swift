@@ -45,7 +45,7 @@ extension CKContainer {
       whole = whole?.followed(by: page) ?? page
     } while (whole?.notifications.count ?? 0) < limit
     guard let whole else {
-      throw CKError(.internalError, "the server gave no page of the notification log")
+      throw CKError(.internalError, "the server's answer has no page of the notification log")
     }
     return whole
   }

@@ -30,7 +30,8 @@ extension CKOperation {
     var notifications: [CKNotification] = []
     for item in response.notifications {
       guard let notification = CKNotification.logged(item) else {
-        throw CKError(.internalError, "the server's answer has an entry that is no notification")
+        throw CKError(
+          .internalError, "an entry in the server's answer cannot be read as a notification")
       }
       notifications.append(notification)
     }

@@ -22,7 +22,8 @@ final class ReadNotificationsOperation: CKOperation, @unchecked Sendable {
   }
 
   override func conclude(_ error: CKError?) {
-    let missing = CKError(.internalError, "the server gave no page of the notification log")
+    let missing = CKError(
+      .internalError, "the server's answer has no page of the notification log")
     completion?(page.map { .success($0) } ?? .failure(error ?? missing))
   }
 

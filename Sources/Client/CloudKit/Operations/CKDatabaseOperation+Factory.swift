@@ -7,7 +7,8 @@ extension CKDatabaseOperation {
   static func made(_ operation: CKDatabaseOperation) -> Self {
     guard let operation = operation as? Self else {
       stopForInvalidArgument(
-        "\(Self.self): call the factory method on \(type(of: operation)), it makes no subclasses")
+        "\(Self.self): the factory method cannot create a subclass; call it on "
+          + "\(type(of: operation))")
     }
     return operation
   }

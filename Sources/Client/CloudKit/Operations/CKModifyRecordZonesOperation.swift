@@ -81,7 +81,8 @@ open class CKModifyRecordZonesOperation: CKDatabaseOperation, @unchecked Sendabl
       case (.delete(let zoneID), .failure(let failed)):
         finishDeletion(CKRecordZone.ID(zoneID), .failure(CKError(failed.error)))
       case (_, .success):
-        throw CKError(.internalError, "the server's answer is for another operation")
+        throw CKError(
+          .internalError, "the server answered a save as a deletion, or a deletion as a save")
       }
     }
     return nil

@@ -185,7 +185,10 @@ open class CKModifyRecordsOperation: CKDatabaseOperation, @unchecked Sendable {
       case (.delete, .failure(let failed)):
         fail(item, CKError(failed.error))
       case (_, .success):
-        fail(item, CKError(.internalError, "the server's answer is for another operation"))
+        fail(
+          item,
+          CKError(
+            .internalError, "the server answered a save as a deletion, or a deletion as a save"))
       }
     }
     return nil

@@ -108,7 +108,8 @@ open class CKModifySubscriptionsOperation: CKDatabaseOperation, @unchecked Senda
       case (.delete(let subscriptionID), .failure(let failed)):
         finishDeletion(subscriptionID, .failure(CKError(failed.error)))
       case (_, .success):
-        throw CKError(.internalError, "the server's answer is for another operation")
+        throw CKError(
+          .internalError, "the server answered a save as a deletion, or a deletion as a save")
       }
     }
     return nil

@@ -178,7 +178,8 @@ open class CKOperation: Operation, @unchecked Sendable {
   ///
   /// - Throws: The error that ends the operation, such as `invalidArguments`.
   func firstCall() throws(CKError) -> ServiceCall? {
-    throw CKError(.invalidArguments, "\(type(of: self)) does nothing by itself; use a subclass")
+    throw CKError(
+      .invalidArguments, "\(type(of: self)) has no work of its own; use one of its subclasses")
   }
 
   /// Reads the answer of a call and calls the blocks of single items.

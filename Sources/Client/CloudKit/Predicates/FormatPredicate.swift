@@ -47,7 +47,8 @@ final class FormatPredicate: NSPredicate {
     with object: Any?, substitutionVariables bindings: [String: Any]?
   ) -> Bool {
     guard let record = object as? CKRecord else {
-      stopForInvalidArgument("only a CKRecord can be evaluated with: \(predicateFormat)")
+      stopForInvalidArgument(
+        "only a CKRecord can be evaluated with the predicate \(predicateFormat)")
     }
     return record.passes(tree)
   }

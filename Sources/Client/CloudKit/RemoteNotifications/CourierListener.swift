@@ -48,7 +48,7 @@ final class CourierListener: Sendable {
         }
         if let userInfo = CKNotification.userInfo(parsing: body) { return userInfo }
         action = handle(
-          .failed(CKError(.internalError, "the web courier's answer is no JSON object")))
+          .failed(CKError(.internalError, "the web courier's answer is not a JSON object")))
       }
     } catch is CancellationError {
       return nil

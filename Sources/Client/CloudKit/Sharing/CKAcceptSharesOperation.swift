@@ -72,7 +72,7 @@ open class CKAcceptSharesOperation: CKOperation, @unchecked Sendable {
       switch result {
       case .success(let accepted):
         guard let share = CKRecord(accepted.share) as? CKShare else {
-          finish(metadata, .failure(CKError(.internalError, "the server's answer is no share")))
+          finish(metadata, .failure(CKError(.internalError, "the server's answer is not a share")))
           continue
         }
         finish(metadata, .success(share))

@@ -79,7 +79,7 @@ open class CKFetchShareMetadataOperation: CKOperation, @unchecked Sendable {
       switch result {
       case .success(let share):
         guard let metadata = CKShareMetadata(share) else {
-          finish(url, .failure(CKError(.internalError, "the server's answer is no share")))
+          finish(url, .failure(CKError(.internalError, "the server's answer is not a share")))
           continue
         }
         finish(url, .success(metadata))

@@ -40,7 +40,7 @@ open class CKShare: CKRecord, @unchecked Sendable {
   public init(rootRecord: CKRecord, shareID: CKRecord.ID) {
     requireArgument(
       shareID.zoneID == rootRecord.recordID.zoneID,
-      "CKShare: the share '\(shareID.recordName)' must lie in the zone of its root record")
+      "CKShare: the share '\(shareID.recordName)' must be in the zone of its root record")
     sharing = Locked(Sharing(root: rootRecord.recordID))
     sharing.withLock { $0.rootChangeTag = rootRecord.recordChangeTag }
     super.init(recordType: SystemType.share, recordID: shareID)

@@ -75,7 +75,7 @@ open class CKQuerySubscription: CKSubscription, @unchecked Sendable {
     requireArgument(!recordType.isEmpty, "CKQuerySubscription: recordType must not be empty")
     requireArgument(
       !querySubscriptionOptions.isDisjoint(with: .events),
-      "CKQuerySubscription: options must name at least one of creation, update and deletion")
+      "CKQuerySubscription: options must have at least one of creation, update and deletion")
     self.recordType = recordType
     self.predicate = predicate
     self.querySubscriptionOptions = querySubscriptionOptions

@@ -111,7 +111,8 @@ open class CKSubscription: NSObject, NSSecureCoding, NSCopying, @unchecked Senda
   /// Returns a separate subscription with the same properties.
   open func copy(with zone: NSZone? = nil) -> Any {
     guard let copy = successor?.copy(with: zone) as? CKSubscription else {
-      stopForInvalidArgument("CKSubscription is abstract: its subclasses copy themselves")
+      stopForInvalidArgument(
+        "CKSubscription is abstract and cannot be copied; use one of its subclasses")
     }
     return CKSubscription(copy)
   }

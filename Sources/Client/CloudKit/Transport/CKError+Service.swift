@@ -71,8 +71,8 @@ extension CKError {
     if let retryAfter { userInfo[CKErrorRetryAfterKey] = NSNumber(value: retryAfter) }
     self.init(
       Self.code(forStatus: response.status),
-      "the server answered with HTTP status \(response.status) and no error of CloudKit Web "
-        + "Services; is the server's URL right?",
+      "the server answered with HTTP status \(response.status), but without an error of CloudKit "
+        + "Web Services; check the server's URL",
       userInfo: userInfo)
   }
 

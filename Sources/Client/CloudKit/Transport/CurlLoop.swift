@@ -98,7 +98,7 @@ final class CurlLoop: @unchecked Sendable {
     do throws(TransportFailure) {
       let easy = try transfer.prepare()
       guard curl_multi_add_handle(multi, easy) == CURLM_OK else {
-        throw TransportFailure(.unreachable, "libcurl took no request")
+        throw TransportFailure(.unreachable, "libcurl refused the request")
       }
       underWay[easy] = transfer
     } catch {

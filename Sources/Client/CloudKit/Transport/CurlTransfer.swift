@@ -107,7 +107,7 @@ final class CurlTransfer: @unchecked Sendable {
     guard code == CURLE_OK else {
       throw TransportFailure(
         .unreachable,
-        "libcurl takes no request to \(place): \(String(cString: curl_easy_strerror(code)))")
+        "libcurl refused the request to \(place): \(String(cString: curl_easy_strerror(code)))")
     }
     return easy
   }
@@ -173,7 +173,7 @@ final class CurlTransfer: @unchecked Sendable {
     }
     guard fstat(fileno(source), &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
       fclose(source)
-      throw TransportFailure(.unreadableFile, "\(file.path) is no file that can be read")
+      throw TransportFailure(.unreadableFile, "\(file.path) is not a file that can be read")
     }
     return (source, status.st_size)
   }
@@ -210,7 +210,8 @@ final class CurlTransfer: @unchecked Sendable {
       // closes the connection. A server without TLS does that.
       guard !flaw.contains("wrong version number"), !flaw.contains("OpenSSL SSL_connect: ") else {
         return failure(
-          .unreachable, "\(place) does not answer in TLS; is its address http: and not https:?")
+          .unreachable,
+          "\(place) did not answer with TLS; does its URL begin with http: instead of https:?")
       }
       return failure(.unreachable, "\(place) cannot be trusted: \(flaw)")
     default:

@@ -60,7 +60,7 @@ final class ServiceExchange: @unchecked Sendable {
       deadline = timer(after: resource) { [weak self] in
         self?.finish(
           .failure(
-            CKError(.networkFailure, "the operation was not done within \(resource) seconds")))
+            CKError(.networkFailure, "the operation did not end within \(resource) seconds")))
       }
     }
     attempt()

@@ -41,7 +41,7 @@ extension TransportRequest {
 extension TransportFailure {
   /// Makes the failure of a request whose target is no valid URL.
   package init(noURLOf request: TransportRequest) {
-    self.init(.unreachable, "no URL can be made of \(request.target)")
+    self.init(.unreachable, "the server's URL and \(request.target) do not form a valid URL")
   }
 
   /// Returns the host of a URL with its port, for error messages.

@@ -18,7 +18,8 @@ extension URLSessionTransport {
     case .upload(let file):
       guard FileManager.default.isReadableFile(atPath: file.path) else {
         completion(
-          .failure(TransportFailure(.unreadableFile, "\(file.path) is no file that can be read")))
+          .failure(
+            TransportFailure(.unreadableFile, "\(file.path) is not a file that can be read")))
         return {}
       }
       request.httpMethod = "POST"

@@ -135,7 +135,7 @@ final class WebServicesClient: Sendable {
       try stored?.keep(changed)
     } catch {
       PetrelConfiguration.warn(
-        "the web auth token cannot be kept, so that the user is signed out at the next launch: "
+        "the web auth token cannot be saved, and the user will be signed out at the next launch: "
           + error.localizedDescription)
     }
   }

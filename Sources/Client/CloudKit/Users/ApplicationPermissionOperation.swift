@@ -23,7 +23,7 @@ final class ApplicationPermissionOperation: CKOperation, @unchecked Sendable {
     guard permissions == .userDiscoverability else {
       throw CKError(
         .invalidArguments,
-        "application permission \(permissions.rawValue) is not known; only userDiscoverability is")
+        "application permission \(permissions.rawValue) is unknown; use userDiscoverability")
     }
     return ServiceCall(operation: "users/permissions", scope: .public)
   }

@@ -110,7 +110,7 @@ struct HTTPTransportTests {
     #expect(error.code == .networkFailure)
     #expect(
       error.localizedDescription.hasSuffix(
-        " does not answer in TLS; is its address http: and not https:?"))
+        " did not answer with TLS; does its URL begin with http: instead of https:?"))
   }
 
   @Test("No answer in time: networkFailure", arguments: HTTPTransport.allCases)

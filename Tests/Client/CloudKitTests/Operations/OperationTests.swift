@@ -301,10 +301,10 @@ struct OperationTests {
     operation.runToEnd()
     #expect(
       errors.current.first??.localizedDescription
-        == "the server answered for 0 items, 1 were asked")
+        == "the server's answer has 0 items, but the request has 1")
   }
 
-  @Test("The base class does nothing by itself")
+  @Test("The base class has no work of its own")
   func abstract() {
     let container = CKContainer.scripted(Self.found)
     let operation = CKOperation()

@@ -56,7 +56,7 @@ final class AssetDownload: @unchecked Sendable {
       return try proceed()
     }
     guard let text = asset.storedAsset?.downloadURL, let url = URL(string: text) else {
-      return try fail(record, "its download URL is no URL")
+      return try fail(record, "its download URL is not a valid URL")
     }
     let target = try StagedFile.newURL()
     let transfer = ServiceCall.Transfer(direction: .download(to: target), url: url) {

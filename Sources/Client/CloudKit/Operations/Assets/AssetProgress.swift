@@ -13,7 +13,7 @@ struct AssetProgress {
   /// The bytes of the files that are transferred completely.
   private var settled: Int64 = 0
   /// The fraction that was returned last.
-  private var told = 0.0
+  private var reported = 0.0
 
   init(total: Int64) {
     self.total = total
@@ -26,10 +26,12 @@ struct AssetProgress {
   mutating func moved(_ count: Int64) -> Double? {
     guard total > 0 else { return nil }
     let fraction = min(Self.most, Double(settled + count) / Double(total))
-    guard fraction >= told + Self.step || (fraction == Self.most && told < fraction) else {
+    guard
+      fraction >= reported + Self.step || (fraction == Self.most && reported < fraction)
+    else {
       return nil
     }
-    told = fraction
+    reported = fraction
     return fraction
   }
 

@@ -141,7 +141,8 @@ final class AssetUpload: @unchecked Sendable {
     guard response.tokens.count == turns.count else {
       throw CKError(
         .internalError,
-        "the server gave \(response.tokens.count) upload URLs, \(turns.count) were asked for")
+        "the server's answer has \(response.tokens.count) upload URLs, but the request asked for "
+          + "\(turns.count)")
     }
     return zip(turns, response.tokens).map { turn, token in
       var turn = turn
@@ -156,7 +157,8 @@ final class AssetUpload: @unchecked Sendable {
   /// it.
   private func upload(_ turn: Turn) throws(CKError) -> ServiceCall? {
     guard let url = turn.url else {
-      throw CKError(.internalError, "the server gave an upload URL that is no URL")
+      throw CKError(
+        .internalError, "the server's upload URL for \(turn.file.name) is not a valid URL")
     }
     if let error = turn.file.change {
       fail(turn, error)
@@ -207,7 +209,7 @@ final class AssetUpload: @unchecked Sendable {
   private func keep(_ asset: Asset, for turn: Turn) throws(CKError) {
     guard asset.size == turn.file.stamp.size else {
       throw CKError(
-        .assetFileModified, "\(turn.file.name) had another size while it was uploaded")
+        .assetFileModified, "the size of \(turn.file.name) changed during the upload")
     }
     var save = saves[turn.save]
     save.uploaded[asset.fileChecksum] = turn.file.asset
@@ -256,7 +258,7 @@ extension AssetUpload.Save {
           throw CKError(
             .assetFileNotFound,
             "the file of the asset in field '\(key)' of record "
-              + "'\(record.recordID.recordName)' is not there: "
+              + "'\(record.recordID.recordName)' does not exist: "
               + (asset.fileURL?.path ?? "it was not downloaded"))
         }
         files.append(
@@ -285,10 +287,10 @@ extension AssetUpload.File {
   /// is unchanged. It is `assetFileNotFound` or `assetFileModified`.
   fileprivate var change: CKError? {
     guard let now = FileStamp(url) else {
-      return CKError(.assetFileNotFound, "\(name) is not there any more")
+      return CKError(.assetFileNotFound, "\(name) no longer exists")
     }
     guard now == stamp else {
-      return CKError(.assetFileModified, "\(name) changed while it was being saved")
+      return CKError(.assetFileModified, "\(name) changed during the upload")
     }
     return nil
   }

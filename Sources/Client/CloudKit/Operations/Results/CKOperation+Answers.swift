@@ -23,7 +23,7 @@ extension CKOperation {
     guard items.count == answers.count else {
       throw CKError(
         .internalError,
-        "the server answered for \(answers.count) items, \(items.count) were asked")
+        "the server's answer has \(answers.count) items, but the request has \(items.count)")
     }
     return Array(zip(items, answers))
   }

@@ -59,7 +59,9 @@ extension RecordValue {
     for element in list {
       let value = try RecordValue(element, field: field, asset: asset)
       guard !value.type.isList else {
-        throw CKError(.invalidArguments, "the list in the field '\(field)' holds a list")
+        throw CKError(
+          .invalidArguments,
+          "the list in the field '\(field)' contains another list, which CloudKit does not support")
       }
       values.append(value)
     }

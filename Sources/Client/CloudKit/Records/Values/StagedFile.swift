@@ -37,7 +37,7 @@ final class StagedFile: Sendable {
       try PrivateFile.makeFolder(folder.path)
     } catch {
       return .failure(
-        CKError(.internalError, "the folder \(folder.path) for assets cannot be made: \(error)"))
+        CKError(.internalError, "the folder \(folder.path) for assets cannot be created: \(error)"))
     }
     atexit {
       if case .success(let folder) = StagedFile.folder {
