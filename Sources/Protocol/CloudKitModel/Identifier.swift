@@ -21,7 +21,7 @@ public enum Identifier {
     guard name.utf8.first != UInt8(ascii: "_") else {
       throw ModelError(
         .invalidName, field: role,
-        "\(role) '\(name)' begins with '_', which is kept for system names")
+        "\(role) '\(name)' begins with '_', which is reserved for system names")
     }
   }
 

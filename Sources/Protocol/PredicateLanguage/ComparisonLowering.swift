@@ -62,7 +62,7 @@ struct ComparisonLowering {
     case (.value, .field(let key)), (.list, .field(let key)):
       return try flippedFilters(key, negated: negated)
     default:
-      throw PredicateRefusal("the comparison names no field")
+      throw PredicateRefusal("the comparison has no field on either side")
     }
   }
 
@@ -74,7 +74,8 @@ struct ComparisonLowering {
   ) throws(PredicateRefusal) -> Filter {
     guard comparison == .lessThan || comparison == .lessThanOrEqual, modifier == nil, !negated
     else {
-      throw PredicateRefusal("a distance can only be asked to be less than a radius")
+      throw PredicateRefusal(
+        "a distance can only be compared with a radius by < or <=, without NOT, ANY, ALL or NONE")
     }
     switch radius {
     case .int64(let metres): return Filter(key, .near, .location(place), distance: Double(metres))
@@ -117,7 +118,7 @@ struct ComparisonLowering {
     _ key: FieldKey, negated: Bool
   ) throws(PredicateRefusal) -> [Filter] {
     guard modifier == nil, let flipped = Self.flipped(comparison) else {
-      throw PredicateRefusal("the field must stand on the left side")
+      throw PredicateRefusal("the field must be on the left side")
     }
     return try FieldComparison(
       key: key, comparison: flipped, operand: left, options: options

@@ -54,7 +54,7 @@ package struct PredicateLowering {
       throw refusal("OR is not supported; make one query or subscription for each side", node)
     case .block:
       throw PredicateSearchError(
-        "predicates made of a block are not supported; use NSPredicate(format:)")
+        "a predicate with a block is not supported; use NSPredicate(format:)")
     case .comparison(let comparison):
       do {
         let filters = try ComparisonLowering(comparison, now: now).filters(negated: negated)

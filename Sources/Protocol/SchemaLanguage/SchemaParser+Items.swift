@@ -16,7 +16,7 @@ extension SchemaParser {
     let token = current
     let name = try takeName(as: "a field or GRANT")
     guard seen.insert(name).inserted else {
-      throw token.error("field '\(name)' was defined before in this record type")
+      throw token.error("field '\(name)' is already defined in this record type")
     }
     if name.hasPrefix("_") {
       try parseSystemField(named: name, at: token, into: &type)
@@ -41,7 +41,7 @@ extension SchemaParser {
   ) throws(SchemaSyntaxError) {
     guard let system = SystemField(schemaName: name) else {
       let known = SystemField.inSchema.map(\.schemaName).joined(separator: ", ")
-      throw token.error("there is no system field '\(name)'; there are \(known)")
+      throw token.error("unknown system field '\(name)'; the system fields are \(known)")
     }
     let typeToken = current
     var field = try parseFieldType(of: name)
@@ -132,7 +132,7 @@ extension SchemaParser {
         throw current.error("field '\(name)' of type \(field.typeText) cannot be \(option.name)")
       }
       guard indexes.isDisjoint(with: option.indexes) else {
-        throw current.error("field '\(name)' is \(option.name) already")
+        throw current.error("field '\(name)' is already \(option.name)")
       }
       indexes.insert(option.indexes)
       take()
@@ -163,7 +163,7 @@ extension SchemaParser {
     if role.hasPrefix("_") {
       guard RecordGrants.SystemRole.all.contains(role) else {
         throw token.error(
-          "there is no system role '\(role)'; there are "
+          "unknown system role '\(role)'; the system roles are "
             + RecordGrants.SystemRole.all.sorted().joined(separator: ", "))
       }
     } else {

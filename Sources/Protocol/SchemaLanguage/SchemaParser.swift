@@ -55,7 +55,7 @@ struct SchemaParser {
     let token = current
     let name = try takeName(as: "the name of a role")
     guard !name.hasPrefix("_") else {
-      throw token.error("role '\(name)' begins with '_', which is kept for system roles")
+      throw token.error("role '\(name)' begins with '_', which is reserved for system roles")
     }
     guard !name.isEmpty, name.utf8.count <= ServiceLimits.nameLength,
       name.unicodeScalars.allSatisfy({ $0.value >= 0x20 && $0.value != 0x7F })
@@ -64,7 +64,7 @@ struct SchemaParser {
         "the name of a role has 1 to \(ServiceLimits.nameLength) bytes without control characters")
     }
     guard schema.roles.insert(name).inserted else {
-      throw token.error("role '\(name)' was created before")
+      throw token.error("role '\(name)' is already created")
     }
     try expect(";", after: "the role")
   }
@@ -84,7 +84,7 @@ struct SchemaParser {
       throw token.error("record type 'cloudkit.share' belongs to the system; leave it out")
     }
     guard schema.recordTypes[name] == nil else {
-      throw token.error("record type '\(name)' was defined before")
+      throw token.error("record type '\(name)' is already defined")
     }
     var type = ContainerSchema.RecordType(grants: RecordGrants())
     try expect("(", after: "the record type's name")
@@ -156,7 +156,7 @@ struct SchemaParser {
     case .word(let word):
       guard !SchemaName.needsQuotes(word) else {
         throw token.error(
-          "expected \(role), found '\(word)'; as a name it stands in quotes: \"\(word)\"")
+          "expected \(role), found '\(word)'; write the name in quotes: \"\(word)\"")
       }
       take()
       return word

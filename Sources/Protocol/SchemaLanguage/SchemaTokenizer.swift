@@ -49,7 +49,7 @@ struct SchemaTokenizer {
       }
       token.kind = .word(String(word))
     default:
-      throw token.error("'\(scalar)' does not belong here")
+      throw token.error("unexpected character '\(scalar)'")
     }
     return token
   }

@@ -59,7 +59,7 @@ extension LimitsResponse: Message {
     return .object([
       "limits": JSONSchema.map(limit).with([
         "description":
-          "Each limit by its name. What the answer leaves out has no limit, or no client can keep to it.",
+          "Each limit by its name. Limits that are not set, or that a client cannot obey, are left out.",
         "required": ["operationsPerRequest", "recordsPerPage", "recordSize", "requestBodySize"],
       ])
     ])

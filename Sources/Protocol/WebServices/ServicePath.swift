@@ -52,7 +52,7 @@ public struct ServicePath: Sendable, Hashable, CustomStringConvertible {
           + "/database/1/{container}/{environment}/{database}/{operation}")
     }
     guard version == Self.version else {
-      throw ServiceError(.badRequest, "protocol version '\(version)' is not spoken here; use 1")
+      throw ServiceError(.badRequest, "protocol version '\(version)' is not supported; use 1")
     }
     guard let environment = ContainerEnvironment(rawValue: String(environmentName)) else {
       throw ServiceError(

@@ -159,11 +159,11 @@ struct PredicateLoweringTests {
       ),
       (
         "NOT distanceToLocation:fromLocation:(p, %@) < 5", [place],
-        "a distance can only be asked to be less than a radius"
+        "a distance can only be compared with a radius by < or <="
       ),
       (
         "distanceToLocation:fromLocation:(p, %@) > 5", [place],
-        "a distance can only be asked to be less than a radius"
+        "a distance can only be compared with a radius by < or <="
       ),
       (
         "distanceToLocation:fromLocation:(p, %@) < 'x'", [place],
@@ -183,7 +183,7 @@ struct PredicateLoweringTests {
       ("a.@count == 1", [], "the key path 'a.@count' is not supported"),
       ("_a == 1", [], "field name '_a' must begin with a letter"),
       ("a == b", [], "a comparison of two fields is not supported"),
-      ("1 == 1", [], "the comparison names no field"),
+      ("1 == 1", [], "the comparison has no field on either side"),
       ("ALL a == 1", [], "ALL is not supported"),
       ("ANY a > 1", [], "ANY works only with =="),
       ("a LIKE 'x'", [], "LIKE is not supported"),
@@ -202,7 +202,7 @@ struct PredicateLoweringTests {
       ("a IN {b}", [], "a list may hold only values"),
       ("a IN {1, 'x'}", [], "the list in the field 'a' mixes types: INT64, STRING"),
       ("a BETWEEN {1}", [], "BETWEEN needs a list of two values"),
-      ("'x' BEGINSWITH a", [], "the field must stand on the left side"),
+      ("'x' BEGINSWITH a", [], "the field must be on the left side"),
       ("a BEGINSWITH 5", [], "BEGINS_WITH on 'a' needs a string"),
       ("a < {1, 2}", [], "LESS_THAN on 'a' needs a string, a number or a timestamp"),
       ("self == 'x'", [], "a record can only be searched for words"),
@@ -251,10 +251,10 @@ struct PredicateLoweringTests {
       try NSCompoundPredicate(andPredicateWithSubpredicates: []).filters(now: now) == [])
     for (predicate, reason) in [
       (NSCompoundPredicate(orPredicateWithSubpredicates: [a, b]), "OR is not supported"),
-      (NSPredicate(block: { _, _ in true }), "made of a block are not supported"),
+      (NSPredicate(block: { _, _ in true }), "a predicate with a block is not supported"),
       (
         NSCompoundPredicate(andPredicateWithSubpredicates: [NSPredicate(block: { _, _ in true })]),
-        "made of a block are not supported"
+        "a predicate with a block is not supported"
       ),
     ] {
       let error = #expect(throws: CKError.self) { try predicate.filters(now: now) }

@@ -58,7 +58,7 @@ struct FilterValidationTests {
     #expect(![nil, -1, .nan, .infinity].contains { near($0) })
     #expect(
       reason(Filter(.field("f"), .equals, .int64(1), distance: 5))
-        == "EQUALS on 'f' takes no distance")
+        == "EQUALS on 'f' must not have a distance")
   }
 
   @Test("Field names and values must be well formed, and errors name them")
@@ -67,7 +67,7 @@ struct FilterValidationTests {
     #expect(reason(Filter(.field("f"), .equals, .place(91, 0)))?.contains("latitude 91.0") == true)
     #expect(
       reason(Filter(.field("f"), .isIn, .list(of: .string, [.int64(1)])))
-        == "element 0 of list 'f' is INT64, the list holds STRING")
+        == "element 0 of list 'f' is INT64, but the elements must be STRING")
     #expect(
       reason(Filter(.field("f"), .lessThan, .place(0, 0)))
         == "LESS_THAN on 'f' needs a string, a number or a timestamp, not LOCATION")
@@ -192,7 +192,7 @@ struct FilterValidationTests {
   func unnamable() {
     let marks = "e" + String(repeating: "\u{301}\u{323}", count: 16)
     let fault =
-      "'recordName' cannot look for more than 30 combining marks in a row, which no name has"
+      "'recordName' cannot search for more than 30 combining marks in a row, because no name has them"
     for (comparator, value) in [
       (.equals, .string(marks)), (.isIn, .list(of: .string, [.string("a"), .string(marks)])),
       (.equals, .target(marks)),

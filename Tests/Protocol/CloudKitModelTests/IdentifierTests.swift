@@ -47,7 +47,7 @@ struct IdentifierTests {
   func reasons() {
     #expect(
       rejects { try Identifier.validate("_a", as: "zoneName") }?.reason
-        == "zoneName '_a' begins with '_', which is kept for system names")
+        == "zoneName '_a' begins with '_', which is reserved for system names")
     #expect(
       rejects { try Identifier.validate(longest + "xy", as: "recordName") }?.description
         == "recordName has 257 characters; the limit is 255")

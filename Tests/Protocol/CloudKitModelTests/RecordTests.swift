@@ -66,6 +66,6 @@ struct RecordTests {
     let list = RecordValue.list(of: .int64, [.int64(1), .double(1)])
     let error = #expect(throws: ModelError.self) { try list.validate(field: "f") }
     #expect(error?.code == .wrongType)
-    #expect(error?.reason == "element 1 of list 'f' is DOUBLE, the list holds INT64")
+    #expect(error?.reason == "element 1 of list 'f' is DOUBLE, but the elements must be INT64")
   }
 }

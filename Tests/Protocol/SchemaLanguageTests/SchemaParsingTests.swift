@@ -116,23 +116,29 @@ struct SchemaParsingTests {
       ("DEFINE SCHEMA RECORD TYPE A (x ENCRYPTED ASSET);", 1, 42, "cannot be ENCRYPTED"),
       ("DEFINE SCHEMA RECORD TYPE A (x ENCRYPTED NUMBER);", 1, 42, "expected the type"),
       ("DEFINE SCHEMA RECORD TYPE A (x NUMBER PREFERRED AS STRING);", 1, 52, "INT64 or DOUBLE"),
-      ("DEFINE SCHEMA RECORD TYPE A (x STRING, x INT64);", 1, 40, "field 'x' was defined before"),
-      ("DEFINE SCHEMA RECORD TYPE A (); RECORD TYPE A ();", 1, 45, "'A' was defined before"),
-      ("DEFINE SCHEMA CREATE ROLE A; CREATE ROLE A;", 1, 42, "role 'A' was created before"),
-      ("DEFINE SCHEMA CREATE ROLE \"_x\";", 1, 27, "kept for system roles"),
-      ("DEFINE SCHEMA RECORD TYPE A (queryable STRING);", 1, 30, "stands in quotes: \"queryable\""),
-      ("DEFINE SCHEMA RECORD TYPE A (___etag STRING);", 1, 30, "stands in quotes: \"___etag\""),
+      ("DEFINE SCHEMA RECORD TYPE A (x STRING, x INT64);", 1, 40, "field 'x' is already defined"),
+      ("DEFINE SCHEMA RECORD TYPE A (); RECORD TYPE A ();", 1, 45, "'A' is already defined"),
+      ("DEFINE SCHEMA CREATE ROLE A; CREATE ROLE A;", 1, 42, "role 'A' is already created"),
+      ("DEFINE SCHEMA CREATE ROLE \"_x\";", 1, 27, "reserved for system roles"),
+      (
+        "DEFINE SCHEMA RECORD TYPE A (queryable STRING);", 1, 30,
+        "write the name in quotes: \"queryable\""
+      ),
+      (
+        "DEFINE SCHEMA RECORD TYPE A (___etag STRING);", 1, 30,
+        "write the name in quotes: \"___etag\""
+      ),
       ("DEFINE SCHEMA RECORD TYPE A (\"___etag\" INT64);", 1, 40, "is of type STRING"),
-      ("DEFINE SCHEMA RECORD TYPE A (\"___size\" INT64);", 1, 30, "no system field '___size'"),
+      ("DEFINE SCHEMA RECORD TYPE A (\"___size\" INT64);", 1, 30, "unknown system field '___size'"),
       ("DEFINE SCHEMA RECORD TYPE A (\"x y\" INT64);", 1, 30, "must begin with a letter"),
       ("DEFINE SCHEMA RECORD TYPE \"cloudkit.share\" ();", 1, 27, "belongs to the system"),
       ("DEFINE SCHEMA RECORD TYPE A (GRANT ALL TO \"_world\");", 1, 36, "expected READ, CREATE"),
       ("DEFINE SCHEMA RECORD TYPE A (GRANT READ FOR B);", 1, 41, "expected TO, found 'FOR'"),
       ("DEFINE SCHEMA RECORD TYPE A (GRANT READ TO B);", 1, 44, "role 'B' is not created"),
-      ("DEFINE SCHEMA RECORD TYPE A (GRANT READ TO \"_b\");", 1, 44, "no system role '_b'"),
+      ("DEFINE SCHEMA RECORD TYPE A (GRANT READ TO \"_b\");", 1, 44, "unknown system role '_b'"),
       ("DEFINE SCHEMA\n/* open", 2, 1, "no closing '*/'"),
       ("DEFINE SCHEMA\nCREATE ROLE \"open\n\";", 2, 13, "no closing '\"'"),
-      ("DEFINE SCHEMA # x", 1, 15, "'#' does not belong here"),
+      ("DEFINE SCHEMA # x", 1, 15, "unexpected character '#'"),
     ])
   func mistakes(text: String, line: Int, column: Int, reason: String) throws {
     let error = try #require(throws: SchemaSyntaxError.self) {

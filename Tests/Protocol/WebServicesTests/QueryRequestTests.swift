@@ -83,7 +83,7 @@ struct QueryRequestTests {
       ),
       (
         #"{"comparator":"EQUALS","fieldName":"a","fieldValue":{"value":1},"distance":1}"#,
-        ": EQUALS on 'a' takes no distance"
+        ": EQUALS on 'a' must not have a distance"
       ),
     ])
   func filters(json: String, expected: String) {

@@ -55,7 +55,7 @@ struct RecordRequestTests {
       ),
       (
         #"{"operationType":"create","record":{"recordName":"_r"}}"#,
-        ".record: recordName '_r' begins with '_', which is kept for system names"
+        ".record: recordName '_r' begins with '_', which is reserved for system names"
       ),
       (
         #"{"operationType":"create","record":{"recordName":"é"}}"#,

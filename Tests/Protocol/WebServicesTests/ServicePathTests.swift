@@ -60,7 +60,7 @@ struct ServicePathTests {
       ),
       (
         "/database/2/iCloud.x/production/public/records/query", .badRequest,
-        "protocol version '2' is not spoken here; use 1"
+        "protocol version '2' is not supported; use 1"
       ),
       (
         "/database/1/com.x/production/public/records/query", .badRequest,

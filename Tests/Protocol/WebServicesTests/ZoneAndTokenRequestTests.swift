@@ -26,7 +26,7 @@ struct ZoneRequestTests {
       ),
       (
         #"{"operationType":"create","zone":{"zoneID":{"zoneName":"_A"}}}"#,
-        ": zoneName '_A' begins with '_', which is kept for system names"
+        ": zoneName '_A' begins with '_', which is reserved for system names"
       ),
     ])
   func broken(json: String, expected: String) {

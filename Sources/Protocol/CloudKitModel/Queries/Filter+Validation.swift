@@ -19,10 +19,11 @@ extension Filter {
     try value.validate(field: key.description)
     if case .system = key {
       guard value.isEveryText({ !$0.utf8.contains(0) }) else {
-        throw broken("cannot look for the character U+0000, which no name has")
+        throw broken("cannot search for the character U+0000, because no name has it")
       }
       guard value.isEveryText(\.isStreamSafe) else {
-        throw broken("cannot look for more than 30 combining marks in a row, which no name has")
+        throw broken(
+          "cannot search for more than 30 combining marks in a row, because no name has them")
       }
     }
     if case .list(_, let values) = value, values.count > ServiceLimits.valuesPerFilter {
@@ -92,7 +93,7 @@ extension Filter {
         throw broken("needs a distance in metres that is not negative")
       }
     } else if distance != nil {
-      throw broken("takes no distance")
+      throw broken("must not have a distance")
     }
   }
 
@@ -136,11 +137,11 @@ extension Filter {
 extension RecordValue {
   /// Returns whether a condition holds for each string in the value and for each record name in its
   /// references.
-  fileprivate func isEveryText(_ isAsTold: (String) -> Bool) -> Bool {
+  fileprivate func isEveryText(_ condition: (String) -> Bool) -> Bool {
     switch self {
-    case .string(let text): isAsTold(text)
-    case .reference(let reference): isAsTold(reference.recordName)
-    case .list(_, let values): values.allSatisfy { $0.isEveryText(isAsTold) }
+    case .string(let text): condition(text)
+    case .reference(let reference): condition(reference.recordName)
+    case .list(_, let values): values.allSatisfy { $0.isEveryText(condition) }
     case .int64, .double, .timestamp, .bytes, .location, .asset: true
     }
   }

@@ -53,7 +53,7 @@ public enum RecordValue: Sendable {
         guard value.type == FieldType(element) else {
           throw ModelError(
             .wrongType, field: field,
-            "element \(index) of list '\(field)' is \(value.type), the list holds \(element.rawValue)"
+            "element \(index) of list '\(field)' is \(value.type), but the elements must be \(element.rawValue)"
           )
         }
         try value.validate(field: field)

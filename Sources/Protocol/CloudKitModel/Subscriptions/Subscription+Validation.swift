@@ -26,7 +26,7 @@ extension Subscription {
       guard !options.isDisjoint(with: .events) else {
         throw ModelError(
           .invalidSubscription, field: "firesOn",
-          "subscription '\(subscriptionID)' fires on no event; name create, update or delete")
+          "subscription '\(subscriptionID)' fires on no event; choose create, update or delete")
       }
       try zoneID?.validate()
       try query.validate()
@@ -39,7 +39,7 @@ extension Subscription {
         throw ModelError(
           .invalidSubscription, field: "zoneID",
           "the default zone has no change feed, so a record-zone subscription cannot watch it; "
-            + "name a custom zone or use a query subscription")
+            + "use a custom zone or a query subscription")
       }
       if let recordType { try Identifier.validateRecordType(recordType) }
       try refuseDesiredKeys(of: "a record-zone subscription")

@@ -26,7 +26,7 @@ extension PredicateParser {
     }
     guard let result else {
       throw failure(
-        "the argument for '%\(letter)' is of type \(argument.typeName), which does not fit")
+        "the argument for '%\(letter)' is of type \(argument.typeName), which does not match")
     }
     advance()
     return result

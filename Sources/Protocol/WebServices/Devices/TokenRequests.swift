@@ -44,12 +44,16 @@ extension TokenRequest: Message, MessageObject {
   ) throws(Coder.Failure) {
     try coder.optional(
       "apnsEnvironment", &apnsEnvironment,
-      "Needed by tokens/create. For a device's own token by default the container's environment.")
+      "Required by tokens/create. For a device's own token, the default is the container's environment."
+    )
     try coder.optional(
       "apnsToken", &apnsToken,
-      "Needed by tokens/register. A device's own has 16 to 256 bytes, in hexadecimal digits or base64."
-    )
-    try coder.optional("clientId", &clientID, "The device; by default that of the query.")
+      """
+      Required by tokens/register. A device's own token has 16 to 256 bytes, in hexadecimal digits or \
+      base64.
+      """)
+    try coder.optional(
+      "clientId", &clientID, "The ID of the device. The default is `clientId` of the query.")
   }
 }
 
@@ -85,8 +89,8 @@ extension TokenResponse: Message, MessageObject {
     _ coder: inout Coder
   ) throws(Coder.Failure) {
     try coder.required("apnsEnvironment", &apnsEnvironment)
-    try coder.required("apnsToken", &apnsToken, "A device's own is in hexadecimal digits.")
+    try coder.required("apnsToken", &apnsToken, "A device's own token is in hexadecimal digits.")
     try coder.optional(
-      "webcourierURL", &webcourierURL, "Where to poll; a device's own token has none.")
+      "webcourierURL", &webcourierURL, "The URL to poll. Missing for a device's own token.")
   }
 }

@@ -53,8 +53,9 @@ extension WebPushRegistration: Message, MessageObject {
     _ coder: inout Coder
   ) throws(Coder.Failure) {
     try coder.required(
-      "subscription", &subscription, "What the browser's `PushSubscription.toJSON()` gives.")
-    try coder.optional("clientId", &clientID, "The device; by default that of the query.")
+      "subscription", &subscription, "The result of the browser's `PushSubscription.toJSON()`.")
+    try coder.optional(
+      "clientId", &clientID, "The ID of the device. The default is `clientId` of the query.")
   }
 }
 

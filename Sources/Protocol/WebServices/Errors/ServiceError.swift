@@ -176,21 +176,23 @@ extension ServiceError {
   /// may be missing.
   static var members: [String: JSONSchema] {
     [
-      "uuid": JSONSchema.text.described("The name of the error in the server's log."),
+      "uuid": JSONSchema.text.described("The ID of the error in the server's log."),
       "serverErrorCode": .word(ServerErrorCode.documented.map(\.rawValue)),
       "reasonCode?": JSONSchema.word(ServerErrorCode.additions.map(\.rawValue)).described(
         """
-        Petrel's own, where Apple's codes say too little. The server sends all but ZONE_BUSY, which \
-        `TestCloud` sends when a test asks for it.
+        Petrel's own: a more precise code than Apple's. The server never sends ZONE_BUSY; only `TestCloud` \
+        sends it, if a test asks for it.
         """),
       "reason": .text,
       "retryAfter?": JSONSchema.number.with([
-        "minimum": 0, "description": "Seconds after which to try again. Absent means not to.",
+        "minimum": 0,
+        "description": "Seconds to wait before a retry. If it is missing, do not retry.",
       ]),
-      "redirectURL?": JSONSchema.text.described("Where to sign in, with AUTHENTICATION_REQUIRED."),
+      "redirectURL?": JSONSchema.text.described(
+        "The URL to sign in at. Only with AUTHENTICATION_REQUIRED."),
       "limit?": JSONSchema.integer.described("Petrel's own: the limit that the request exceeds."),
       "serverRecord?": Record.schema(in: .answers).described(
-        "Petrel's own: the record as it is, with CONFLICT and EXISTS, where the caller may read it."
+        "Petrel's own: the server's record. Only with CONFLICT and EXISTS, if the caller may read it."
       ),
     ]
   }
@@ -199,7 +201,7 @@ extension ServiceError {
   package static var schema: JSONSchema {
     var members = members
     members["singleFile?"] = JSONSchema(["type": "object"]).described(
-      "Petrel's own: the same members once more, where an upload failed or may have failed.")
+      "Petrel's own: the same members again, if an upload failed or may have failed.")
     return JSONSchema.object(members).named("Error")
   }
 

@@ -21,7 +21,7 @@ package protocol MessageCoder: ~Copyable {
   ///   - part: The value; nil is not written.
   ///   - note: The description and the limits of the member. Only the describer evaluates it.
   mutating func member<Part: MessagePart>(
-    _ name: String, or others: [String], _ part: inout Part?, _ presence: MemberPresence,
+    _ name: String, or others: [String], _ part: inout Part?, _ rule: MemberRule,
     _ note: @autoclosure () -> MemberNote
   ) throws(Failure)
 
@@ -50,7 +50,7 @@ package protocol MessageCoder: ~Copyable {
 }
 
 /// The rule whether a message has a member.
-package enum MemberPresence {
+package enum MemberRule {
   /// Each message has the member.
   case required
   /// The member may be missing.
@@ -178,7 +178,9 @@ extension MessageCoder where Self: ~Copyable {
   ///
   /// - Parameter name: The name of the member, where it is not `syncToken`.
   mutating func syncToken(_ token: inout String?, as name: String = "syncToken") throws(Failure) {
-    try optional(name, &token, "The token of an earlier answer; absent at the beginning.")
+    try optional(
+      name, &token,
+      "The token from an earlier answer. If it is missing, the answer starts at the beginning.")
   }
 
   /// Codes the largest number of items in the answer. 0 leaves the number to the server; a negative
@@ -187,7 +189,7 @@ extension MessageCoder where Self: ~Copyable {
     try optional(
       "resultsLimit", &limit, default: 0,
       MemberNote(
-        "Items in the answer at most. 0 stands for \(ServiceLimits.recordsPerPage), and so does more.",
+        "The largest number of items in the answer. 0 and larger numbers mean \(ServiceLimits.recordsPerPage).",
         ["minimum": 0]))
     let count = limit
     try check("resultsLimit") { () throws(ModelError) in
@@ -199,7 +201,8 @@ extension MessageCoder where Self: ~Copyable {
   mutating func desiredKeys(
     _ keys: inout Set<String>?, as name: String = "desiredKeys"
   ) throws(Failure) {
-    try optional(name, &keys, "The fields that the answer has. Absent and null mean all of them.")
+    try optional(
+      name, &keys, "The fields to return. If it is missing or null, the answer has all fields.")
   }
 
   /// Codes whether the answer has integers and doubles as strings.

@@ -15,14 +15,14 @@ struct MessageDecoder: MessageCoder {
   ///
   /// - Throws: `BAD_REQUEST` when a required member is missing, and when the value cannot be read.
   mutating func member<Part: MessagePart>(
-    _ name: String, or others: [String], _ part: inout Part?, _ presence: MemberPresence,
+    _ name: String, or others: [String], _ part: inout Part?, _ rule: MemberRule,
     _ note: @autoclosure () -> MemberNote
   ) throws(ServiceError) {
     var found = try reader.optional(name)
     for other in others where found == nil { found = try reader.optional(other) }
     if let found {
       part = try Part(found)
-    } else if presence == .required {
+    } else if rule == .required {
       throw reader.mistake("'\(name)' is missing")
     }
   }

@@ -45,11 +45,11 @@ struct MessageDescriber: MessageCoder {
   /// Adds the schema of a member. A member that is always written is required in answers and
   /// optional in requests.
   mutating func member<Part: MessagePart>(
-    _ name: String, or others: [String], _ part: inout Part?, _ presence: MemberPresence,
+    _ name: String, or others: [String], _ part: inout Part?, _ rule: MemberRule,
     _ note: @autoclosure () -> MemberNote
   ) {
     let isRequired =
-      switch presence {
+      switch rule {
       case .required: true
       case .written: scope.direction == .answers
       case .optional: false

@@ -12,7 +12,7 @@ struct MessageEncoder: MessageCoder, ~Copyable {
 
   /// Writes the member under its first name; nil is left out.
   mutating func member<Part: MessagePart>(
-    _ name: String, or others: [String], _ part: inout Part?, _ presence: MemberPresence,
+    _ name: String, or others: [String], _ part: inout Part?, _ rule: MemberRule,
     _ note: @autoclosure () -> MemberNote
   ) {
     guard let part else { return }

@@ -60,7 +60,7 @@ extension NotificationChangesResponse: Message, MessageObject {
   ) throws(Coder.Failure) {
     try coder.required(
       "notifications", &notifications, "Oldest first. An answer ends after 1 MiB of entries.")
-    try coder.required("syncToken", &syncToken, "Send it to go on from here.")
+    try coder.required("syncToken", &syncToken, "Send it to get the next notifications.")
     try coder.written("moreComing", &moreComing)
   }
 }

@@ -92,7 +92,7 @@ extension NotificationLogItem: MessagePart {
     JSONSchema(
       [
         "type": "object", "required": ["ck"],
-        "description": "The payload of a push, with the values of desired keys beside it.",
+        "description": "The payload of a push, and the values of the desired keys.",
         "properties": [
           "aps": ["type": "object"], "ck": ["type": "object", "required": ["ce", "cid", "nid"]],
           "fields": JSONSchema.map(RecordValue.schema(in: scope)).json, "read": ["const": true],

@@ -57,7 +57,7 @@ extension UploadAssetsRequest.Token: MessageObject {
   package mutating func code<Coder: MessageCoder & ~Copyable>(
     _ coder: inout Coder
   ) throws(Coder.Failure) {
-    try coder.optional("recordName", &recordName, "Absent, the server makes it.")
+    try coder.optional("recordName", &recordName, "If it is missing, the server creates one.")
     try coder.required("recordType", &recordType, .name)
     try coder.required("fieldName", &fieldName, .name)
     let token = self
@@ -146,7 +146,7 @@ extension UploadedAssetResponse: Message, MessageObject {
   package mutating func code<Coder: MessageCoder & ~Copyable>(
     _ coder: inout Coder
   ) throws(Coder.Failure) {
-    try coder.required("singleFile", &asset, "What to save as the field's value.")
+    try coder.required("singleFile", &asset, "The value to save in the field.")
   }
 }
 

@@ -52,7 +52,7 @@ extension Query: MessagePart {
             "filterBy?": .list(filters, count: 0...ServiceLimits.filtersPerQuery),
             "sortBy?": sortKeys,
           ], isOpen: true
-        ).described("A single filter or sort may stand without its list.")
+        ).described("`filterBy` and `sortBy` may be one object instead of a list.")
       case .answers:
         .object(["recordType": .text, "filterBy": .list(filters), "sortBy?": sortKeys])
       }
@@ -105,11 +105,12 @@ extension Filter {
   fileprivate static func schema(in scope: SchemaScope) -> JSONSchema {
     let members: [String: JSONSchema] = [
       "comparator": JSONSchema.word(Comparator.allCases.map(\.rawValue)).described(
-        "`LIST_NOT_` at the beginning is understood as `NOT_LIST_`."
+        "A name that begins with `LIST_NOT_` means the same as with `NOT_LIST_`."
       ).named("Comparator"),
       "fieldValue": RecordValue.filterSchema(in: scope),
       "distance?": JSONSchema.number.with([
-        "minimum": 0, "description": "Metres: needed for NEAR, and a mistake elsewhere.",
+        "minimum": 0,
+        "description": "Metres. Required for NEAR, and an error for the other comparators.",
       ]),
       "caseInsensitive?": JSONSchema.bool.described("Petrel's own."),
       "diacriticInsensitive?": JSONSchema.bool.described("Petrel's own."),
@@ -238,14 +239,14 @@ extension FieldKey {
     [
       "fieldName?": JSONSchema.text.described(
         """
-        Needed, unless there is a `systemFieldName`. Petrel's own: a search for tokens without either looks \
+        Required without a `systemFieldName`. Petrel's own: a search for tokens with neither of them looks \
         at all text fields.
         """),
       "systemFieldName?": JSONSchema.word(SystemField.allCases.map(\.rawValue)).described(
         """
         The names of the native client and of the schema language, such as `creationDate` and \
-        `___createTime`, are understood too. As `fieldName`, those of the schema language and \
-        \(systemNames.sorted().joined(separator: ", ")) are understood.
+        `___createTime`, are also accepted. `fieldName` accepts the names of the schema language and \
+        \(systemNames.sorted().joined(separator: ", ")).
         """
       ).named("SystemFieldName"),
     ]

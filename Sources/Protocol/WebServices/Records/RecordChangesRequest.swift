@@ -42,14 +42,15 @@ extension RecordChangesRequest: Message, MessageObject {
     try coder.written("zoneID", &zoneID)
     try coder.syncToken(&syncToken)
     try coder.resultsLimit(&resultsLimit)
-    try coder.optional("reverse", &isReversed, default: false, "Newest first.")
+    try coder.optional(
+      "reverse", &isReversed, default: false, "Whether the newest changes come first.")
     try coder.desiredKeys(&desiredKeys)
     try coder.optional("desiredRecordTypes", &desiredRecordTypes)
     var isWanted: Bool? = numbersAsStrings ? true : nil
     // Apple's reference has the singular `numberAsStrings` for this operation.
     try coder.member(
       "numbersAsStrings", or: ["numberAsStrings"], &isWanted, .optional,
-      "`numberAsStrings` is understood too.")
+      "`numberAsStrings` is also accepted.")
     numbersAsStrings = isWanted ?? numbersAsStrings
   }
 }
@@ -104,7 +105,7 @@ extension ZoneChangesRequest: Message {
       zone,
       .object(
         ["zones": .list(named, count: 0...ServiceLimits.operationsPerRequest)], isOpen: true),
-    ]).described("Members beside `zones` count for those zones that lack them.")
+    ]).described("Members beside `zones` are the defaults for zones without them.")
   }
 }
 

@@ -84,9 +84,10 @@ extension RecordChangesResponse: Message {
       "zoneID": ZoneID.schema(in: scope),
       "records": .list(
         .any(of: [Record.schema(in: scope), deleted]), count: 0...ServiceLimits.recordsPerPage),
-      "syncToken": JSONSchema.text.described("Send it to go on from here."), "moreComing": .bool,
+      "syncToken": JSONSchema.text.described("Send it to get the next changes."),
+      "moreComing": .bool,
       "clientChangeTokenData?": JSONSchema.text.described(
-        "Petrel's own: what the same device sent with its last changes of the zone."),
+        "Petrel's own: the data that the same device sent with its last changes of the zone."),
     ]).named("ZoneFeed")
   }
 }

@@ -81,14 +81,14 @@ extension RecordOperation {
           "maxLength": .int(Int64(ServiceLimits.nameLength)),
           "description":
             """
-          Absent on create, the server makes it. A record to be made has a name of 1 to 255 printable ASCII \
-          characters, of which the first is no `_`; a user's own record of type `Users` has the user's name.
+          If a create has none, the server chooses one. The name of a new record has 1 to 255 printable ASCII \
+          characters and does not begin with `_`. A user's own record of type `Users` has the user's name.
           """,
         ]),
         "recordType?": JSONSchema.text.with(MemberNote.name.keywords).described(
-          "Needed to make a record. The type of a record does not change."),
+          "Required for a new record. The type of a record cannot change."),
         "recordChangeTag?": JSONSchema.text.described(
-          "Needed by update, replace and delete; otherwise ignored."),
+          "Required by update, replace and delete. Other operations ignore it."),
         "zoneID?": ZoneID.schema(in: scope),
         "fields?": JSONSchema.map(RecordValue.schema(in: scope).orNull).with([
           "propertyNames": .object(MemberNote.name.keywords),

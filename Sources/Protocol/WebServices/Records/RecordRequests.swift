@@ -109,23 +109,23 @@ extension ModifyRecordsRequest: Message {
           """),
         "zoneID?": ZoneID.schema(in: scope),
         "atomic?": JSONSchema.bool.with([
-          "default": true, "description": "Counts in zones other than the default one.",
+          "default": true, "description": "Ignored in the default zone.",
         ]),
         "desiredKeys?": .desiredKeys, "numbersAsStrings?": .numbersAsStrings,
         "requestID?": JSONSchema.text.with([
           "minLength": 1, "maxLength": .int(Int64(ServiceLimits.nameLength)),
           "description": .string(
             """
-            Petrel's own: the name of the request, of at most \(ServiceLimits.nameLength) bytes. When the \
-            request comes again, the server carries out only what failed.
+            Petrel's own: the ID of the request, of at most \(ServiceLimits.nameLength) bytes. If the \
+            request arrives again, the server carries out only the operations that failed.
             """),
         ]),
         "clientChangeTokenData?": JSONSchema.text.with([
           "contentEncoding": "base64",
           "description": .string(
             """
-            Petrel's own: at most \(ServiceLimits.clientChangeTokenSize) bytes that the device's later \
-            fetches from the changed zones get.
+            Petrel's own: at most \(ServiceLimits.clientChangeTokenSize) bytes. The device gets them back \
+            with later changes of the changed zones.
             """),
         ]),
       ], isOpen: true)
@@ -137,12 +137,12 @@ extension JSONSchema {
   /// The schema of `desiredKeys`.
   static let desiredKeys = JSONSchema([
     "type": ["array", "null"], "items": ["type": "string"],
-    "description": "The fields that the answer has. Absent and null mean all of them.",
+    "description": "The fields to return. If it is missing or null, the answer has all fields.",
   ])
   /// The schema of `numbersAsStrings`.
   static let numbersAsStrings = JSONSchema([
     "type": "boolean", "default": false,
-    "description": "Whether integers and doubles of the answer are strings.",
+    "description": "Whether integers and doubles in the answer are strings.",
   ])
 }
 
@@ -283,11 +283,13 @@ extension QueryRecordsRequest: Message, MessageObject {
     try coder.optional("zoneID", &zoneID)
     try coder.optional(
       "zoneWide", &isZoneWide, default: false,
-      "All zones; ignored beside a zoneID. Without either the default zone is searched.")
+      "true searches all zones. Ignored with a zoneID. Without either, the default zone is searched."
+    )
     if zoneID == nil, !isZoneWide { zoneID = .default }
     try coder.resultsLimit(&resultsLimit)
     try coder.optional(
-      "continuationMarker", &continuationMarker, "Of the answer before, to the same query.")
+      "continuationMarker", &continuationMarker,
+      "The marker in the previous answer to the same query.")
     try coder.desiredKeys(&desiredKeys)
     try coder.numbersAsStrings(&numbersAsStrings)
   }
@@ -375,7 +377,7 @@ extension RecordsResponse: Message {
     JSONSchema.object([
       "records": [Result<Item, FailedItem>].schema(in: scope),
       "continuationMarker?": JSONSchema.text.described(
-        "Of records/query, when there is more: send the same query again with it."),
+        "Only from records/query, if there are more records. Send the same query again with it."),
     ]).named("RecordsResponse")
   }
 }

@@ -6,9 +6,9 @@ import JSONCoding
 extension RecordValue {
   /// The description of field values in requests.
   private static let description = """
-    Without `type` the value's own JSON decides: STRING, INT64 for a whole number or a boolean, DOUBLE, and \
-    LOCATION, REFERENCE or ASSETID by the members of an object. In a record an empty object counts as null; in a \
-    filter it is a mistake. UNKNOWN_LIST is for an empty list alone.
+    Without `type` the JSON value decides the type: STRING, INT64 for a whole number or a boolean, DOUBLE, and \
+    LOCATION, REFERENCE or ASSETID by the members of an object. In a record an empty object means null; in a \
+    filter it is an error. Only an empty list may have the type UNKNOWN_LIST.
     """
 
   /// The schema of `{ "value": …, "type": … }`.
@@ -29,7 +29,7 @@ extension RecordValue {
               "value": .any(of: [single, list] + structured),
               "type?": .word(FieldType.names + [unknownList]),
               "isEncrypted?": JSONSchema.bool.described(
-                "Marks the field; the server can read it all the same."),
+                "Marks the field as encrypted. The server can still read it."),
             ], isOpen: true),
         ]).described(description)
       case .answers:
@@ -56,8 +56,8 @@ extension RecordValue {
     case .requests:
       JSONSchema.all(of: [schema(in: scope)]).described(
         """
-        A list has at most \(ServiceLimits.valuesPerFilter) values, a text to be searched for at most \
-        \(ServiceLimits.wordsPerFilter) different words.
+        A list has at most \(ServiceLimits.valuesPerFilter) values. The text of a search for tokens has at \
+        most \(ServiceLimits.wordsPerFilter) different words.
         """)
     case .answers: .any(of: [schema(in: scope), .object(["value": .null])])
     }

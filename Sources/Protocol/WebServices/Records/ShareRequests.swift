@@ -140,7 +140,7 @@ extension SharesResponse.Share: MessageObject {
     try coder.required("containerIdentifier", &containerIdentifier)
     try coder.required("zoneID", &zoneID)
     try coder.optional("rootRecordName", &rootRecordName)
-    try coder.optional("rootRecord", &rootRecord, "Where it was asked for.")
+    try coder.optional("rootRecord", &rootRecord, "Only if the request asked for it.")
     try coder.required("share", &share)
     try coder.required("ownerIdentity", &ownerIdentity)
     try coder.required("participantPermission", &permission)

@@ -26,8 +26,8 @@ extension NotificationInfo: MessageObject {
     try coder.member(
       "additionalFields", or: ["desiredKeys"], &desiredKeys, .optional,
       """
-      At most \(ServiceLimits.desiredKeysPerSubscription) names of fields, for query subscriptions alone. \
-      `desiredKeys` is understood too.
+      At most \(ServiceLimits.desiredKeysPerSubscription) names of fields. Only for query subscriptions. \
+      `desiredKeys` is also accepted.
       """)
     try coder.written("shouldBadge", &shouldBadge)
     try coder.written("shouldSendContentAvailable", &shouldSendContentAvailable)

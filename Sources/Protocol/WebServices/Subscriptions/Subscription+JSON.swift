@@ -94,14 +94,14 @@ extension Subscription: MessagePart {
         "query?": Query.schema(in: scope), "zoneID?": ZoneID.schema(in: scope),
         "zoneWide?": JSONSchema.bool.described(
           """
-          Of a query subscription without a zoneID: whether it watches all zones. Otherwise it watches the \
-          default zone. true for a database subscription in an answer.
+          For a query subscription without a zoneID: true watches all zones, false watches the default zone. \
+          In an answer, true for a database subscription.
           """),
         "firesOn?": JSONSchema.list(.word(Options.wireNames.map { $0.1 })).described(
-          "Needed by a query subscription; others ignore it."),
+          "Required for query subscriptions; others ignore it."),
         "firesOnce?": JSONSchema.bool.described("For query subscriptions; others ignore it."),
         "recordType?": JSONSchema.text.described(
-          "Petrel's own: the only type for which a zone or database subscription fires."),
+          "Petrel's own: a zone or database subscription fires only for records of this type."),
         "notificationInfo?": NotificationInfo.schema(in: scope),
       ]
       let identifier = JSONSchema.text.with([
@@ -111,17 +111,18 @@ extension Subscription: MessagePart {
       switch scope.direction {
       case .requests:
         // The subscription of a deletion has nothing but its ID.
-        members["subscriptionID?"] = identifier.described("Absent, the server makes it.")
+        members["subscriptionID?"] = identifier.described(
+          "If it is missing, the server creates one.")
         members["subscriptionType?"] = JSONSchema.word(kinds).described(
-          "zone without a zoneID is a database subscription.")
+          "`zone` without a zoneID means a database subscription.")
         return .object(members, isOpen: true)
       case .answers:
         members["subscriptionID"] = identifier
         members["subscriptionType"] = .word(["query", "zone"])
         members["replacedSubscriptionType?"] = JSONSchema.word(kinds).described(
           """
-          Petrel's own. In the answer of subscriptions/modify, where the save replaced a subscription of \
-          another type: its type.
+          Petrel's own: the type of the subscription that the save replaced, if it was another type. Only in \
+          the answer of subscriptions/modify.
           """)
         return .object(members)
       }

@@ -65,7 +65,7 @@ extension SubscriptionOperation: MessagePart {
     .object(
       [
         "operationType": Name.schema(in: scope).described(
-          "create and update both save, and replace the subscription that has the same ID."),
+          "`create` and `update` both save the subscription, and replace one with the same ID."),
         "subscription": Subscription.schema(in: scope),
       ], isOpen: true)
   }

@@ -17,7 +17,7 @@ extension UserIdentity: MessageObject {
   ) throws(Coder.Failure) {
     try coder.optional("userRecordName", &userRecordName)
     try coder.optional("nameComponents", &nameComponents)
-    try coder.optional("lookupInfo", &lookup, "What the user was found by.")
+    try coder.optional("lookupInfo", &lookup, "The value that found the user.")
   }
 }
 

@@ -40,7 +40,7 @@ extension UserResponse: Message, MessageObject {
     try coder.optional("nameComponents", &nameComponents)
     try coder.optional("lookupInfo", &lookup)
     try coder.written(
-      "users", &users, "The same user, as Apple's reference has the answer.")
+      "users", &users, "The same user, in the form of Apple's reference.")
   }
 }
 

@@ -79,7 +79,7 @@ extension DatabaseChangesResponse: Message, MessageObject {
     var items = zones.map { $0.map { Item(change: $0) } }
     try coder.required("zones", &items, "In the order of their last changes.")
     zones = items.map { $0.map(\.change) }
-    try coder.required(Naming.tokenName, &syncToken, "Send it to go on from here.")
+    try coder.required(Naming.tokenName, &syncToken, "Send it to get the next changes.")
     try coder.written("moreComing", &moreComing)
   }
 
@@ -102,9 +102,9 @@ extension DatabaseChangesResponse: Message, MessageObject {
       try coder.required("zoneID", &zone)
       if Naming.hasWholeZones {
         var isAtomic: Bool? = isDeleted == nil ? true : nil
-        try coder.optional("atomic", &isAtomic, "Not of a zone that is deleted.")
+        try coder.optional("atomic", &isAtomic, "Missing if the zone is deleted.")
       }
-      try coder.optional("deleted", &isDeleted, "true where the zone is deleted.")
+      try coder.optional("deleted", &isDeleted, "true if the zone is deleted.")
       change = isDeleted == true ? .deleted(zone.zoneID) : .changed(zone.zoneID)
     }
   }

@@ -35,15 +35,15 @@ extension ZoneID: MessagePart {
       switch scope.direction {
       case .requests:
         .any(of: [
-          JSONSchema.text.described("A zone's name, owned by the caller."),
+          JSONSchema.text.described("The name of a zone of the caller."),
           .object(
             [
               "zoneName?": JSONSchema.text.with(["default": .string(defaultZoneName)]),
               "ownerRecordName?": JSONSchema.text.described(
-                "By default the caller. `ownerName` is understood too."),
+                "The default is the caller. `ownerName` is also accepted."),
             ], isOpen: true),
         ]).described(
-          "A zone to be made has a name of 1 to 255 printable ASCII characters, of which the first is no `_`."
+          "The name of a new zone has 1 to 255 printable ASCII characters and does not begin with `_`."
         )
       case .answers:
         .object([

@@ -179,10 +179,10 @@ extension ZonesResponse.Item: MessageObject {
     try coder.required("zoneID", &zone)
     try coder.optional(
       "syncToken", &token,
-      "Where the zone's change feed stands now. zones/changes leaves it out, and a default zone has none."
+      "The newest position in the zone's change feed. Missing in zones/changes and for a default zone."
     )
-    try coder.optional("atomic", &isAtomic, "Not of a zone that is deleted.")
-    try coder.optional("deleted", &isDeleted, "true where the zone is deleted.")
+    try coder.optional("atomic", &isAtomic, "Missing if the zone is deleted.")
+    try coder.optional("deleted", &isDeleted, "true if the zone is deleted.")
     self =
       isDeleted == true
       ? .deleted(zone.zoneID)

@@ -197,7 +197,7 @@ struct BadRequestTests {
       ("/favicon.ico", "404 NOT_FOUND", "no such path: /favicon.ico"),
       (
         "/database/2/iCloud.a/development/public/records/query", "400 BAD_REQUEST",
-        "protocol version '2' is not spoken here; use 1"
+        "protocol version '2' is not supported; use 1"
       ),
       (
         "/database/1/com.example/development/public/records/query", "400 BAD_REQUEST",

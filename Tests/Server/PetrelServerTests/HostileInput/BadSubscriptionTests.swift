@@ -37,7 +37,7 @@ struct BadSubscriptionTests {
       reason: "subscriptionID has 256 bytes; the limit is 255"),
     Case(
       title: "no firing event", subscription: query(firesOn: "[]"),
-      reason: "subscription 'bad' fires on no event; name create, update or delete"),
+      reason: "subscription 'bad' fires on no event; choose create, update or delete"),
     Case(
       title: "an unknown event", subscription: query(firesOn: #"["change"]"#),
       reason: "firesOn 'change' must be create, update or delete"),
@@ -113,7 +113,7 @@ struct BadSubscriptionTests {
       title: "a record-zone subscription of the default zone",
       subscription: #"{"subscriptionType": "zone", "subscriptionID": "bad", "#
         + #""zoneID": {"zoneName": "_defaultZone"}}"#,
-      reason: "name a custom zone or use a query subscription"),
+      reason: "use a custom zone or a query subscription"),
     Case(
       title: "a record-zone subscription of no zone there is",
       subscription: #"{"subscriptionType": "zone", "subscriptionID": "bad", "#
