@@ -94,7 +94,7 @@ struct GrowingBytes: ~Copyable, @unchecked Sendable {  // The only owner of its 
   ) -> UnsafeMutableRawPointer {
     guard let memory = realloc(old, capacity) else {
       // Swift's own collections also stop the process without memory.
-      fatalError("there is no memory for \(capacity) bytes of JSON")
+      fatalError("out of memory: cannot allocate \(capacity) bytes for JSON")
     }
     return memory
   }

@@ -32,7 +32,7 @@ struct JSONParser {
     try parseValue()
     while let container = open.last { try parseNext(in: container) }
     skipSpace()
-    guard position == bytes.count else { throw error("the text should end") }
+    guard position == bytes.count else { throw error("there is more text after the value") }
     return entries
   }
 
@@ -221,7 +221,7 @@ struct JSONParser {
       case UInt8(ascii: "\\"):
         hasEscapes = true
         guard let escape = JSONEscape(bytes[position...]) else {
-          throw error("there is no such escape")
+          throw error("a backslash is followed by an unknown escape")
         }
         position += escape.length
       case 0..<0x20:

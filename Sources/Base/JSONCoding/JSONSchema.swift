@@ -18,7 +18,7 @@ public struct JSONSchema: Sendable {
     self.json = json
     for part in parts {
       named.merge(part.named) { old, new in
-        assert(old == new, "a name stands for two shapes: \(old.text), \(new.text)")
+        assert(old == new, "two schemas have the same name: \(old.text), \(new.text)")
         return new
       }
     }

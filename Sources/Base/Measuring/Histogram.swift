@@ -26,7 +26,9 @@ public struct Histogram: Sendable, Hashable {
   ///
   /// - Precondition: the bounds rise.
   public init(bounds: [Double]) {
-    precondition(zip(bounds, bounds.dropFirst()).allSatisfy { $0 < $1 }, "the bounds must rise")
+    precondition(
+      zip(bounds, bounds.dropFirst()).allSatisfy { $0 < $1 },
+      "the bounds must be in ascending order")
     self.bounds = bounds
     counts = [Int](repeating: 0, count: bounds.count + 1)
   }

@@ -31,7 +31,7 @@ extension PetrelStrings {
     guard tables.isEmpty else {
       throw PetrelStringsError(
         path: folder.path, line: nil,
-        rule: "has both Localizable.xcstrings and Localizable.strings; one of them must go")
+        rule: "has both Localizable.xcstrings and Localizable.strings; remove one of them")
     }
     let strings = try StringCatalog(try Self.data(of: catalog), path: catalog)
     self.init(
@@ -57,7 +57,7 @@ extension PetrelStrings {
       names = try FileManager.default.contentsOfDirectory(atPath: folder.path)
     } catch {
       throw PetrelStringsError(
-        path: folder.path, line: nil, rule: "is no folder that can be read")
+        path: folder.path, line: nil, rule: "is not a folder that can be read")
     }
     return names.sorted().compactMap { name in
       guard name.hasSuffix(".lproj") else { return nil }

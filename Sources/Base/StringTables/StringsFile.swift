@@ -42,11 +42,11 @@ struct StringsFile {
     do {
       list = try PropertyListSerialization.propertyList(from: data, format: nil)
     } catch {
-      throw PetrelStringsError(path: path, line: nil, rule: "is no property list: \(error)")
+      throw PetrelStringsError(path: path, line: nil, rule: "is not a property list: \(error)")
     }
     guard let strings = list as? [String: String] else {
       throw PetrelStringsError(
-        path: path, line: nil, rule: "must be a dictionary of texts alone")
+        path: path, line: nil, rule: "must be a dictionary whose values are all texts")
     }
     return strings
   }

@@ -86,7 +86,7 @@ struct PetrelStringsTests {
       ),
       (
         ["Localizable.xcstrings": sampleCatalog, "en.lproj/Localizable.strings": ""],
-        ": has both Localizable.xcstrings and Localizable.strings; one of them must go"
+        ": has both Localizable.xcstrings and Localizable.strings; remove one of them"
       ),
       (
         ["de.lproj/Localizable.strings": "\na"],
@@ -115,7 +115,7 @@ struct PetrelStringsTests {
     let error = #expect(throws: PetrelStringsError.self) {
       try PetrelStrings(contentsOf: URL(fileURLWithPath: "/nowhere"))
     }
-    #expect(error?.description == "/nowhere: is no folder that can be read")
+    #expect(error?.description == "/nowhere: is not a folder that can be read")
   }
 
   @Test(

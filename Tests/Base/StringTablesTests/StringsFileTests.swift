@@ -62,7 +62,7 @@ struct StringsFileTests {
     let error = #expect(throws: PetrelStringsError.self) {
       try StringsFile(try data(["k": 5]), path: "x")
     }
-    #expect(error?.description == "x: must be a dictionary of texts alone")
+    #expect(error?.description == "x: must be a dictionary whose values are all texts")
   }
 
   @Test(

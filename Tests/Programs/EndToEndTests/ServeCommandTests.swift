@@ -75,7 +75,7 @@ struct ServeCommandTests {
       ]
       let inFiles = [
         "\(file):5: containers: iCloud.a: apns: keyFile \(folder)/none.p8 cannot be read",
-        "\(file):6: containers: iCloud.a: strings: \(folder)/none: is no folder that can be read",
+        "\(file):6: containers: iCloud.a: strings: \(folder)/none: is not a folder that can be read",
         "\(file):8: webPush: keyFile \(folder)/none.pem cannot be read",
       ]
       for (words, mistakes) in [

@@ -40,7 +40,7 @@ public struct CertificateAuthority: Sendable {
     certificate = try X509Certificate(pem: certificatePEM)
     guard certificate.belongs(to: key) else {
       throw CryptographyError(
-        .invalidCertificate, "the certificate was made for another key than the one given")
+        .invalidCertificate, "the certificate belongs to another key than the given one")
     }
     self.certificatePEM = certificatePEM
   }

@@ -62,7 +62,7 @@ public struct AES128GCM: Sendable {
     else { throw .openSSL(.libraryFailure, "a text could not be decrypted") }
     guard EVP_CipherFinal_ex(context, &plaintext, &rest) == 1 else {
       ERR_clear_error()
-      throw CryptographyError(.notAuthentic, "the encrypted text does not fit its tag and key")
+      throw CryptographyError(.notAuthentic, "the encrypted text does not match its tag and key")
     }
     return Array(plaintext.prefix(text.count))
   }

@@ -35,7 +35,7 @@ public struct ECDHKeyPair: Sendable {
       var position = bytes.baseAddress
       return d2i_PrivateKey(EVP_PKEY_EC, nil, &position, bytes.count)
     }
-    guard let pointer else { throw .openSSL(.invalidKey, "the numbers are no P-256 key pair") }
+    guard let pointer else { throw .openSSL(.invalidKey, "the numbers are not a P-256 key pair") }
     handle = KeyHandle(owning: pointer)
     self.publicPoint = publicPoint
   }
@@ -53,7 +53,7 @@ public struct ECDHKeyPair: Sendable {
     guard EVP_PKEY_derive_init(context) == 1,
       EVP_PKEY_derive_set_peer(context, other.handle.pointer) == 1,
       EVP_PKEY_derive(context, &secret, &count) == 1, count == secret.count
-    else { throw .openSSL(.libraryFailure, "no secret could be agreed on") }
+    else { throw .openSSL(.libraryFailure, "the shared secret could not be computed") }
     return secret
   }
 }

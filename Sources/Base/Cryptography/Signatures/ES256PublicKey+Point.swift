@@ -12,7 +12,7 @@ extension ES256PublicKey {
         .invalidKey, "the coordinates of a P-256 key have 32 bytes, not \(x.count) and \(y.count)")
     }
     guard let handle = PublicKeyInfo.key(PublicKeyInfo.p256(x: x, y: y)) else {
-      throw CryptographyError(.invalidKey, "the coordinates are no point on P-256")
+      throw CryptographyError(.invalidKey, "the coordinates are not a point on P-256")
     }
     self.init(handle: handle)
   }

@@ -29,7 +29,7 @@ public struct RS256PublicKey: Sendable {
         .invalidKey, "the exponent of an RSA key must be odd and between 3 and 2^32")
     }
     guard let handle = PublicKeyInfo.key(PublicKeyInfo.rsa(modulus: modulus, exponent: exponent))
-    else { throw CryptographyError(.invalidKey, "the numbers are no RSA key") }
+    else { throw CryptographyError(.invalidKey, "the numbers are not an RSA key") }
     self.handle = handle
   }
 

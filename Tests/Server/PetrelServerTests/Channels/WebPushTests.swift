@@ -160,7 +160,7 @@ struct WebPushTests {
       (registration(p256dh: "?"), "subscription.keys.p256dh: is no base64url"),
       (
         registration(p256dh: Base64URL.encode([4] + [UInt8](repeating: 1, count: 64))),
-        "subscription.keys.p256dh: the coordinates are no point on P-256"
+        "subscription.keys.p256dh: the coordinates are not a point on P-256"
       ),
       (registration(auth: "AAAA"), "subscription.keys.auth: has 16 bytes, not 3"),
       (registration(expires: "1000"), "subscription.expirationTime: has passed"),
