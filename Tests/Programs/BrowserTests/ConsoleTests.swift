@@ -40,7 +40,7 @@ struct ConsoleTests {
       try await browser.type("nonsense", into: "input[name=key]")
       try await browser.click("button.first")
       try await eventually("the page tells") {
-        try await browser.text(of: "#problem").contains("no admin key")
+        try await browser.text(of: "#problem").contains("admin key is unknown")
       }
       // The browser writes the status 403 to its console.
       _ = try await browser.log()

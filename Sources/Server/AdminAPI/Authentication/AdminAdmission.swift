@@ -42,22 +42,24 @@ struct AdminAdmission: Sendable {
     guard isServed else {
       throw ServiceError(
         .notFound,
-        "the admin API and the console are off: they are on by themselves only where the server listens on a loopback "
-          + "address, and elsewhere with \"admin\": {\"enabled\": true} in server.json")
+        "the admin API and the console are off; they are on by default only when the server listens on "
+          + "a loopback address; to turn them on, set \"admin\": {\"enabled\": true} in server.json"
+      )
     }
     guard !isOnByItself || isOfThisMachine(request) else {
       throw ServiceError(
         .notFound,
-        "the admin API and the console are for this machine alone, and this request came through a proxy or for "
-          + "another host; \"admin\": {\"enabled\": true} in server.json lets others in who have a key"
-      )
+        "the request came through a proxy or for another host, and the admin API and the console accept "
+          + "only requests of this machine; to accept others with an admin key, set "
+          + "\"admin\": {\"enabled\": true} in server.json")
     }
     if !networks.isEmpty {
       let address = ClientAddress.address(of: request, header: addressHeader)
       guard let address, networks.contains(where: { $0.contains(address) }) else {
         throw ServiceError(
           .accessDenied,
-          "the admin API is not for this address; 'admin.networks' in server.json says for which")
+          "the admin API refuses this address; 'admin.networks' in server.json lists the accepted ones"
+        )
       }
     }
     guard hasConsole || !Console.isPath(request.path) else {

@@ -83,8 +83,8 @@ final class AdminAuthenticator: Sendable {
       guard ConstantTime.areEqual(Array(proof.utf8), Array(Self.proof(of: cookie).utf8)) else {
         throw ServiceError(
           .accessDenied,
-          "\(Self.proofHeader): a browser's session changes something only with the header field "
-            + "that /admin/v1/session tells")
+          "\(Self.proofHeader): is missing or wrong; to change something in a browser's session, "
+            + "send the 'proof' from /admin/v1/session in this header field")
       }
     }
     return AdminIdentity(key: key, session: session)
@@ -130,7 +130,7 @@ final class AdminAuthenticator: Sendable {
   private static var wrongKey: ServiceError {
     ServiceError(
       .authenticationFailed,
-      "this is no admin key of this server, or it was revoked; 'petrel keys list' shows them")
+      "the admin key is unknown to this server or revoked; 'petrel keys list' shows the keys")
   }
 
   /// Returns the network whose wrong keys count together: an IPv4 address, or the first 64 bits of

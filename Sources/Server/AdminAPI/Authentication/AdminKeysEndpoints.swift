@@ -25,15 +25,15 @@ struct AdminKeysEndpoints: AdminEndpoints {
         answers: .list("keys", of: ListedKey.shape), list),
       .post(
         "keys/add-api-token", [.container.needed, .environment, .name.needed, .origins, .redirect],
-        "Makes an API token, which is shown this once", answers: .member("token"), addAPIToken),
+        "Creates an API token; only this answer has it", answers: .member("token"), addAPIToken),
       .post(
         "keys/add-server-key", [.container.needed, .environment, .name.needed, .publicKey.needed],
         "Registers a server-to-server key", answers: .member("keyID"), addServerKey),
       .post(
-        "keys/add-admin-key", [.label], "Makes an admin key, which is shown this once",
+        "keys/add-admin-key", [.label], "Creates an admin key; only this answer has it",
         answers: .member("key"), addAdminKey),
       .post(
-        "keys/revoke", [.identifier.needed], "Refuses a key or token from now on",
+        "keys/revoke", [.identifier.needed], "Revokes a key or token",
         answers: .member("revoked"), revoke),
     ]
   }
@@ -84,7 +84,7 @@ struct AdminKeysEndpoints: AdminEndpoints {
     do throws(CryptographyError) {
       publicKey = try ES256PublicKey(pem: pem)
     } catch {
-      throw arguments.mistake(.publicKey, "is no P-256 key in PEM form: \(error)")
+      throw arguments.mistake(.publicKey, "is not a P-256 key in PEM form: \(error)")
     }
     do {
       return try await Registration.addServerKey(

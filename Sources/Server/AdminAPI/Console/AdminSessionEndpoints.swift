@@ -41,7 +41,7 @@ struct AdminSessionEndpoints: AdminEndpoints {
     [
       .get(
         "session", [],
-        "The key that was shown; of a browser's session its end and its proof",
+        "The admin key of the request; for a browser's session also its end and its proof",
         answers: Self.session
       ) { $0 },
       .post(
@@ -55,7 +55,7 @@ struct AdminSessionEndpoints: AdminEndpoints {
   private func signOut(_ request: AdminRequest) async throws -> HTTPResponse {
     guard let session = request.identity.session else {
       throw ServiceError(
-        .badRequest, "there is no session to end: the key came with the request itself")
+        .badRequest, "there is no session to end: the request itself contains the admin key")
     }
     try await authenticator.endSession(session)
     var response = HTTPResponse(true, as: Self.end)

@@ -62,7 +62,7 @@ package struct Console: Sendable {
       return redirect(to: Self.signInPath)
     }
     guard var response = files.response(named: "index.html", to: request) else {
-      throw ServiceError(.internalError, "the program has no console in it")
+      throw ServiceError(.internalError, "this program was built without the console")
     }
     response.headers += Self.protection
     return response
@@ -92,7 +92,7 @@ package struct Console: Sendable {
         problem: error.code == .throttled
           ? "There were too many wrong keys. Try again in "
             + "\(Int((error.retryAfter ?? 1).rounded(.up))) seconds."
-          : "This is no admin key of this server, or it was revoked.",
+          : "The admin key is unknown to this server or revoked.",
         status: error.code == .throttled ? 429 : 403)
       if let wait = error.retryAfter {
         response.headers.append(("Retry-After", String(Int(wait.rounded(.up)))))

@@ -19,7 +19,7 @@ struct AdminChangesEndpoints: AdminEndpoints {
       .get(
         "records/changes",
         AdminDatabases.arguments + [.zone, .zoneOwner, .recordType, .syncToken, .limit],
-        "All that a zone holds, in the order of its last changes",
+        "Records and deletions of a zone, in the order of the last changes",
         answers: RecordChangesResponse.schema(in: .answers), changes)
     ]
   }

@@ -48,7 +48,7 @@ struct AdminDatabases: Sendable {
   ) async throws -> String {
     if let user = try await accounts.user(named: name) { return user.userRecordName }
     guard name.hasPrefix("_") else {
-      throw arguments.mistake(argument, "names no account: '\(name.prefix(80))'")
+      throw arguments.mistake(argument, "is not the name of an account: '\(name.prefix(80))'")
     }
     return name
   }
@@ -59,7 +59,7 @@ struct AdminDatabases: Sendable {
   func existing(_ arguments: AdminArguments) async throws -> (DatabaseID, DatabaseAddress) {
     let address = try await address(arguments)
     guard let database = try await store.existingDatabase(at: address) else {
-      throw ServiceError(.notFound, "this database was never used: nothing is in it")
+      throw ServiceError(.notFound, "this database does not exist yet: nothing was saved in it")
     }
     return (database, address)
   }
@@ -120,7 +120,7 @@ enum AdminContinuation {
     let json = Base64URL.decode(text).flatMap { try? JSONValue(parsing: Data($0)) }
     let parts = json?.array?.compactMap { $0.string }
     guard let parts, parts.count == count else {
-      throw arguments.mistake(.continuation, "is none that this list gave")
+      throw arguments.mistake(.continuation, "is not a continuation of this list")
     }
     return parts
   }

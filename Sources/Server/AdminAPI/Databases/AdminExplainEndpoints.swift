@@ -35,7 +35,7 @@ struct AdminExplainEndpoints: AdminEndpoints {
 
   /// The argument `limit`; it permits more than the limit of other lists.
   private static let limit = AdminArgument(
-    "limit", .integer(1...1_000), "how many changes are looked at, or shown")
+    "limit", .integer(1...1_000), "the most changes to examine or to show")
   private static let before = AdminArgument(
     "before", .integer(0...Int.max), "only changes before the one with this sequence")
   /// The arguments that select a record.
@@ -49,12 +49,12 @@ struct AdminExplainEndpoints: AdminEndpoints {
       .get(
         "explain/record",
         AdminDatabases.arguments + Self.zone + Self.question + [Self.before],
-        "What became of a record's latest changes, and why",
+        "A record's latest changes, the pushes that they caused, and why others did not come",
         answers: Named.shape("RecordExplanation", RecordExplanation.shape), record),
       .get(
         "explain/subscription",
         AdminDatabases.arguments + [.subscriber, .subscriptionID.needed, Self.limit],
-        "How a subscription fared of late",
+        "A subscription's latest firings, and the counts of recent changes by its result",
         answers: Named.shape("SubscriptionExplanation", ExplainedSubscription.shape), subscription),
       .post(
         "explain/dry-run/record",
@@ -93,7 +93,7 @@ struct AdminExplainEndpoints: AdminEndpoints {
     let (database, address) = try await databases.existing(arguments)
     let subscriptionID = try arguments.required(.subscriptionID)
     guard let subscriber = try await question(arguments).subscriber ?? address.owner else {
-      throw arguments.mistake(.subscriber, "is missing: whose subscription it is")
+      throw arguments.mistake(.subscriber, "is missing; name the user whose subscription it is")
     }
     let name = SubscriptionName(subscriber: subscriber, subscriptionID: subscriptionID)
     return try await named(

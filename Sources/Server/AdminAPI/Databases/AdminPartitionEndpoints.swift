@@ -53,7 +53,7 @@ struct AdminPartitionEndpoints: AdminEndpoints {
     [
       .get(
         "databases/partition", Self.arguments,
-        "Into how many parts a public database is divided, and who dispatches them",
+        "The parts of a public database, and the servers that dispatch them",
         answers: Self.shape, show),
       .post(
         "databases/partition", Self.arguments + [.parts.needed],
@@ -80,8 +80,8 @@ struct AdminPartitionEndpoints: AdminEndpoints {
     guard servers != nil || parts == 1 else {
       throw request.arguments.mistake(
         .parts,
-        "must be 1 here: the store is one server's alone, and only databases of a store in PostgreSQL "
-          + "are divided among servers")
+        "must be 1 here: the store is the file of one server, and only databases in PostgreSQL "
+          + "can be divided among servers")
     }
     return try await answer(
       try await servers?.partition(database, into: parts), of: database)

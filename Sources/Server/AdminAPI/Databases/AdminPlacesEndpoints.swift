@@ -20,11 +20,11 @@ struct AdminPlacesEndpoints: AdminEndpoints {
   var endpoints: [AdminEndpoint] {
     [
       .get(
-        "containers", [], "What has databases or record types, and what the configuration names",
+        "containers", [], "Containers that have databases or record types, or are configured",
         answers: .list("containers", of: Self.container), containers),
       .get(
         "databases", [.container.needed, .environment, .limit, .continuation],
-        "Databases with their owners, private ones with their bytes",
+        "Databases with their owners, and the bytes of private databases",
         answers: .page("databases", of: Self.database), listDatabases),
       .get(
         "zones", AdminDatabases.arguments, "The zones of a database",

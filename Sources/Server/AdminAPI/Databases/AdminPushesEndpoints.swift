@@ -43,7 +43,7 @@ struct AdminPushesEndpoints: AdminEndpoints {
   var endpoints: [AdminEndpoint] {
     let list = AdminEndpoint.get(
       "pushes", AdminDatabases.optionalArguments + [.text, .limit, .continuation],
-      "Notifications, newest first, with what became of their deliveries",
+      "Notifications, newest first, with the state of each delivery",
       answers: .page("pushes", of: ListedPush.shape), list)
     guard let gauges else { return [list] }
     return [
@@ -129,11 +129,12 @@ struct AdminPushesEndpoints: AdminEndpoints {
     _ request: AdminRequest, _ gauges: AdminGauges
   ) throws -> HTTPResponse {
     guard request.http.method == "GET" else {
-      throw ServiceError(.badRequest, "a stream has no HEAD")
+      throw ServiceError(.badRequest, "an event stream takes GET, not HEAD")
     }
     guard let reader = pushes.beginReading() else {
       throw ServiceError(
-        .tryAgainLater, "\(LivePushes.readerLimit) streams are open already", retryAfter: 10)
+        .tryAgainLater, "\(LivePushes.readerLimit) event streams are open, which is the limit",
+        retryAfter: 10)
     }
     let end = min(
       request.now.advanced(bySeconds: Self.streamTime),

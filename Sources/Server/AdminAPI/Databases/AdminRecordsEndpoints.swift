@@ -29,7 +29,7 @@ struct AdminRecordsEndpoints: AdminEndpoints {
         "records/query",
         AdminDatabases.arguments + [
           .recordType.needed, .predicate, .sortBy, .zoneName, .limit, .continuation,
-        ], changes: false, "Records of a type that a predicate is true for",
+        ], changes: false, "Records of a type that match a predicate",
         answers: RecordsResponse.schema(in: .answers), query),
       .post(
         "records/lookup", AdminDatabases.arguments + [.records.needed, .zoneID], changes: false,
@@ -48,7 +48,7 @@ struct AdminRecordsEndpoints: AdminEndpoints {
       },
       .post(
         "assets/upload", AdminDatabases.arguments + [.tokens.needed, .zoneID],
-        "Asks where the bytes of assets are to be uploaded to",
+        "Returns the URLs to upload the bytes of assets to",
         answers: UploadAssetsResponse.schema(in: .answers)
       ) { request in
         try await databases.answer(request, operation: "assets/upload", with: [.tokens, .zoneID])

@@ -18,7 +18,7 @@ struct AdminSchemaEndpoints: AdminEndpoints {
     [
       .get(
         "schema", [.container.needed, .environment],
-        "Record types, fields, indexes, grants and subscription types, and the whole as text",
+        "Record types, fields, indexes, grants and subscription types, and the whole schema as text",
         answers: DescribedSchema.shape, show),
       .get(
         "schema/differences", [.container.needed],
@@ -72,7 +72,7 @@ struct AdminSchemaEndpoints: AdminEndpoints {
     do throws(SchemaSyntaxError) {
       return try ContainerSchema(parsing: text)
     } catch {
-      throw arguments.mistake(Self.text, "is no schema: \(error)")
+      throw arguments.mistake(Self.text, "is not a valid schema: \(error)")
     }
   }
 

@@ -34,7 +34,7 @@ struct AdminSubscriptionsEndpoints: AdminEndpoints {
       .post(
         "subscriptions/save",
         AdminDatabases.arguments + [.subscriber, .subscription.needed, .predicate],
-        "Saves a subscription; a predicate takes the place of its filters",
+        "Saves a subscription; a predicate replaces its filters",
         answers: .member("subscription"), save),
       .post(
         "subscriptions/delete",
@@ -102,7 +102,7 @@ struct AdminSubscriptionsEndpoints: AdminEndpoints {
     let message = MessageContext(ownerNaming: .relative(to: subscriber))
     let parsed = try ModifySubscriptionsRequest(parsing: Data(body.text.utf8), context: message)
     guard let first = parsed.operations.first, case .save(let saved) = try first.get() else {
-      throw arguments.mistake(.subscription, "is none")
+      throw arguments.mistake(.subscription, "is not a subscription")
     }
     let address = try await databases.address(arguments)
     let subscription = try Self.subscription(saved, withPredicateOf: arguments, in: address.scope)
@@ -127,7 +127,7 @@ struct AdminSubscriptionsEndpoints: AdminEndpoints {
     if let format = arguments.text(.predicate) {
       let filters = try AdminRecordsEndpoints.filters(format, arguments, now: nil)
       guard case .query(var query, let zoneID, let options) = subscription.kind else {
-        throw arguments.mistake(.predicate, "goes with a query subscription only")
+        throw arguments.mistake(.predicate, "is for a query subscription only")
       }
       query.filters = filters
       subscription.kind = .query(query, zoneID: zoneID, options: options)
@@ -161,7 +161,8 @@ struct AdminSubscriptionsEndpoints: AdminEndpoints {
   }
 
   /// The error for a store that returned nothing; it indicates a defect of Petrel.
-  private static let noOutcome = ServiceError(.internalError, "the store gave no outcome")
+  private static let noOutcome = ServiceError(
+    .internalError, "the store returned no result for the operation")
 
   /// Applies one operation and returns its outcome.
   ///

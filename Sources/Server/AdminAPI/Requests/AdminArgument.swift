@@ -102,19 +102,19 @@ extension AdminArgument {
     "database", .word(DatabaseScope.allCases.map(\.pathComponent)), "public by default")
   static let user = AdminArgument("user", .text, "the name of an account, or a user record name")
   static let limit = AdminArgument(
-    "limit", .integer(1...200), "how many there are on a page; 50 by default")
+    "limit", .integer(1...200), "the most items on a page; 50 by default")
   static let parts = AdminArgument(
     "parts", .integer(DatabasePart.counts),
-    "into so many parts the database is divided; 1 makes it whole")
+    "the number of parts; 1 makes the database whole again")
   static let continuation = AdminArgument(
-    "continuation", .text, "what the page before said, to go on from there")
-  static let text = AdminArgument("text", .text, "only what has this text in it")
+    "continuation", .text, "the continuation of the page before, to get the next page")
+  static let text = AdminArgument("text", .text, "only items that contain this text")
   static let recordType = AdminArgument("recordType", .text, "the record type")
   static let recordName = AdminArgument("recordName", .text, "the record's name")
   static let predicate = AdminArgument(
     "predicate", .text, "a predicate as apps write it: count > 3")
   static let sortBy = AdminArgument(
-    "sortBy", .value(.list(.text)), "fields, one with - before it from high to low")
+    "sortBy", .value(.list(.text)), "fields to sort by; a - before a name sorts from high to low")
   static let zoneName = AdminArgument("zoneName", .text, "the zone's name; all zones by default")
   static let zone = AdminArgument("zone", .text, "the zone's name; the default zone by default")
   static let zoneOwner = AdminArgument(
@@ -125,35 +125,35 @@ extension AdminArgument {
     "records", .value(.list(LookupRecordsRequest.elementSchema(in: .requests))),
     "the records to look up")
   static let operations = AdminArgument(
-    "operations", .value(.list(.anything)), "what is to be done, in order")
+    "operations", .value(.list(.anything)), "the operations, in order")
   static let tokens = AdminArgument(
     "tokens", .value(.list(UploadAssetsRequest.Token.schema(in: .requests))),
     "the fields whose bytes are to be uploaded")
   static let atomic = AdminArgument(
-    "atomic", .boolean, "whether all of it fails when one part does")
+    "atomic", .boolean, "whether all operations fail when one of them fails")
   static let subscriber = AdminArgument(
     "subscriber", .text, "whose subscriptions: the name of an account, or a user record name")
   static let subscription = AdminArgument(
     "subscription", .value(Subscription.schema(in: .requests)), "the subscription")
   static let subscriptionID = AdminArgument("subscriptionID", .text, "the subscription's ID")
   static let everywhere = AdminArgument(
-    "everywhere", .boolean, "native clients and readers of the web courier too")
+    "everywhere", .boolean, "whether native clients and web courier readers lose their tokens, too")
   static let kind = AdminArgument(
-    "kind", .word(PushChannelRegistry.all.map { $0.kind.rawValue }), "what kind of device it is")
+    "kind", .word(PushChannelRegistry.all.map { $0.kind.rawValue }), "the kind of the device")
   static let token = AdminArgument("token", .text, "the device's token")
-  static let name = AdminArgument("name", .text, "by which people know it again")
+  static let name = AdminArgument("name", .text, "a name for people, which lists show")
   static let origins = AdminArgument(
     "origins", .value(.list(.text)), "the origins of pages that may use it; any by default")
   static let redirect = AdminArgument(
-    "redirect", .text, "where sign-in leads; it posts a message by default")
+    "redirect", .text, "the URL to which the sign-in page redirects; by default it posts a message")
   static let publicKey = AdminArgument("publicKey", .text, "a P-256 key in PEM form")
-  static let label = AdminArgument("label", .text, "by which people know it again")
+  static let label = AdminArgument("label", .text, "a name for people, which lists show")
   static let identifier = AdminArgument(
     "identifier", .text, "the beginning of a key's identifier, or a whole API token")
   static let record = AdminArgument("record", .value(Record.schema(in: .requests)), "the record")
   static let event = AdminArgument(
-    "event", .word(ProposedEvent.allCases.map(\.rawValue)), "what is done; create by default")
+    "event", .word(ProposedEvent.allCases.map(\.rawValue)), "the event; create by default")
   static let before = AdminArgument(
     "before", .integer(0...Int.max), "only changes with a smaller sequence number")
-  static let syncToken = AdminArgument("syncToken", .text, "where the page before ended")
+  static let syncToken = AdminArgument("syncToken", .text, "the sync token of the page before")
 }

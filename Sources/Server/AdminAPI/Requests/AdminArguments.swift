@@ -28,7 +28,7 @@ struct AdminArguments: Sendable {
       var members: [String: JSONValue] = [:]
       for (name, value) in request.query {
         guard members.updateValue(.string(value), forKey: name) == nil else {
-          throw ServiceError(.badRequest, "query: '\(name.prefix(80))' is there twice")
+          throw ServiceError(.badRequest, "query: '\(name.prefix(80))' appears twice")
         }
       }
       self.members = members

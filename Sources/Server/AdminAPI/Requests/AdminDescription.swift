@@ -28,7 +28,7 @@ struct AdminDescription: Sendable {
       "info": [
         "title": "The admin API of Petrel", "version": .string(ServerVersion.current),
         "description":
-          "For those who run a server. docs/admin.md tells what all of it has in common.",
+          "For operators of a server. docs/reference/admin-api.md has the rules of all calls.",
       ],
       "servers": [["url": "/admin/v1"]],
       "security": [["adminKey": []]],
@@ -62,7 +62,7 @@ struct AdminDescription: Sendable {
       "summary": .string(endpoint.summary),
       "tags": [.string(endpoint.path.split(separator: "/").first.map(String.init) ?? "")],
       "responses": [
-        "200": ["description": "It was done.", "content": content(endpoint.answerSchema)],
+        "200": ["description": "Success.", "content": content(endpoint.answerSchema)],
         "default": ["$ref": "#/components/responses/Failure"],
       ],
     ]
@@ -109,7 +109,7 @@ struct AdminDescription: Sendable {
   private static let failure = JSONSchema([
     "type": "object",
     "properties": [
-      "uuid": ["type": "string", "description": "stands in the server's log, too"],
+      "uuid": ["type": "string", "description": "the ID in the server's log"],
       "serverErrorCode": ["type": "string"], "reason": ["type": "string"],
       "retryAfter": ["type": "number", "description": "seconds"],
     ],

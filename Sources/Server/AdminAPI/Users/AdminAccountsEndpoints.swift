@@ -25,17 +25,17 @@ struct AdminAccountsEndpoints: AdminEndpoints {
 
   private static let lifetime = AdminArgument(
     "lifetime", .integer(lifetimes), "the token's lifetime in seconds; two weeks by default")
-  private static let name = AdminArgument("name", .text, "the account's name, which no other has")
+  private static let name = AdminArgument("name", .text, "the account's name, which must be unique")
   private static let password = AdminArgument(
     "password", .secret, "for the sign-in page; none by default")
   private static let email = AdminArgument(
-    "emailAddress", .text, "by which others may find the user")
+    "emailAddress", .text, "lets other users find this user")
   private static let phone = AdminArgument(
-    "phoneNumber", .text, "by which others may find the user")
+    "phoneNumber", .text, "lets other users find this user")
   /// The arguments for the parts of a person's name, with the part that each sets.
   private static let nameParts:
     [(AdminArgument, WritableKeyPath<PersonNameComponents, String?> & Sendable)] = [
-      (.init("givenName", .text, "what others who find the user are shown"), \.givenName),
+      (.init("givenName", .text, "shown to users who find this user"), \.givenName),
       (.init("middleName", .text, "the same"), \.middleName),
       (.init("familyName", .text, "the same"), \.familyName),
       (.init("nickname", .text, "the same"), \.nickname),
@@ -49,15 +49,15 @@ struct AdminAccountsEndpoints: AdminEndpoints {
         "users/add",
         [Self.name.needed, Self.password, Self.lifetime, Self.email, Self.phone]
           + Self.nameParts.map(\.0),
-        "Makes an account with a web auth token, which is shown this once",
+        "Creates an account with a web auth token, which only this answer has",
         answers: User.shapeWithToken, add),
       .post(
         "users/password", [.user.needed, Self.password.needed],
-        "Gives a user another password and ends the sessions in web apps", answers: User.shape,
+        "Changes a user's password and ends the sessions in web apps", answers: User.shape,
         password),
       .post(
         "users/add-token", [.user.needed, Self.lifetime],
-        "Makes another web auth token for native clients, which is shown this once",
+        "Creates another web auth token for native clients, which only this answer has",
         answers: User.shapeWithToken, addToken),
       .post(
         "users/sign-out", [.user.needed, .everywhere], "Ends a user's sessions",
@@ -147,7 +147,7 @@ struct AdminAccountsEndpoints: AdminEndpoints {
     do throws(ConfigurationError) {
       try Account.checkPassword(password)
     } catch {
-      throw arguments.mistake(Self.password, "cannot be taken: \(error)")
+      throw arguments.mistake(Self.password, "is not accepted: \(error)")
     }
   }
 
@@ -168,10 +168,10 @@ struct AdminAccountsEndpoints: AdminEndpoints {
     guard let name = arguments.text(argument) else { return nil }
     guard name.utf8.count <= nameLimit else {
       throw arguments.mistake(
-        argument, "has \(name.utf8.count) bytes; \(nameLimit) at most are possible")
+        argument, "has \(name.utf8.count) bytes; the limit is \(nameLimit)")
     }
     guard !name.unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) else {
-      throw arguments.mistake(argument, "has a control character in it")
+      throw arguments.mistake(argument, "contains a control character")
     }
     return name
   }
@@ -193,7 +193,7 @@ struct AdminAccountsEndpoints: AdminEndpoints {
       do throws(ModelError) {
         return try UserProfile(emailAddress: email, phoneNumber: phone, nameComponents: names)
       } catch {
-        throw arguments.mistake(argument, "cannot be taken: \(error.reason)")
+        throw arguments.mistake(argument, "is not accepted: \(error.reason)")
       }
     }
     // The email address is checked alone first, so that the error names the right argument.

@@ -43,11 +43,11 @@ struct AdminRolesEndpoints: AdminEndpoints {
       .get(
         "roles", place, "The roles of a container's schema with those who have them",
         answers: .list("roles", of: Self.shape), list),
-      .post("roles/grant", arguments, "Gives somebody a role", answers: Self.membership) {
+      .post("roles/grant", arguments, "Gives a role to a user or key", answers: Self.membership) {
         try await set(true, $0)
       },
       .post(
-        "roles/revoke", arguments, "Takes a role away from somebody", answers: Self.membership
+        "roles/revoke", arguments, "Takes a role from a user or key", answers: Self.membership
       ) {
         try await set(false, $0)
       },
@@ -104,7 +104,7 @@ struct AdminRolesEndpoints: AdminEndpoints {
     guard !RecordGrants.SystemRole.all.contains(role) else {
       throw arguments.mistake(
         Self.role,
-        "must be one of the container's own: '\(role)' is the system's, and cannot be given")
+        "must be a role that the container's schema creates: '\(role)' is a role of the system")
     }
     let known = roles.sorted().map { "'\($0)'" }.prefix(20).joined(separator: ", ")
     throw ServiceError(

@@ -17,7 +17,7 @@ struct AdminUserDeletionEndpoints: AdminEndpoints {
   /// The argument that decides about the user's records in public databases. It has no default.
   private static let publicRecords = AdminArgument(
     "publicRecords", .word(UserDeletion.PublicRecords.allCases.map(\.rawValue)),
-    "whether public records that the user created stay, naming nobody, or are deleted")
+    "whether public records that the user created stay without the user's name, or are deleted")
 
   /// The shape of a deletion with its stage and the number of stages.
   private static let deletion = AnswerShape<UserDeletion>("UserDeletion") { deletion in
@@ -38,7 +38,7 @@ struct AdminUserDeletionEndpoints: AdminEndpoints {
     [
       .post(
         "users/delete", [.user.needed, Self.publicRecords.needed],
-        "Begins to delete a user with all that is the user's; the server goes on by itself",
+        "Begins to delete a user and all data of the user; the server continues in the background",
         answers: Self.deletion, delete),
       .get(
         "users/deletions", [], "The deletions of users that are under way",

@@ -23,7 +23,7 @@ struct AdminUserHoldingsEndpoints: AdminEndpoints {
     [
       .get(
         "users/holdings", [.user.needed],
-        "Tokens, identities at issuers, roles and permissions of a user, without what opens anything",
+        "Tokens, identities at issuers, roles and permissions of a user, without secrets",
         answers: UserHoldings.shape
       ) { request in
         try await store.holdings(
@@ -49,7 +49,7 @@ struct AdminUserHoldingsEndpoints: AdminEndpoints {
     let place = try arguments.place()
     let last = try AdminContinuation.parts(arguments, count: 1)?.first ?? "0"
     guard let last = Int64(last) else {
-      throw arguments.mistake(.continuation, "is none that this list gave")
+      throw arguments.mistake(.continuation, "is not a continuation of this list")
     }
     let address = DatabaseAddress(
       container: place.container, environment: place.environment, scope: .public, owner: nil)

@@ -13,7 +13,7 @@ struct AdminUsersEndpoints: AdminEndpoints {
   let databases: AdminDatabases
 
   /// The argument `text` of the list of accounts.
-  private static let beginning = AdminArgument("text", .text, "what the name begins with")
+  private static let beginning = AdminArgument("text", .text, "the beginning of the name")
 
   var endpoints: [AdminEndpoint] {
     [
@@ -29,7 +29,7 @@ struct AdminUsersEndpoints: AdminEndpoints {
         answers: .page("devices", of: Self.device), devices),
       .post(
         "devices/delete", [.kind.needed, .token.needed],
-        "Forgets a device and gives up what waits for it", answers: .member("deleted"),
+        "Removes a device; the pushes that wait for it are not sent", answers: .member("deleted"),
         deleteDevice),
     ]
   }

@@ -80,7 +80,7 @@ struct AdminRolesTests {
     "a role or a user that is not there is told, and which roles there are",
     arguments: [
       ("Editr", "bob", "404 NOT_FOUND", "has no role 'Editr'; it has 'Editor', 'Guest'"),
-      ("_world", "bob", "400 BAD_REQUEST", "'_world' is the system's, and cannot be given"),
+      ("_world", "bob", "400 BAD_REQUEST", "'_world' is a role of the system"),
       ("Editor", "zoe", "404 NOT_FOUND", "neither a user 'zoe' nor a server-to-server key"),
       ("", "bob", "400 BAD_REQUEST", "'role' is missing"),
     ])

@@ -85,7 +85,7 @@ struct AdminSchemaTextTests {
         #expect(answer.failure == "400 BAD_REQUEST")
         #expect(
           answer.reason.contains(
-            "'text' is no schema: line 2, column 25: expected the type of field 'title'"),
+            "'text' is not a valid schema: line 2, column 25: expected the type of field 'title'"),
           "\(answer.reason)")
       }
       let good = "DEFINE SCHEMA\nCREATE ROLE Editor;\nRECORD TYPE Note (title STRING, n INT64);"
