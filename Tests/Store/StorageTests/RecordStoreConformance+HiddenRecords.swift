@@ -171,8 +171,16 @@ extension RecordStoreConformance {
           (0..<40).map { RecordID(recordName: "r\($0)") }, in: world.test.publicID
         ).compactMap { $0 }.filter { $0.created?.userRecordName == TestStore.alice }
         var answers: [(Query, [String])] = []
+        // Records that are named are found without the index of creators.
+        let named = Query(
+          recordType: "Note",
+          filters: [
+            Filter(
+              .system(.recordName), .isIn,
+              .list(of: .string, (0..<40).map { .string("r\($0)") }))
+          ])
         for number in 0..<16 {
-          let query = samples.query()
+          let query = number == 0 ? named : samples.query()
           let zone = samples.random.pick([nil, ZoneID.default])
           let sizes = [Int.random(in: 1...5, using: &samples.random), 200]
           for size in sizes {
