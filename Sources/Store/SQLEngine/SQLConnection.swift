@@ -18,6 +18,7 @@ package enum SQLValue: Sendable, Equatable {
 }
 
 extension SQLValue: ExpressibleByIntegerLiteral {
+  /// Creates an integer, so that statements can be written as `run(statement, [1, 2])`.
   package init(integerLiteral value: Int64) { self = .integer(value) }
 }
 

@@ -3,37 +3,42 @@ import SQLEngine
 import Storage
 import StoreModel
 
-/// The result of inspecting the PostgreSQL of an existing or future store. The inspection changes
-/// nothing.
+/// The result of inspecting the PostgreSQL of an existing or future store, for `petrel doctor`. The
+/// inspection changes nothing.
 public struct PostgreSQLExamination: Sendable, Hashable {
-  /// PostgreSQL no longer maintains older versions.
+  /// The oldest version of PostgreSQL that `petrel doctor` accepts, in the format of
+  /// `server_version_num`: 13. Older ones are no longer maintained.
   public static let oldestVersion = 130_000
   /// The connections of a server: writers and readers, one for cluster membership, one to receive
   /// notifications, and one for shared limits.
   public static let connections =
     StoreConfiguration().writers + StoreConfiguration().readers + 3
 
+  /// The schema version that brought the tables of assets.
   private static let leastVersionWithAssets: Int64 = 5
 
-  /// In the format of `server_version_num`: 150004 is 15.4.
+  /// The version in the format of `server_version_num`: 150004 is 15.4.
   public var version = 0
-  /// Such as `UTF8`.
+  /// The encoding of the database, such as `UTF8`.
   public var encoding = ""
-  /// Settings with values that let commits be lost in a power failure.
+  /// The settings with values that let commits be lost in a power failure: some of `fsync` and
+  /// `full_page_writes`.
   public var unsafeSettings: [String] = []
   /// Whether pages have checksums, which reveal damage.
   public var hasChecksums = true
   /// The number of pages that did not match their checksums when PostgreSQL read them.
   public var damagedPages = 0
-  /// Whether it is a standby.
+  /// Whether the server takes no writes, as a standby does.
   public var isStandby = false
-  /// The part of `max_connections` open to ordinary users, and how many of those connections are in
-  /// use.
+  /// The number of connections that ordinary users may have: `max_connections` without the reserved
+  /// ones.
   public var connectionLimit = 0
+  /// The number of connections of all programs now, this one included.
   public var usedConnections = 0
   /// The store's schema version; nil if there is no store yet.
   public var schemaVersion: Int64?
-  /// What to do before serving a store that came from a copy; nil for other stores.
+  /// The step that is necessary before the store is served, because it came from a copy; nil for
+  /// other stores.
   public var restoration: String?
   /// The storage used by the tables with their indexes; nil if there is no store yet.
   public var storeBytes: Int?
@@ -43,11 +48,16 @@ public struct PostgreSQLExamination: Sendable, Hashable {
   public var isServed = false
   /// The identity of the folder with the store's assets; nil if no server has used one yet.
   public var assetFolder: String?
+  /// Whether the store has assets or announced uploads, so that it needs a folder for them.
   public var hasAssets = false
 
+  /// The result of a PostgreSQL without a store and without problems.
   public init() {}
 
-  /// - Throws: ``StoreError/Code/cannotOpen`` if PostgreSQL cannot be reached.
+  /// Connects, inspects, and closes the connection. Each statement may take 10 seconds.
+  ///
+  /// - Throws: ``StoreError/Code/cannotOpen`` if PostgreSQL cannot be reached; another
+  ///   ``StoreError`` if a statement fails.
   public static func look(at address: PostgreSQLAddress) async throws -> PostgreSQLExamination {
     try await SQLStore.onThread {
       var settings = PostgreSQLConnection.Settings()
@@ -58,6 +68,7 @@ public struct PostgreSQLExamination: Sendable, Hashable {
     }
   }
 
+  /// Reads the settings, the statistics, and the store's own tables if there are any.
   private init(over connection: PostgreSQLConnection) throws {
     func setting(_ name: String) throws -> String {
       try connection.first("SELECT current_setting($1)", [.text(name)]) { $0.text(0) } ?? ""

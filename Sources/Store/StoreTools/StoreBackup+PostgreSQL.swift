@@ -43,6 +43,7 @@ extension StoreBackup {
     }
   }
 
+  /// Checks that the database has a store of a version that this program knows.
   private static func checkSchemaVersion(
     of connection: PostgreSQLConnection, at address: PostgreSQLAddress
   ) throws {
@@ -54,6 +55,7 @@ extension StoreBackup {
     try Schema.checkIsKnown(version, at: "\(address)")
   }
 
+  /// Makes all change tokens of a database's older states expire, and leaves a gap in its numbers.
   private static func expireTokens(
     of database: Int64, over connection: PostgreSQLConnection
   ) throws {

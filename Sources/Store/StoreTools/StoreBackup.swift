@@ -3,23 +3,30 @@ import SQLEngine
 import Storage
 import StoreModel
 
-/// Copies of a store: its database and the files of its assets, at one moment.
+/// The backup of a store in a file: a copy of its database and of the files of its assets, at one
+/// moment.
 ///
-/// A copy has the layout of a data directory, so it can be inspected in place.
+/// A copy has the layout of a data directory, so it can be inspected in place. `petrel backup` and
+/// `petrel restore` call these functions.
 public enum StoreBackup {
   /// The progress of a copy.
   public struct Progress: Sendable, Hashable {
+    /// The number of database pages copied so far, of 4 KiB each.
     public var copiedPages = 0
+    /// The number of pages to copy; 0 before the first are copied.
     public var pages = 0
+    /// The number of asset files copied so far.
     public var copiedAssets = 0
+    /// The number of asset files to copy.
     public var assets = 0
 
+    /// The progress before the first step.
     public init() {}
   }
 
   /// The name of the database file.
   public static let fileName = "petrel.sqlite"
-  /// The number of pages copied at once.
+  /// The number of pages copied at once: 4 MiB.
   private static let step = 1_024
   /// The number added to the numbers of a restored database: more than the lost store may have
   /// drawn since the copy, so that no number is reused.
@@ -28,11 +35,16 @@ public enum StoreBackup {
   /// Copies a store into a new directory, while a server may use the store. The copy has everything
   /// that was acknowledged before.
   ///
+  /// The copy is made in `directory` with the suffix `.partial`, checked page by page, synced, and
+  /// then renamed.
+  ///
   /// - Parameters:
   ///   - path: the store's file.
   ///   - directory: must be missing or empty.
   ///   - progress: called from time to time, on a thread of its own.
-  /// - Throws: ``StoreError``; no directory is left then.
+  /// - Throws: ``StoreError/Code/cannotOpen`` if there is no store or the copy cannot be written,
+  ///   ``StoreError/Code/exists`` if the directory has contents, ``StoreError/Code/corrupt`` if the
+  ///   store is damaged. No directory is left then.
   public static func make(
     ofStoreAt path: String, in directory: String,
     progress: @escaping @Sendable (Progress) -> Void = { _ in }
@@ -75,9 +87,13 @@ public enum StoreBackup {
   /// Clients' change tokens expire, because they may be newer than the copy, and clients start from
   /// the beginning.
   ///
+  /// - Parameters:
+  ///   - directory: a directory that ``make(ofStoreAt:in:progress:)`` wrote.
+  ///   - path: the file of the new store.
+  ///   - progress: called from time to time, on a thread of its own.
   /// - Throws: ``StoreError/Code/exists`` if there is already a store,
-  ///   ``StoreError/Code/newerSchema`` if a newer Petrel made the copy, and others. Then nothing is
-  ///   changed.
+  ///   ``StoreError/Code/newerSchema`` if a newer Petrel made the copy, ``StoreError/Code/corrupt``
+  ///   if the copy is damaged, and others. Then nothing is changed.
   public static func restore(
     from directory: String, toStoreAt path: String,
     progress: @escaping @Sendable (Progress) -> Void = { _ in }
@@ -124,7 +140,7 @@ public enum StoreBackup {
     }
   }
 
-  /// A store's schema version; nil if the file is not a store, or not yet.
+  /// Returns a store's schema version; nil if the file is not a store, or not yet.
   static func schemaVersion(of connection: SQLiteConnection) -> Int64? {
     let version = try? Migration.version(over: connection)
     return version == Migration.unfinishedVersion ? nil : version
@@ -132,6 +148,8 @@ public enum StoreBackup {
 
   // MARK: Copying
 
+  /// Copies the database in one read transaction, then the asset files that this state of the
+  /// database names. Hard links keep these files while the server deletes assets.
   private static func copy(
     _ source: SQLiteConnection, of path: String, to target: String,
     _ report: (Progress) -> Void
@@ -159,7 +177,8 @@ public enum StoreBackup {
     report(progress)
   }
 
-  /// The asset files by their paths in the asset folder, with their expected checksums and sizes.
+  /// Returns the asset files by their paths in the asset folder, with their expected checksums and
+  /// sizes.
   static func assets(
     of source: SQLiteConnection
   ) throws -> [(database: Int64, name: String, checksum: String, size: Int64)] {
@@ -177,6 +196,7 @@ public enum StoreBackup {
     }
   }
 
+  /// Checks that the file is a store of a version that this program knows.
   private static func checkSchemaVersion(_ connection: SQLiteConnection, _ path: String) throws {
     guard let version = schemaVersion(of: connection) else {
       throw StoreError(.cannotOpen, "'\(path)' is no store of Petrel")
@@ -184,7 +204,7 @@ public enum StoreBackup {
     try Schema.checkIsKnown(version, at: "'\(path)'")
   }
 
-  /// Reads every page of a copy.
+  /// Checks all pages of a copy by their checksums and by SQLite's `quick_check`.
   private static func check(_ path: String) throws {
     try StoreInspection(ofStoreAt: path, within: .seconds(365 * 86_400)).check()
     let copy = try connection(to: path)
@@ -195,6 +215,8 @@ public enum StoreBackup {
     }
   }
 
+  /// Makes all change tokens of older states expire, and leaves a gap in the numbers of each
+  /// database.
   private static func expireTokens(_ connection: SQLiteConnection) throws {
     try connection.beginWriting()
     try connection.run(
@@ -216,11 +238,13 @@ public enum StoreBackup {
 
   // MARK: Files
 
+  /// Opens a file with a small cache.
   private static func connection(to path: String) throws -> SQLiteConnection {
     try SQLiteConnection(
       path: path, settings: SQLiteConnection.Settings(cacheKilobytes: 16_384))
   }
 
+  /// Whether a file exists, or an asset folder has files.
   private static func isThere(_ path: String) -> Bool {
     guard path.hasSuffix("-assets") else { return FileManager.default.fileExists(atPath: path) }
     // A failure is ignored: without the folder there are no files.
@@ -228,6 +252,7 @@ public enum StoreBackup {
     return contents.contains { $0 != "arrivals" }
   }
 
+  /// Checks that a directory is missing or empty.
   private static func checkIsFree(_ directory: String) throws {
     guard FileManager.default.fileExists(atPath: directory) else { return }
     // A folder that cannot be read counts as occupied.
@@ -238,11 +263,12 @@ public enum StoreBackup {
     }
   }
 
-  /// The path with a folder and without a slash at its end.
+  /// Returns the absolute path, without a slash at its end.
   private static func absolute(_ path: String) -> String {
     URL(fileURLWithPath: path).standardizedFileURL.path
   }
 
+  /// Runs `body` on a new thread, because it blocks for a long time.
   private static func onThread(_ body: @escaping @Sendable () throws -> Void) async throws {
     try await withCheckedThrowingContinuation { continuation in
       let thread = Thread { continuation.resume(with: Result { try body() }) }

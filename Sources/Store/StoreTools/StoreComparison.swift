@@ -3,15 +3,20 @@ import SQLEngine
 import Storage
 import StoreModel
 
-/// Compares a table of two stores, row by row in the order of the primary key.
+/// The comparison of a table of two stores, row by row in the order of the primary key.
+///
+/// Each store is read once. Chunks of 1,024 rows have a SHA-256 digest each, so only the digests
+/// are kept in memory: 32 bytes and a key for each chunk.
 struct StoreComparison {
-  /// The number of rows with a common digest; if two digests differ, the rows are read again to
+  /// The number of rows with a common digest. If two digests differ, the rows are read again to
   /// find the first difference.
   private static let chunk = 1_024
 
-  /// The digests of a table of one store: 32 bytes and a key for each chunk.
+  /// The digests of a table of one store.
   private struct Digests {
+    /// The number of all rows.
     var rows = 0
+    /// The digest of each chunk.
     var chunks: [[UInt8]] = []
     /// The key of the last row of each chunk.
     var ends: [[UInt8]] = []
@@ -27,6 +32,8 @@ struct StoreComparison {
     self.target = target
   }
 
+  /// Compares the tables and returns the common digest.
+  ///
   /// - Parameter step: called with the number of rows read from the source.
   /// - Throws: ``StoreError/Code/corrupt`` that names the first row that differs.
   func run(_ step: (Int) -> Void) throws -> StoreMove.Result.Table {
@@ -39,6 +46,7 @@ struct StoreComparison {
       name: table.name, rows: ours.rows, digest: SQLValue.hexadecimal(hasher.finish()))
   }
 
+  /// Reads a table and returns the digests of its chunks.
   private func digests(_ connection: any SQLConnection, _ step: (Int) -> Void) throws -> Digests {
     var digests = Digests()
     var hasher = SHA256Hasher()
@@ -69,11 +77,13 @@ struct StoreComparison {
 
   // MARK: Differences
 
+  /// The key and the digest of a row, to find a difference.
   private struct Row {
     var key: [SQLValue]
     var digest: [UInt8]
   }
 
+  /// Returns the error that names the first row that differs.
   private func difference(_ ours: Digests, _ theirs: Digests) throws -> StoreError {
     let index =
       zip(ours.chunks, theirs.chunks).enumerated().first { $0.element.0 != $0.element.1 }?.offset
@@ -103,6 +113,7 @@ struct StoreComparison {
         + "target; first, \(what). The target cannot be used: empty it and begin anew")
   }
 
+  /// Returns the rows of one chunk after a key.
   private func rows(_ connection: any SQLConnection, after key: [SQLValue]?) throws -> [Row] {
     try connection.rows(
       table.selection(follows: key != nil, limit: Self.chunk), key ?? []

@@ -5,8 +5,8 @@ import Storage
 import StoreModel
 import Synchronization
 
-/// The result of inspecting a store's file. The inspection changes nothing, and a server may be
-/// using the store.
+/// The result of inspecting a store's file, for `petrel doctor`. The inspection changes nothing,
+/// and a server may be using the store.
 public struct StoreExamination: Sendable, Hashable {
   /// How thoroughly the file is read.
   public enum Depth: Sendable, Hashable {
@@ -31,10 +31,12 @@ public struct StoreExamination: Sendable, Hashable {
   public var isComplete = true
   /// Whether a server has the store open.
   public var isServed = false
-  /// Bytes of the file and of its write-ahead log.
+  /// The bytes of the file.
   public var bytes = 0
+  /// The bytes of its write-ahead log; 0 if there is none.
   public var logBytes = 0
 
+  /// The result for a file without damage, before it is read.
   public init() {}
 
   /// Inspects a store.
@@ -64,6 +66,9 @@ public struct StoreExamination: Sendable, Hashable {
     }
   }
 
+  /// Inspects a store.
+  ///
+  /// - Parameter isAlone: whether no program has the store open, so that its log need not be read.
   private static func examine(
     _ path: String, _ depth: Depth, _ limit: Duration, isAlone: Bool
   ) throws -> StoreExamination {
@@ -121,7 +126,7 @@ public struct StoreExamination: Sendable, Hashable {
     return found
   }
 
-  /// The damage of an asset's file; nil also if the asset was deleted meanwhile.
+  /// Returns the damage of an asset's file; nil also if the asset was deleted meanwhile.
   private static func assetFault(
     _ path: String, _ asset: (database: Int64, name: String, checksum: String, size: Int64),
     _ depth: Depth,
@@ -146,7 +151,8 @@ public struct StoreExamination: Sendable, Hashable {
     return isThere == nil ? nil : "the file of an asset, '\(path)', \(found)"
   }
 
-  /// The damage of the file header (https://sqlite.org/fileformat.html, section 1.3).
+  /// Returns the damage of the file header (https://sqlite.org/fileformat.html, section 1.3); nil
+  /// if there is none.
   private static func headerFault(_ path: String) throws -> String? {
     guard let file = FileHandle(forReadingAtPath: path),
       let header = try file.read(upToCount: 18), header.count == 18
@@ -163,14 +169,17 @@ public struct StoreExamination: Sendable, Hashable {
     return nil
   }
 
+  /// Returns the size of a file; nil if there is none.
   private static func size(_ path: String) -> Int? {
     var information = stat()
     return stat(path, &information) == 0 ? Int(information.st_size) : nil
   }
 }
 
-/// Interrupts a connection after a time.
+/// The timer that interrupts a connection's statement after a time. A lock protects the connection,
+/// so the statement is not interrupted after ``end()``.
 private final class Interruption: Sendable {
+  /// The values that the lock protects.
   private struct State: @unchecked Sendable {
     // Guarded by the lock, and nil after the end.
     var connection: SQLiteConnection?
@@ -179,6 +188,7 @@ private final class Interruption: Sendable {
 
   private let state: Mutex<State>
 
+  /// Starts the timer.
   init(of connection: SQLiteConnection, after limit: Duration) {
     state = Mutex(State(connection: connection))
     DispatchQueue.global().asyncAfter(deadline: .now() + limit / .seconds(1)) { [weak self] in
@@ -186,10 +196,13 @@ private final class Interruption: Sendable {
     }
   }
 
+  /// Whether the time was over, so that a statement was interrupted.
   var hasStruck: Bool { state.withLock(\.hasStruck) }
 
+  /// Ends the timer. Call it before the connection is closed.
   func end() { state.withLock { $0.connection = nil } }
 
+  /// Interrupts the connection, unless the timer has ended.
   private func strike() {
     state.withLock { state in
       guard let connection = state.connection else { return }

@@ -8,58 +8,74 @@ import StoreModel
 /// bounded size. Each transaction also stores the progress in the target, so an interrupted move
 /// continues where it stopped. At the end all rows of both stores are compared.
 ///
-/// Numbers, change tokens, sessions and keys stay the same, so the source must not be served any
-/// more.
+/// Numbers, change tokens, sessions and keys stay the same. So the source must not be served any
+/// more: clients of both stores would get the same numbers for different changes.
 public enum StoreMove {
   /// The progress of a move.
   public struct Progress: Sendable, Hashable {
+    /// The stages of a move, in order.
     public enum Stage: Sendable, Hashable {
+      /// Rows are copied.
       case copying
+      /// Asset files are copied.
       case copyingAssets
+      /// The rows of both stores are read and compared.
       case comparing
     }
 
+    /// The present stage.
     public var stage = Stage.copying
     /// The table being copied or compared.
     public var table = ""
     /// The table's position, counted from 1.
     public var tableNumber = 0
+    /// The number of all tables.
     public var tables = 0
     /// The number of rows of all tables in this stage.
     public var rows = 0
+    /// The number of asset files examined so far.
     public var assets = 0
 
+    /// The progress before the first row.
     public init() {}
   }
 
   /// The contents of both stores after a move.
   public struct Result: Sendable, Hashable {
+    /// A table that is the same in both stores.
     public struct Table: Sendable, Hashable {
+      /// The table's name.
       public var name: String
+      /// The number of its rows.
       public var rows: Int
       /// The digest of all columns of all rows in the order of the primary key, in hexadecimal
       /// digits; the same for all engines.
       public var digest: String
     }
 
-    /// In the order of their names.
+    /// The tables in the order of their names.
     public var tables: [Table] = []
-    /// The number of asset files, and their bytes.
+    /// The number of asset files.
     public var assets = 0
+    /// The bytes of these files.
     public var assetBytes: Int64 = 0
-    /// Missing files of the source, at most a hundred.
+    /// The names of files that the source had lost before the move, at most a hundred.
     public var missingAssets: [String] = []
     /// Whether this move continued an interrupted one.
     public var isContinued = false
 
+    /// A result without contents, to which the move adds.
     public init() {}
 
+    /// The number of rows of all tables.
     public var rows: Int { tables.reduce(0) { $0 + $1.rows } }
   }
 
-  /// The limits at which a transaction is committed.
+  /// The limits at which a transaction is committed. The first limit that is reached counts.
   struct BatchLimits: Sendable {
+    /// The most rows of a transaction.
     var rows = 50_000
+    /// The bytes of rows at which a transaction ends.
     var bytes = 8 << 20
   }
 
@@ -78,6 +94,8 @@ public enum StoreMove {
     try await run(from: source, to: target, limits: BatchLimits(), progress: progress)
   }
 
+  /// Moves a store with limits that tests choose.
+  ///
   /// - Parameter committed: called after each commit of rows; an error that it throws ends the
   ///   move.
   static func run(

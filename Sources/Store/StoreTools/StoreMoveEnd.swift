@@ -3,16 +3,25 @@ import SQLEngine
 import Storage
 import StoreModel
 
-/// One of the two stores of a move, which no other program has open.
+/// One of the two stores of a move, the source or the target, which no other program has open.
+///
+/// A file is locked by a ``ServerLock``, PostgreSQL by the exclusive advisory lock of the
+/// connection. Both locks end with the object.
 final class StoreMoveEnd {
+  /// The place of the store.
   let location: StoreLocation
+  /// The only connection to the store.
   let connection: any SQLConnection
+  /// The lock of a store in a file; nil for PostgreSQL.
   private let lock: ServerLock?
 
   /// The store's name for people, by which a continued move recognises it.
   let name: String
 
   /// Opens the store to be moved.
+  ///
+  /// - Throws: ``StoreError/Code/cannotOpen`` if there is no store, if it has an older version, or
+  ///   if a program has it open; ``StoreError/Code/newerSchema`` for a newer version.
   init(source location: StoreLocation) throws {
     self.location = location
     if let path = location.file {
@@ -31,7 +40,10 @@ final class StoreMoveEnd {
     }
   }
 
-  /// Opens the target of the move.
+  /// Opens the target of the move, which may be empty or have an unfinished move.
+  ///
+  /// - Throws: ``StoreError/Code/exists`` if the target is a new file beside which there are assets
+  ///   of another store, ``StoreError/Code/cannotOpen`` if a program has the target open.
   init(target location: StoreLocation, of source: StoreMoveEnd) throws {
     self.location = location
     var isNew = false
@@ -51,6 +63,7 @@ final class StoreMoveEnd {
     name = try Self.name(of: location, connection)
   }
 
+  /// Opens a store and takes its lock.
   private static func open(
     _ location: StoreLocation, cacheKilobytes: Int
   ) throws -> (any SQLConnection, ServerLock?) {
@@ -77,6 +90,7 @@ final class StoreMoveEnd {
     }
   }
 
+  /// Returns the store's name for people: a path, or an address and a schema.
   private static func name(
     of location: StoreLocation, _ connection: any SQLConnection
   ) throws -> String {
@@ -94,6 +108,7 @@ final class StoreMoveEnd {
     }
   }
 
+  /// Checks that there is a store of exactly the version of this program.
   private static func checkSchemaVersion(of connection: any SQLConnection, _ name: String) throws {
     // A failure is ignored: without the table there is no store.
     let version = try? Migration.version(over: connection)
@@ -114,6 +129,7 @@ final class StoreMoveEnd {
     }
   }
 
+  /// Whether a folder has files of assets.
   private static func hasAssets(in folder: String) -> Bool {
     // A failure is ignored: without the folder there are no assets.
     let contents = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []

@@ -7,9 +7,12 @@ extension StoreMover {
   /// The most missing files that are reported by name.
   private static let listedMissingAssets = 100
 
-  /// Copies the asset files that the target lacks, durably, and checks their sizes.
+  /// Copies the asset files that the target lacks, durably, and checks their sizes. A file that the
+  /// source has lost is noted in the result.
   ///
   /// - Parameter step: called after each file.
+  /// - Throws: ``StoreError/Code/assetFailed`` if a file has another size than the store says, or
+  ///   if a store has no folder for assets.
   func copyAssets(_ step: () -> Void) throws {
     try source.connection.query(
       "SELECT database_id, file, size FROM assets ORDER BY database_id, checksum", []
@@ -43,6 +46,7 @@ extension StoreMover {
     try AssetFiles.sync(to)
   }
 
+  /// Copies one file under a temporary name, syncs it and renames it.
   private func copyAsset(
     _ name: String, from source: String, to target: String, size: Int64
   ) throws {
@@ -72,6 +76,7 @@ extension StoreMover {
     try AssetFiles.sync(folder)
   }
 
+  /// Returns the size of a file; nil if there is none.
   private static func size(of path: String) -> Int64? {
     var information = stat()
     return stat(path, &information) == 0 ? Int64(information.st_size) : nil

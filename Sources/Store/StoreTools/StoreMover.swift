@@ -4,12 +4,17 @@ import SQLEngine
 import Storage
 import StoreModel
 
-/// Moves the rows of one store into another.
+/// The move of the rows of one store into another, step by step.
+///
+/// It has four stages: an empty store is created in the target, rows are copied, asset files are
+/// copied, and all rows are compared. At last the target becomes a store that servers can open.
+/// Until then its schema version marks it as unfinished. One thread does all the work.
 final class StoreMover {
+  /// The table in the target with the progress of the move. The last transaction drops it.
   private static let stateTable = "store_move"
-  /// The stores' own tables whose rows are not copied.
+  /// The tables about a store itself, whose rows are not copied.
   static let ownTables: Set = ["schema_version", stateTable]
-  /// Tables about servers and nodes, which do not apply to another store.
+  /// The tables about servers and nodes, which do not apply to another store.
   static let tablesOfServers: Set = [
     "servers", "dispatch_leases", "part_dispatches", "announcements", "store_shards",
   ]
@@ -20,19 +25,26 @@ final class StoreMover {
     var table: String
     /// The key of the last row copied; nil if the table is complete.
     var key: [SQLValue]?
+    /// The number of rows copied so far.
     var rows: Int64
   }
 
-  /// Whether an earlier move was completed.
+  /// Whether an earlier move was completed, so that this one only compares.
   private var isFinished = false
+  /// The store that is moved.
   let source: StoreMoveEnd
+  /// The new store.
   let target: StoreMoveEnd
   private let limits: StoreMove.BatchLimits
+  /// Called after each commit of rows; an error ends the move.
   private let committed: (StoreMove.Progress) throws -> Void
+  /// Called after each commit, each asset file and each chunk of compared rows.
   private let report: (StoreMove.Progress) -> Void
   private var progress = StoreMove.Progress()
+  /// The result, which the stages fill in.
   var result = StoreMove.Result()
 
+  /// Prepares a move between two open stores.
   init(
     source: StoreMoveEnd, target: StoreMoveEnd, limits: StoreMove.BatchLimits,
     committed: @escaping (StoreMove.Progress) throws -> Void,
@@ -45,6 +57,9 @@ final class StoreMover {
     self.report = report
   }
 
+  /// Moves the store, or continues or checks an earlier move.
+  ///
+  /// - Returns: the contents of both stores.
   func run() throws -> StoreMove.Result {
     let state = try prepare()
     try source.connection.beginReading()
@@ -88,6 +103,9 @@ final class StoreMover {
   // MARK: Beginning and end
 
   /// Creates an empty store in the target, or reads the progress of an earlier move.
+  ///
+  /// - Throws: ``StoreError/Code/exists`` if the target has other contents, or if the source was
+  ///   changed since the earlier move began.
   private func prepare() throws -> State {
     try checkIsWhole()
     try NotificationIndexTable.fileAll(over: source.connection)
@@ -134,6 +152,7 @@ final class StoreMover {
     return State(table: found.table, key: key ?? nil, rows: found.rows)
   }
 
+  /// Returns the error of a target that has tables.
   private func tablesThere(_ name: String) -> StoreError {
     StoreError(
       .exists,
@@ -141,8 +160,8 @@ final class StoreMover {
         + "empty")
   }
 
-  /// Whether the target has all of the source from an earlier move that was killed after its last
-  /// commit but before it reported success, and no program has used the target since.
+  /// Whether the target has all of the source from an earlier move that was killed before it
+  /// reported success. No program may have used the target since.
   private func isCopy(_ names: [String], _ fingerprint: String) throws -> Bool {
     guard ["schema_version", "counters", "databases"].allSatisfy(names.contains) else {
       return false
@@ -169,7 +188,8 @@ final class StoreMover {
         + "dispatched in parts; make it whole first, with 'petrel databases partition --parts 1'")
   }
 
-  /// A digest that changes when anything is saved in the source.
+  /// Returns a digest that changes when anything is saved in the store. It covers the counters and
+  /// the databases with their last numbers.
   private func fingerprint(of connection: any SQLConnection) throws -> String {
     let hasher = SHA256Hasher()
     for name in ["counters", "databases"] {
@@ -183,6 +203,7 @@ final class StoreMover {
     return SQLValue.hexadecimal(hasher.finish())
   }
 
+  /// Creates the tables and the row with the progress, in one transaction.
   private func makeEmptyStore(_ fingerprint: String) throws {
     let connection = target.connection
     try connection.beginWriting()
@@ -208,7 +229,9 @@ final class StoreMover {
     try connection.commit()
   }
 
-  /// The tables of this program's migrations, which the source must have too.
+  /// Returns the tables of this program's migrations, which the source must have too.
+  ///
+  /// - Throws: ``StoreError/Code/corrupt`` if a table of the source is missing or different.
   private func matchingTables() throws -> [SQLTable] {
     let sourceNames = Set(try SQLTable.names(source.connection))
     return try SQLTable.names(target.connection)
@@ -226,6 +249,8 @@ final class StoreMover {
       }
   }
 
+  /// Makes the target a store that servers can open, in one transaction. Then PostgreSQL collects
+  /// its statistics.
   private func finish(_ tables: [SQLTable]) throws {
     let connection = target.connection
     try connection.beginWriting()
@@ -250,6 +275,7 @@ final class StoreMover {
 
   // MARK: Rows
 
+  /// Copies the rows of a table after a key, in transactions within the limits.
   private func copy(_ table: SQLTable, after key: [SQLValue]?) throws {
     var intake = target.connection.intake(into: table)
     var isOpen = false
@@ -275,7 +301,9 @@ final class StoreMover {
     try commit(rows, through: nil, of: table)
   }
 
-  /// - Parameter key: nil if the table is complete.
+  /// Stores the progress and commits.
+  ///
+  /// - Parameter key: the key of the last row; nil if the table is complete.
   private func commit(_ rows: Int, through key: [SQLValue]?, of table: SQLTable) throws {
     try target.connection.run(
       """
@@ -293,7 +321,7 @@ final class StoreMover {
 }
 
 extension SQLTable {
-  /// The bytes of a row's contents.
+  /// Returns the bytes of a row's contents. An integer counts as eight.
   func size(of row: any SQLRow) -> Int {
     columns.enumerated().reduce(0) { size, column in
       column.element.kind == .integer ? size + 8 : size + row.buffer(Int32(column.offset)).count

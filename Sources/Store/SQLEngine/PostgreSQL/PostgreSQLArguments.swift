@@ -97,6 +97,7 @@ struct PostgreSQLArguments {
     }
   }
 
+  /// Removes the arguments and keeps the memory.
   private mutating func removeAll() {
     // An empty array may have no memory to point to.
     if memory.isEmpty { memory.append(0) }

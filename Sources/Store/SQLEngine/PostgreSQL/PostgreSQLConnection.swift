@@ -34,7 +34,9 @@ package final class PostgreSQLConnection: SQLConnection {
     }
   }
 
+  /// The kind of the engine: PostgreSQL.
   package var kind: SQLEngineKind { .postgreSQL }
+  /// The address without user and password.
   package var name: String { "\(address)" }
   /// The address of the server and the database.
   package let address: PostgreSQLAddress
@@ -63,6 +65,7 @@ package final class PostgreSQLConnection: SQLConnection {
   package var read: ReadCancellation?
   /// When the last cancellation was sent on this connection.
   private var cancelled: ContinuousClock.Instant?
+  /// The cancellation of this session, made at its first use.
   private var knownCancellation: PostgreSQLCancellation?
   /// Seconds by which a pool or proxy between this process and the server may delay a cancellation.
   private static let latestCancellation = 10.0
@@ -236,6 +239,8 @@ package final class PostgreSQLConnection: SQLConnection {
 
   // MARK: Statements
 
+  /// Runs statements without arguments, after the statements under way. libpq sends the script as
+  /// one message.
   package func execute(_ script: String) throws {
     try read?.check()
     try settle()
@@ -244,12 +249,15 @@ package final class PostgreSQLConnection: SQLConnection {
     try check(result, script)
   }
 
+  /// Runs a prepared statement, after the statements under way, and returns the number of changed
+  /// rows.
   @discardableResult
   package func run(_ statement: String, _ arguments: [SQLValue]) throws -> Int {
     try self.arguments.set(arguments)
     return try run(statement)
   }
 
+  /// Runs a prepared statement with the arguments of a record.
   @discardableResult
   package func run(_ statement: String, _ arguments: borrowing SQLArguments) throws -> Int {
     try self.arguments.set(arguments)
@@ -274,6 +282,8 @@ package final class PostgreSQLConnection: SQLConnection {
     return Int(String(cString: PQcmdTuples(result))) ?? 0
   }
 
+  /// Returns a closure that asks the server to cancel the session's statement. It blocks until the
+  /// server has signalled the session.
   package func interruption() -> @Sendable () -> Void {
     let session = cancellation()
     return { session?.send() }

@@ -24,6 +24,7 @@ package final class SQLiteConnection: SQLConnection {
     }
   }
 
+  /// The kind of the engine: SQLite.
   package var kind: SQLEngineKind { .sqlite }
   /// The file's path, or `memory`.
   package var name: String {
@@ -183,6 +184,7 @@ package final class SQLiteConnection: SQLConnection {
   /// The read under way, which ``query(_:_:_:)`` checks before each row.
   package var read: ReadCancellation?
 
+  /// Returns a closure that ends the running statement at once (`sqlite3_interrupt`).
   package func interruption() -> @Sendable () -> Void {
     // SQLite permits this one call from any thread.
     nonisolated(unsafe) let handle = handle
@@ -210,6 +212,8 @@ package final class SQLiteConnection: SQLConnection {
   static let isConfigured =
     sqlite3_config_without_memory_statistics() == SQLITE_OK && PageCache.isInstalled
 
+  /// Whether a transaction is open. SQLite rolls back by itself after some errors, such as a full
+  /// disk.
   package var isInTransaction: Bool { !isClosed && sqlite3_get_autocommit(handle) == 0 }
 
   /// Whether ``close()`` was called.
@@ -231,6 +235,10 @@ package final class SQLiteConnection: SQLConnection {
     try run("BEGIN", [])
   }
 
+  /// Commits and syncs the log.
+  ///
+  /// - Throws: ``StoreError/Code/corrupt`` or ``StoreError/Code/diskFailed`` if damage was found
+  ///   meanwhile; nothing is committed then.
   package func commit() throws {
     try damage?.check()
     try run("COMMIT", [])
@@ -242,10 +250,13 @@ package final class SQLiteConnection: SQLConnection {
     statement.replacing("/*clustered*/", with: "WITHOUT ROWID")
   }
 
+  /// Runs a script without arguments. Its statements are not kept.
   package func execute(_ script: String) throws {
     guard sqlite3_exec(handle, script, nil, nil, nil) == SQLITE_OK else { throw failure(script) }
   }
 
+  /// Runs a prepared statement with copies of the arguments, and returns the number of changed
+  /// rows.
   @discardableResult
   package func run(_ statement: String, _ arguments: [SQLValue]) throws -> Int {
     let prepared = try prepare(statement, arguments)
@@ -253,6 +264,7 @@ package final class SQLiteConnection: SQLConnection {
     return try finish(prepared, statement)
   }
 
+  /// Runs a prepared statement with the arguments in place.
   @discardableResult
   package func run(_ statement: String, _ arguments: borrowing SQLArguments) throws -> Int {
     let prepared = try self.statement(for: statement)
@@ -276,6 +288,7 @@ package final class SQLiteConnection: SQLConnection {
     }
   }
 
+  /// Runs a statement and visits its rows while SQLite finds them.
   package func query(
     _ statement: String, _ arguments: [SQLValue], _ visit: (any SQLRow) throws -> Void
   ) throws {
@@ -315,6 +328,8 @@ package final class SQLiteConnection: SQLConnection {
   /// The time to wait for readers of the log. Only large searches take longer.
   private static let patienceMilliseconds: Int32 = 10
 
+  /// Copies the log into the database: `SQLITE_CHECKPOINT_RESTART` if the writer waits, otherwise
+  /// `SQLITE_CHECKPOINT_PASSIVE`.
   package func copyLog(isAlone: Bool) throws -> Int {
     try damage?.check()
     sqlite3_busy_timeout(handle, Self.patienceMilliseconds)
@@ -375,6 +390,8 @@ package final class SQLiteConnection: SQLConnection {
     }
   }
 
+  /// Closes the connection. The last one to a file copies the log into the database, unless the
+  /// file is damaged.
   package func close() {
     guard !isClosed else { return }
     isClosed = true
@@ -412,6 +429,7 @@ package final class SQLiteConnection: SQLConnection {
     return statement
   }
 
+  /// Prepares a statement that is used for a long time.
   private func newStatement(_ text: String) throws -> SQLiteStatement {
     var pointer: OpaquePointer?
     let flags = UInt32(SQLITE_PREPARE_PERSISTENT)

@@ -10,8 +10,11 @@ package struct RowInsertion {
   /// The statements that insert rows of one kind. Their texts are made once, since connections
   /// identify a statement by its text.
   package struct Statements {
+    /// The statement that inserts 16 rows.
     fileprivate let together: String
+    /// The statement that inserts one row.
     fileprivate let one: String
+    /// The number of arguments of a row.
     fileprivate let argumentsEach: Int
 
     /// Creates the texts.

@@ -15,7 +15,9 @@ package struct StoreInspection {
   private let path: String
   /// The number of pages in the database, those in the log, and the next page to check.
   private var pages = 0
+  /// The pages that the log has in a newer version.
   private var logged: Set<UInt32> = []
+  /// The next page to check, counted from 1.
   private var next = 1
 
   /// The number of faults at which the check ends.
