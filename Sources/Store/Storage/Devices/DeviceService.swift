@@ -34,9 +34,10 @@ struct DeviceService: DeviceStore {
   }
 
   /// Returns the registrations of a courier token, one for each container, the token's own first;
-  /// empty if there is no such token.
+  /// empty if there is no such token, and for a text that names a row internal to the store.
   func courierRegistrations(ofToken token: String) async throws -> [DeviceToken] {
-    try await transactions.read {
+    guard !DeviceToken.isNameOfRow(token) else { return [] }
+    return try await transactions.read {
       try DeviceTable(transaction: $0).readers(ofToken: token).map(\.device)
     }
   }

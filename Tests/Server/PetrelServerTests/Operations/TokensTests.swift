@@ -197,6 +197,7 @@ struct TokensTests {
       // What the store calls a registration is no token.
       let name = try #require(others.last?.token)
       #expect(name != token)
+      #expect(try await service.store.devices.courierRegistrations(ofToken: name).isEmpty)
       let path = "/aps?tok=\(Service.escaped(name))"
       #expect(try await service.poll(path).status == 401)
     }
