@@ -35,7 +35,7 @@ struct PredicatePage {
 
     Which predicates a query and a subscription accept, for each operator and type of field, with an example of each: as an app
     writes it for `CKQuery` and `CKQuerySubscription`, and as `filterBy` of Web Services. What a filter means is in
-    [decisions.md](decisions.md#what-a-filter-means).
+    [queries.md](queries.md#what-a-filter-means).
 
     A test writes this page from what a server answered: it runs each example as a query and as a subscription, in the public and in
     the private database, with the client on Linux and over Web Services. Where these differ, the page says so. `\(command)` writes
