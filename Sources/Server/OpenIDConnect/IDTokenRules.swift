@@ -25,7 +25,7 @@ struct IDTokenRules: Sendable {
     }
     func quoted(_ claim: String) -> String { "'\((claims[claim]?.text ?? "").prefix(200))'" }
     guard claims["iss"]?.string == issuer else {
-      throw refuse("is of the issuer \(quoted("iss")), not \(issuer)")
+      throw refuse("comes from the issuer \(quoted("iss")), not from \(issuer)")
     }
     // An element of the list that is not a text counts as an audience other than this client.
     let audience =
@@ -42,10 +42,10 @@ struct IDTokenRules: Sendable {
     }
     guard let issued = claims["iat"]?.double, issued - Self.tolerance <= now.seconds,
       issued + Self.oldest + Self.tolerance > now.seconds
-    else { throw refuse("was not made just now, by its claim 'iat'") }
+    else { throw refuse("is too old, or its claim 'iat' is missing or in the future") }
     if let start = claims["nbf"], start != .null {
       guard let seconds = start.double, seconds - Self.tolerance <= now.seconds else {
-        throw refuse("is not good yet")
+        throw refuse("is not valid yet")
       }
     }
     guard claims["nonce"]?.string == nonce else { throw refuse("is for another sign-in") }

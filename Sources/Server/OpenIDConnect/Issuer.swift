@@ -71,7 +71,7 @@ public actor Issuer {
   ) async throws -> IssuerIdentity {
     guard exchanges < Self.limit else {
       throw OpenIDError(
-        .overloaded, "\(Self.limit) sign-ins at \(settings.issuer) are under way")
+        .overloaded, "\(Self.limit) sign-ins at \(settings.issuer) are in progress, the limit")
     }
     exchanges += 1
     defer { exchanges -= 1 }
@@ -202,7 +202,7 @@ public actor Issuer {
     guard let json = try? JSONValue(parsing: Data(answer.body)), json.object != nil,
       json.isStreamSafe
     else {
-      throw OpenIDError(.badAnswer, "\(url) answered with no JSON object of plain texts")
+      throw OpenIDError(.badAnswer, "\(url) did not answer with a JSON object of plain texts")
     }
     return json
   }

@@ -76,7 +76,7 @@ struct IssuerKeySet: Sendable {
   /// - Throws: ``OpenIDError/Code/badAnswer`` if the object contains no list of keys.
   init(_ json: JSONValue, issuer: String) throws(OpenIDError) {
     guard let list = json["keys"]?.array else {
-      throw OpenIDError(.badAnswer, "the keys of \(issuer) are no list")
+      throw OpenIDError(.badAnswer, "the keys of \(issuer) are not a list")
     }
     keys = list.prefix(Self.limit).compactMap(IssuerKey.init)
   }

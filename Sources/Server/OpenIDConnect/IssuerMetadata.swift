@@ -32,15 +32,15 @@ struct IssuerMetadata: Sendable, Hashable {
     guard json["issuer"]?.string == issuer else {
       throw OpenIDError(
         .badAnswer,
-        "the document of \(issuer) is that of '\(json["issuer"]?.string ?? "")'; configure the "
-          + "issuer exactly as it names itself")
+        "the discovery document of \(issuer) names the issuer '\(json["issuer"]?.string ?? "")'; "
+          + "set 'issuer' to exactly the name in the document")
     }
     func url(_ member: String) throws(OpenIDError) -> String {
       guard let url = json[member]?.string, IssuerSettings.isSafe(url),
         Self.isSecret(url) || !Self.isSecret(issuer)
       else {
         throw OpenIDError(
-          .badAnswer, "the document of \(issuer) has no safe URL as '\(member)'")
+          .badAnswer, "the discovery document of \(issuer) has no https URL in '\(member)'")
       }
       return url
     }

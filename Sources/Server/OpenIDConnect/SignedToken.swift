@@ -28,7 +28,7 @@ struct SignedToken: Sendable {
     let parts = text.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
       .map { Substring($0) }
     guard parts.count == 3, let header = Self.object(parts[0]), let claims = Self.object(parts[1])
-    else { throw OpenIDError(.invalidToken, "the ID token is no JSON web token") }
+    else { throw OpenIDError(.invalidToken, "the ID token is not a JSON web token") }
     let name = header["alg"]?.string ?? ""
     guard let algorithm = IssuerKey.Algorithm(rawValue: name) else {
       throw OpenIDError(
@@ -37,7 +37,7 @@ struct SignedToken: Sendable {
     // The header may name extensions that a reader must understand (section 4.1.11). This reader
     // knows none.
     guard header["crit"] == nil else {
-      throw OpenIDError(.invalidToken, "the ID token asks for extensions that are not known here")
+      throw OpenIDError(.invalidToken, "the ID token requires extensions that are not supported")
     }
     guard let signature = Base64URL.decode(parts[2]), !signature.isEmpty else {
       throw OpenIDError(.invalidToken, "the ID token has no signature")

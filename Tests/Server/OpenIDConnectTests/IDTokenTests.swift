@@ -124,8 +124,8 @@ struct IDTokenTests {
   func times() async throws {
     let now = Int64(Date().timeIntervalSince1970)
     for (claim, offset, words) in [
-      ("exp", -61, "expired"), ("iat", 70, "made just now"), ("iat", -670, "made just now"),
-      ("nbf", 70, "not good yet"), ("exp", -50, nil), ("iat", 50, nil), ("iat", -590, nil),
+      ("exp", -61, "expired"), ("iat", 70, "claim 'iat'"), ("iat", -670, "claim 'iat'"),
+      ("nbf", 70, "not valid yet"), ("exp", -50, nil), ("iat", 50, nil), ("iat", -590, nil),
       ("nbf", 50, nil),
     ] as [(String, Int64, String?)] {
       let reason = try await reason { $0.claims[claim] = .int(now + offset) }

@@ -28,7 +28,7 @@ extension AccessPolicy {
       if operation.callers == .users {
         return ServiceError(
           .accessDenied,
-          "\(operation.name) needs a signed-in user; a server-to-server key is none")
+          "\(operation.name) needs a signed-in user; a server-to-server key is not a user")
       }
     case .anonymous, .user:
       if operation.callers == .programs {

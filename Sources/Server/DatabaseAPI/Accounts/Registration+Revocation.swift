@@ -48,7 +48,7 @@ extension Registration {
       guard try await adminAccess.revokeAdminKey(withHash: key.hash, at: now) else {
         throw ConfigurationError("\(what) is revoked already")
       }
-      return "revoked \(what); sessions at the console that began with it are over"
+      return "revoked \(what); console sessions that began with it have ended"
     }
     throw ConfigurationError(
       "there is no API token, server-to-server key or admin key '\(name)'; 'petrel keys list' shows "

@@ -232,7 +232,7 @@ package struct AssetTransfers: Sendable {
   ) async throws -> HTTPResponse {
     guard let name = try await assets.assetName(forChecksum: checksum, in: database),
       let reader = try await assets.files.open(name)
-    else { throw ServiceError(.notFound, "the asset is not there any more") }
+    else { throw ServiceError(.notFound, "the asset does not exist any more") }
     var response = HTTPResponse(headers: [
       ("Content-Type", "application/octet-stream"), ("ETag", "\"\(checksum)\""),
       ("Accept-Ranges", "bytes"), ("Cache-Control", "private, immutable"),
@@ -265,7 +265,7 @@ package struct AssetTransfers: Sendable {
         let count = min(Self.pieceSize, Int(wanted.upperBound - offset))
         let piece = try await reader.read(at: offset, count: count)
         guard piece.count == count else {
-          throw StoreError(.assetFailed, "the asset \(checksum) is shorter than it was")
+          throw StoreError(.assetFailed, "the file of the asset \(checksum) became shorter")
         }
         offset += Int64(count)
         if isWhole {

@@ -16,7 +16,7 @@ extension DatabaseUsage {
     guard total + Int64(size) > quota else { return }
     throw ServiceError(
       .quotaExceeded,
-      "there is no room for the asset for field '\(field)': the database has \(total) bytes "
+      "the asset for field '\(field)' exceeds the quota: the database has \(total) bytes "
         + "with uploads that no record holds, and its quota is \(quota)", limit: Int(quota))
   }
 }

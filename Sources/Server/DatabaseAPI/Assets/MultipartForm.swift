@@ -22,7 +22,7 @@ struct MultipartForm: Equatable {
       .dropFirst(name.count).trimmingCharacters(in: CharacterSet(charactersIn: "\""))
     // RFC 2046, section 5.1.1: a boundary has at most 70 characters.
     guard let boundary, (1...70).contains(boundary.utf8.count) else {
-      throw Self.broken("names no boundary of 1 to 70 characters")
+      throw Self.broken("has no boundary of 1 to 70 characters")
     }
     delimiter = Data("--\(boundary)".utf8)
   }

@@ -40,6 +40,6 @@ final class VerifiedAssets: Sendable {
     StoreError(
       .assetFailed,
       "the file \(name.file) of the asset \(checksum) (database \(name.database.rawValue)) is damaged: "
-        + "its SHA-256 is another; put back the file from a backup")
+        + "its SHA-256 differs; restore the file from a backup")
   }
 }

@@ -67,8 +67,8 @@ struct ServerKeyVerifier: Sendable {
     let expires = signed.date.advanced(bySeconds: ServerConfiguration.maximumSignatureWindow)
     guard signed.date > forgotten.end(at: now) else {
       throw Self.failure(
-        "the server's clock was set back, and it may have forgotten signatures of the request's date \(signed.dateText); "
-          + "sign the request when it is sent")
+        "the server's clock was set back, so it no longer knows whether a signature of "
+          + "\(signed.dateText) was used before; sign the request again with the present date")
     }
     credentials.signature = SignatureUse(
       keyID: entry.key.keyID, mark: Array(signed.signature.raw.prefix(32)), expires: expires)

@@ -28,7 +28,7 @@ struct SignatureUse: Sendable, Hashable {
     guard try await store.takeSignature(mark, ofKey: keyID, until: expires) else {
       throw ServiceError(
         .tryAgainLater,
-        "a request with this signature came before; sign it anew, with another date",
+        "the signature was used before; sign the request again with another date",
         retryAfter: 1)
     }
   }

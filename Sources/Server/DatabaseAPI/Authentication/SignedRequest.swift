@@ -53,7 +53,7 @@ struct SignedRequest: Sendable {
     _ value: String?, _ name: String
   ) throws(ServiceError) -> String {
     guard let value, !value.isEmpty else {
-      throw failure("\(name): is missing; a signed request has all three of its header fields")
+      throw failure("\(name): is missing; a signed request needs all three header fields")
     }
     return value
   }

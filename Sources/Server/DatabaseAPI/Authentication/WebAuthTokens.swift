@@ -77,7 +77,7 @@ package final class WebAuthTokens: Sendable {
   /// The error for an unknown token.
   private static var unknown: ServiceError {
     ServiceError(
-      .authenticationFailed, "the web auth token is not known here")
+      .authenticationFailed, "the web auth token is unknown to this server")
   }
 
   /// Returns the token with this hash, from the cache or the store.

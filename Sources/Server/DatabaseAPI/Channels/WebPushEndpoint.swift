@@ -33,13 +33,13 @@ struct WebPushEndpoint: Sendable {
         "webPush/register", of: .container, for: .accounts, .changes, register,
         .init(
           "Web Push", "Register a browser's push subscription as a device of the caller",
-          "A browser that registers again replaces its earlier registration, which becomes the caller's.",
+          "A browser that registers again replaces its earlier registration. The caller owns the new one.",
           answer: "It is registered.")),
       Operation(
         "webPush/unregister", of: .container, for: .accounts, .changes, unregister,
         .init(
-          "Web Push", "Forget a browser's push subscription",
-          "An endpoint that is not registered is no error.", answer: "It is forgotten.")),
+          "Web Push", "Remove a browser's push subscription",
+          "An endpoint that is not registered is not an error.", answer: "It is removed.")),
     ]
   }
 
@@ -129,7 +129,7 @@ struct WebPushEndpoint: Sendable {
     func bytes(_ text: String, _ name: String) throws(ServiceError) -> [UInt8] {
       guard let bytes = Base64URL.decode(text) else {
         throw ServiceError(
-          .badRequest, "subscription.keys.\(name): is no base64url without padding")
+          .badRequest, "subscription.keys.\(name): is not base64url without padding")
       }
       return bytes
     }

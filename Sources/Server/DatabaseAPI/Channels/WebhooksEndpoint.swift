@@ -25,8 +25,8 @@ struct WebhooksEndpoint: Sendable {
           """
           Petrel's own. The operations of webhooks are for callers with a server-to-server key; others get \
           ACCESS_DENIED. Where the configuration has no `webhooks`, they answer BAD_REQUEST. A URL that is \
-          registered already gets another secret.
-          """, answer: "The webhook with its secret, which no other answer has.")),
+          already registered gets a new secret.
+          """, answer: "The webhook with its secret. No later answer has the secret.")),
       Operation(
         "webhooks/list", of: .container, for: .programs, .reads, list,
         .init(
@@ -35,7 +35,7 @@ struct WebhooksEndpoint: Sendable {
         "webhooks/delete", of: .container, for: .programs, .changes, delete,
         .init(
           "Webhooks", "Remove a webhook",
-          "The server gives up the notifications that wait for it.", answer: "It is removed.")),
+          "The server does not post the notifications that wait for it.", answer: "It is removed.")),
     ]
   }
 

@@ -57,7 +57,7 @@ extension WebCourier {
     guard !last.isEmpty else { return CourierPosition() }
     guard let position = CourierPosition(last, sealedBy: tokens) else {
       throw ServiceError(
-        .badRequest, "Last-Event-ID: '\(last.prefix(80))' is no event of this stream")
+        .badRequest, "Last-Event-ID: '\(last.prefix(80))' is not an event of this stream")
     }
     return position
   }

@@ -21,8 +21,8 @@ struct ChangesEndpoint: Sendable {
       "the public database has one zone; ask changes/zone for what changed in '_defaultZone'"
     let feeds =
       """
-      A zone that was made with zones/modify has a feed. As Petrel's own, so has the default zone of the \
-      public database. The default zone of a private database has none.
+      A zone that was made with zones/modify has a change feed. In Petrel, so has the default zone of the \
+      public database. The default zone of a private database has no feed.
       """
     return [
       Operation(

@@ -25,7 +25,7 @@ package struct NotificationsEndpoint: Sendable {
         "notifications/changes", of: .container, for: .accounts, .reads, changes,
         .init(
           "Notification log", "Read the caller's notification log",
-          "Petrel's own. docs/notification-log.md says more.", answer: "A page of entries.")),
+          "Petrel's own. See docs/reference/notification-log.md.", answer: "A page of entries.")),
       Operation(
         "notifications/markRead", of: .container, for: .accounts, .changes, markRead,
         .init(

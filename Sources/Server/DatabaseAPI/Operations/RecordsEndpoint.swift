@@ -49,8 +49,8 @@ struct RecordsEndpoint: Sendable {
         .init(
           "Records", "Find records by their fields",
           """
-          A query finds the records that the caller may read. A field that a filter or a sort names needs an \
-          option of the schema that allows it (docs/schema.md).
+          A query returns only records that the caller may read. A field in a filter or a sort needs the \
+          schema option that allows it (docs/reference/schema.md).
           """, answer: "A page of records.")),
       Operation(
         "records/lookup", of: .anyDatabase, for: .everyone, .reads, lookup,
@@ -267,7 +267,7 @@ struct RecordsEndpoint: Sendable {
           return .failure(
             FailedItem(
               .record(operation.recordID),
-              ServiceError(.internalError, "the store gave no outcome for this operation")))
+              ServiceError(.internalError, "the store returned no result for this operation")))
         }
       }
     }

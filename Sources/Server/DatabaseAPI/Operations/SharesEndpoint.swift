@@ -7,7 +7,7 @@ import WebServices
 /// This server does not support shares yet. Each item fails with the reason code `NOT_SUPPORTED`.
 struct SharesEndpoint: Sendable {
   var operations: [Operation] {
-    let details = "This server keeps no shares. Each item fails with the reason code NOT_SUPPORTED."
+    let details = "It has no shares. Each item fails with the reason code NOT_SUPPORTED."
     let answer = "One item for each short GUID, in order."
     return [
       Operation(

@@ -26,7 +26,7 @@ struct SubscriptionsEndpoint: Sendable {
         "subscriptions/modify", of: .anyDatabase, for: .accounts, .changes, modify,
         .init(
           "Subscriptions", "Save and delete subscriptions",
-          answer: "One item for each operation, in order. Each stands alone.")),
+          answer: "One item for each operation, in order. Each succeeds or fails by itself.")),
     ]
   }
 
@@ -91,7 +91,7 @@ struct SubscriptionsEndpoint: Sendable {
           .failure(
             FailedItem(
               .unknown,
-              ServiceError(.internalError, "the store gave no outcome for this operation")))
+              ServiceError(.internalError, "the store returned no result for this operation")))
         }
       }
     }

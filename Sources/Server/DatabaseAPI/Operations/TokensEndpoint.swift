@@ -110,15 +110,15 @@ struct TokensEndpoint: Sendable {
   private func save(_ token: DeviceToken) async throws {
     let (limit, kind, advice) =
       token.kind == .courier
-      ? (limits.courierReadersPerUser, "web courier tokens", "those that are not used expire")
+      ? (limits.courierReadersPerUser, "web courier tokens", "unused tokens expire")
       : (
         limits.apnsDevicesPerUser, "devices",
-        "devices that APNs does not know any more go by themselves"
+        "the server removes devices that APNs reports as unregistered"
       )
     guard try await !store.saveDeviceToken(token, unlessBeyond: limit) else { return }
     throw ServiceError(
       .quotaExceeded,
-      "apnsToken: the user has \(limit) \(kind) in this container and environment, which is the limit; "
+      "apnsToken: the user already has \(limit) \(kind) in this container and environment, the limit; "
         + advice, limit: limit)
   }
 
@@ -141,7 +141,7 @@ struct TokensEndpoint: Sendable {
     else {
       throw ServiceError(
         .badRequest,
-        "apnsToken: is registered for \(ServiceLimits.containersPerCourierToken) containers already; make another "
+        "apnsToken: is already registered for \(ServiceLimits.containersPerCourierToken) containers; make another "
           + "with tokens/create", limit: ServiceLimits.containersPerCourierToken)
     }
     return further

@@ -13,9 +13,9 @@ struct UsersEndpoint: Sendable {
   let store: any AccountReading & DiscoveryStore
 
   var operations: [Operation] {
-    let all = "The other users who permit it to be found, at most \(Self.listLimit)"
+    let all = "all other users who permit the app to find them, at most \(Self.listLimit)"
     let found =
-      "Those who were found, as Apple's reference has them and as users/discover has them."
+      "The users that were found, in the form of Apple's reference and in that of users/discover."
     return [
       Operation(
         "users/caller", of: .anyDatabase, for: .accounts, .reads, caller,
@@ -23,13 +23,13 @@ struct UsersEndpoint: Sendable {
       Operation(
         "users/current", of: .anyDatabase, for: .accounts, .reads, current,
         .init(
-          "Users", "The caller, as clients read it before users/caller", answer: "The caller.")),
+          "Users", "The caller, before users/caller replaced it", answer: "The caller.")),
       Operation(
         "users/discover", of: .anyDatabase, for: .users, .reads, maybe: discover,
         .init(
           "Users", "Users by address, number or record name",
-          "Without a body: \(all). Users who do not permit it are not found.",
-          answer: "Those who were found, each with what they were found by.")),
+          "Without a body: \(all). The server does not return users who do not permit it.",
+          answer: "The users that were found, each with the address, number or name that matched.")),
       Operation(
         "users/lookup/email", of: .anyDatabase, for: .users, .reads, lookUpEmail,
         .init("Users", "Users by e-mail address", answer: found)),
@@ -45,7 +45,7 @@ struct UsersEndpoint: Sendable {
         "users/permissions", of: .anyDatabase, for: .users, .changes, maybe: permissions,
         .init(
           "Users",
-          "What the caller permits the app; with a body, permit the app something or deny it",
+          "The caller's permissions for the app; with a body, grant or deny a permission",
           "Petrel's own.", answer: "Each permission.")),
     ]
   }

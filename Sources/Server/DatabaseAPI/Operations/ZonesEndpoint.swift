@@ -23,7 +23,7 @@ struct ZonesEndpoint: Sendable {
         "zones/modify", of: .database([.private]), for: .accounts, .changes, modify,
         .init(
           "Zones", "Make and delete zones of the private database",
-          answer: "One item for each operation, in order. Each stands alone.")),
+          answer: "One item for each operation, in order. Each succeeds or fails by itself.")),
     ]
   }
 
@@ -77,7 +77,7 @@ struct ZonesEndpoint: Sendable {
           .failure(
             FailedItem(
               .unknown,
-              ServiceError(.internalError, "the store gave no outcome for this operation")))
+              ServiceError(.internalError, "the store returned no result for this operation")))
         }
       }
     }

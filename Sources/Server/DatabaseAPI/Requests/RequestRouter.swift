@@ -235,7 +235,8 @@ package final class RequestRouter: Sendable {
     else { return }
     throw ServiceError(
       .badRequest,
-      "Content-Encoding: '\(coding.prefix(80))' is not understood; send the body as it is")
+      "Content-Encoding: '\(coding.prefix(80))' is not supported; send the body without a content encoding"
+    )
   }
 
   /// Counts a failed request whose caller is unknown for its address, so that nobody can try tokens

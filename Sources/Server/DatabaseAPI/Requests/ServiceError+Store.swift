@@ -32,20 +32,20 @@ extension ServiceError {
   init(_ error: StoreError) {
     switch error.code {
     case .overloaded:
-      self.init(.tryAgainLater, "the server has more to write than it can", retryAfter: 1)
+      self.init(.tryAgainLater, "too many writes are waiting for the server's store", retryAfter: 1)
     case .serializationFailure:
-      self.init(.tryAgainLater, "others changed the same at the same time", retryAfter: 1)
+      self.init(.tryAgainLater, "another request changed the same data meanwhile", retryAfter: 1)
     case .unreachable:
-      self.init(.tryAgainLater, "the server's store cannot be reached at the moment", retryAfter: 2)
+      self.init(.tryAgainLater, "the server cannot reach its store at the moment", retryAfter: 2)
     case .outcomeUnknown:
       self.init(
         .serverResponseLost,
-        "it is not known whether this was carried out; the server's log says why", retryAfter: 2)
+        "the server does not know whether it carried out the request; see its log", retryAfter: 2)
     case .full:
       self.init(.tryAgainLater, "the server's disk is full", retryAfter: 30)
     case .diskFailed:
       self.init(
-        .tryAgainLater, "the disk of the server's store failed; its log says why", retryAfter: 5)
+        .tryAgainLater, "the disk of the server's store failed; see its log", retryAfter: 5)
     case .closed:
       self.init(.tryAgainLater, "the server is stopping", retryAfter: 5)
     case .badContinuation, .unkeptText:
@@ -55,7 +55,7 @@ extension ServiceError {
     case .changeTokenExpired:
       self.init(.changeTokenExpired, error.reason)
     default:
-      self.init(.internalError, "the store failed; the server's log says why")
+      self.init(.internalError, "the server's store failed; see the server's log")
     }
   }
 
@@ -73,9 +73,9 @@ extension ServiceError {
     // request took too long.
     case is CancellationError:
       self.init(
-        .tryAgainLater, "the request took too long, and what it read was given up; ask for less")
+        .tryAgainLater, "the request took too long, and the server stopped it; request less")
     case let error as WrongMethod: self.init(.badRequest, error.reason)
-    default: self.init(.internalError, "the server failed; its log says why")
+    default: self.init(.internalError, "the server failed; see its log")
     }
   }
 }

@@ -89,7 +89,7 @@ package final class PasswordHasher: Sendable {
     }
     guard isAdmitted else {
       throw ServiceError(
-        .tryAgainLater, "too many people sign in at this moment", retryAfter: 2)
+        .tryAgainLater, "too many people are signing in at the moment", retryAfter: 2)
     }
     defer { underWay.withLock { $0 -= 1 } }
     return try await withCheckedThrowingContinuation { continuation in

@@ -58,7 +58,7 @@ extension SignIn {
     let fields = request.formFields.filter { Self.answerFields.contains($0.name) }
     guard fields.allSatisfy({ $0.value.utf8.count <= Self.answerLimit }),
       Set(fields.map(\.name)).count == fields.count
-    else { throw Refusal(status: 400, reason: "The answer that the browser brings is too long.") }
+    else { throw Refusal(status: 400, reason: "The sign-in service's answer is too long.") }
     let query = fields.map {
       "\($0.name)=\($0.value.addingPercentEncoding(withAllowedCharacters: .unreserved) ?? "")"
     }
@@ -81,7 +81,7 @@ extension SignIn {
     else {
       throw Refusal(
         status: 403,
-        reason: "This sign-in was not begun in this browser, or too long ago. Sign in again from "
+        reason: "This sign-in began in another browser, or too long ago. Sign in again from "
           + "the app.")
     }
     let visit = try await visit(request, state: members["request"]?.string)
@@ -92,7 +92,7 @@ extension SignIn {
       }
       guard let code = request.query("code"), !code.isEmpty else {
         throw OpenIDError(
-          .refused, "no code but '\((request.query("error") ?? "").prefix(100))'")
+          .refused, "an error instead of a code: '\((request.query("error") ?? "").prefix(100))'")
       }
       var identity = try await issuer.identity(
         forCode: code, of: try await authorization(state: state, holder: holder, name: name))
@@ -131,9 +131,9 @@ extension SignIn {
     let (status, problem) =
       switch error.code {
       case .refused: (403, "You were not signed in by “\(issuer.settings.label)”. Try again.")
-      case .overloaded: (503, "Too many people sign in at this moment. Try again in a while.")
+      case .overloaded: (503, "Too many people are signing in. Try again in a minute.")
       default:
-        (502, "“\(issuer.settings.label)” does not work at this moment; the server's log says why.")
+        (502, "“\(issuer.settings.label)” does not work at the moment; see the server's log.")
       }
     return SignInPage.form(form(for: visit, problem: problem), status: status).response(
       headers: visit.cookieHeader)

@@ -14,7 +14,7 @@ extension SignIn {
   func checkPassword(_ request: HTTPRequest) async throws -> HTTPResponse {
     let (visit, fields) = try await sentForm(request)
     guard settings.acceptsPasswords else {
-      throw Refusal(status: 403, reason: "This server takes no passwords.")
+      throw Refusal(status: 403, reason: "This server does not accept passwords.")
     }
     let name = fields["name"] ?? ""
     let password = fields["password"] ?? ""

@@ -40,7 +40,7 @@ package final class SignIn: Sendable {
     /// The refusal of a URL that is expired or incomplete.
     static let staleURL = Refusal(
       status: 400,
-      reason: "This sign-in page is too old, or its address is not whole. Close it and sign in "
+      reason: "This sign-in page is too old, or its address is incomplete. Close it and sign in "
         + "again from the app.")
   }
 
@@ -140,7 +140,7 @@ package final class SignIn: Sendable {
       let retry = error.retryAfter.map { [("Retry-After", String(Int($0.rounded(.up))))] }
       return SignInPage.notice(
         error.code == .internalError
-          ? "The server failed. Its log says why, at \(error.uuid)." : error.reason,
+          ? "The server failed. Its log has the cause, under \(error.uuid)." : error.reason,
         title: "This did not work", status: error.code.httpStatus
       ).response(headers: retry ?? [])
     }
@@ -255,7 +255,8 @@ package final class SignIn: Sendable {
   private func cancel(_ request: HTTPRequest) async throws -> HTTPResponse {
     let (visit, _) = try await sentForm(request)
     guard case .message(let origins) = visit.request.callback else {
-      throw Refusal(status: 400, reason: "Go back to the app; it is not told that you cancelled.")
+      throw Refusal(
+        status: 400, reason: "The app cannot be notified that you cancelled. Go back to the app.")
     }
     return SignInPage.delivery(of: .failure("the sign-in was cancelled"), to: origins).response()
   }

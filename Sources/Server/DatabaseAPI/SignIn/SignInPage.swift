@@ -100,7 +100,7 @@ struct SignInPage: Sendable {
       content: """
         <h1>\(title)</h1>
         <p id="done" role="status" hidden>You can close this window.</p>
-        <p id="alone" role="alert" hidden>The browser has cut the tie between this window and the \
+        <p id="alone" role="alert" hidden>The browser has separated this window from the \
         app that opened it. Close this window and sign in again from the app.</p>
         <noscript><p>Signing in needs JavaScript, as the app does. Turn it on and try again.</p>\
         </noscript>

@@ -119,7 +119,7 @@ package final class RequestTurns: Sendable {
   /// The error for a request that may not even wait.
   private static var refusal: ServiceError {
     ServiceError(
-      .throttled, "too many requests of this caller wait already for others of it, which take long",
+      .throttled, "too many requests of this caller are waiting for its earlier, long requests",
       retryAfter: 1)
   }
 

@@ -261,7 +261,7 @@ struct ServerKeyTests {
       for again in [request, try Self.mirrored(request, client)] {
         let answer = try await client.send(again)
         #expect(answer.failure == "503 TRY_AGAIN_LATER", "\(answer.json)")
-        #expect(answer.json["retryAfter"] == 1 && answer.reason.contains("sign it anew"))
+        #expect(answer.json["retryAfter"] == 1 && answer.reason.contains("sign the request again"))
       }
       try await service.restart()
       #expect(try await client.send(request).failure == "503 TRY_AGAIN_LATER")

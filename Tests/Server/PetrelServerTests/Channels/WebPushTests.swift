@@ -157,7 +157,7 @@ struct WebPushTests {
         "subscription.endpoint: has 2066 bytes"
       ),
       (registration(p256dh: "AAAA"), "subscription.keys.p256dh: an uncompressed P-256 point has"),
-      (registration(p256dh: "?"), "subscription.keys.p256dh: is no base64url"),
+      (registration(p256dh: "?"), "subscription.keys.p256dh: is not base64url"),
       (
         registration(p256dh: Base64URL.encode([4] + [UInt8](repeating: 1, count: 64))),
         "subscription.keys.p256dh: the coordinates are not a point on P-256"

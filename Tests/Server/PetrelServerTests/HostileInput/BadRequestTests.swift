@@ -255,7 +255,8 @@ struct BadRequestTests {
         #expect(answer.failure == "400 BAD_REQUEST")
         #expect(
           answer.reason
-            == "Content-Encoding: 'gzip' is not understood; send the body as it is")
+            == "Content-Encoding: 'gzip' is not supported; send the body without a content encoding"
+        )
       }
       let plain = try await service.client.send(
         "POST", service.target("public/records/query", as: service.alice),
@@ -284,7 +285,7 @@ struct BadRequestTests {
       let nobody = TestUser(name: "nobody", recordName: "_x", token: "made+up/=")
       let answer = try await service.get("public/users/caller", as: nobody)
       #expect(answer.failure == "401 AUTHENTICATION_FAILED")
-      #expect(answer.reason == "the web auth token is not known here")
+      #expect(answer.reason == "the web auth token is unknown to this server")
     }
   }
 

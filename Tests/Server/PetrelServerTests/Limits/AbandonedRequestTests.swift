@@ -75,7 +75,7 @@ struct AbandonedRequestTests {
       #expect(answer.failure == "503 TRY_AGAIN_LATER")
       #expect(
         answer.reason
-          == "the request took too long, and what it read was given up; ask for less")
+          == "the request took too long, and the server stopped it; request less")
       try holder.execute("ROLLBACK")
       #expect(try await service.lookup("n").outcomes == ["ok"])
     }

@@ -123,7 +123,7 @@ struct ErrorTableTests {
         try $0.connection.run("DROP TABLE zones", [])
       }
       let answer = try await service.get("private/zones/list", as: service.alice)
-      check(answer, "500 INTERNAL_ERROR", "the server's log says why")
+      check(answer, "500 INTERNAL_ERROR", "see the server's log")
       #expect(!answer.reason.contains("zones"))
       let uuid = try #require(answer.json["uuid"]?.string)
       let line = try #require(lines.containing(uuid).first)
@@ -155,7 +155,7 @@ struct ErrorTableTests {
       check(
         try await service.client.send(
           "POST", try #require(URLComponents(string: url)?.path), body: Data(count: 2)),
-        "413 QUOTA_EXCEEDED", "no room for the asset")
+        "413 QUOTA_EXCEEDED", "exceeds the quota")
     }
   }
 
@@ -180,7 +180,7 @@ struct ErrorTableTests {
       _ = try await service.modify(Service.operation("create", "a"))
       try await service.restart { $0.waitingWrites = 0 }
       let answer = try await service.modify(Service.operation("create", "b"))
-      check(answer, "503 TRY_AGAIN_LATER", "more to write than it can")
+      check(answer, "503 TRY_AGAIN_LATER", "too many writes are waiting")
       #expect(answer.json["retryAfter"]?.double == 1)
       #expect(answer.headers["retry-after"] == "1")
     }
