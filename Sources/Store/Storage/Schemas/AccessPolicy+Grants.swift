@@ -2,8 +2,16 @@ import CloudKitModel
 import StoreModel
 
 extension AccessPolicy {
-  /// A caller's access to the records of a type, by the grants and roles in this transaction.
+  /// Returns a caller's access to the records of a type, by the grants and roles in this
+  /// transaction.
   ///
+  /// A type that the schema does not have yet gets the standard grants, because saving its first
+  /// record creates it with these.
+  ///
+  /// - Parameters:
+  ///   - caller: the user or administrator, or the anonymous caller.
+  ///   - name: the name of the record type.
+  ///   - address: the address of the database.
   /// - Complexity: O(roles of the user) once type and roles are cached.
   static func access(
     of caller: Caller, toType name: String, at address: DatabaseAddress,

@@ -3,6 +3,9 @@ import SQLEngine
 import StoreModel
 
 /// A cached record type of the schema. Fields are added as they are created.
+///
+/// Each connection has entries of its own (``Catalog``), so one thread at a time uses an entry. A
+/// new catalog version drops it.
 final class RecordTypeEntry {
   /// System fields that the value index has for every record type.
   static let indexedSystemFields: [SystemField] = [
@@ -15,8 +18,12 @@ final class RecordTypeEntry {
     .modifiedTimestamp, .createdUserRecordName,
   ]
 
+  /// A field of a record type, as the value index needs it.
   struct Field {
+    /// The field's number in the value index, from 1 on. Numbers are unique in the store and never
+    /// reused.
     var number: Int64
+    /// The type of all values of the field.
     var type: FieldType
     /// Whether its values are marked as encrypted, which excludes searches.
     var isEncrypted = false
@@ -34,23 +41,30 @@ final class RecordTypeEntry {
       indexes.contains(.searchable) && type.element == .string && wordIndexWork != .clearing
     }
     /// The number of the field's words in the index.
+    ///
+    /// It is the negative number of the field.
     var tokenNumber: Int64 { -number }
   }
 
+  /// The number of the type. It is unique in the store and never reused.
   let number: Int64
+  /// The name of the type in its container.
   let name: String
+  /// The fields by their names. Indexed system fields are here too, under their names in schemas.
   var fields: [String: Field] = [:]
   /// The search and sort options of system fields.
   var systemIndexes: [SystemField: FieldIndexes] = [:]
-  /// The grants for its records in the public database.
+  /// The grants for the type's records in the public database.
   var grants = RecordGrants()
 
+  /// Creates an entry without fields, options and grants.
   init(number: Int64, name: String) {
     self.number = number
     self.name = name
   }
 
-  /// The indexed field for a key.
+  /// Returns the indexed field for a key; nil for a key without a field in the index, and for all
+  /// text.
   func field(for key: FieldKey) -> Field? {
     switch key {
     case .field(let name): fields[name]
@@ -61,8 +75,8 @@ final class RecordTypeEntry {
 }
 
 extension ContainerSchema.RecordType {
-  /// The options for which the value index has a system field: those of the schema. If callers find
-  /// only records that they created, creators are indexed too.
+  /// Returns the options for which the value index has a system field: those of the schema. If
+  /// callers find only records that they created, creators are indexed too.
   func valueIndexes(of field: SystemField) -> FieldIndexes {
     let options = systemIndexes[field] ?? []
     return field == .createdUserRecordName && grants.limitsReadersToOwn
@@ -71,8 +85,10 @@ extension ContainerSchema.RecordType {
 }
 
 extension RecordTypeEntry {
-  /// The entries of the type's records that a user created; nil if creators are not indexed, or not
-  /// completely.
+  /// Returns the entries of the type's records that a user created.
+  ///
+  /// It is nil if creators are not indexed in the database, or not completely, or if the name is so
+  /// long that its key is truncated.
   func indexOfRecords(
     madeBy userRecordName: String?, at address: DatabaseAddress
   ) -> IndexStretch? {
@@ -98,7 +114,8 @@ extension RecordTypeEntry {
 }
 
 extension SystemField {
-  /// The system field with this name in the store, even if schemas cannot name it.
+  /// The system field with this name in the store, even if schemas cannot name it; nil for another
+  /// name.
   init?(anySchemaName name: String) {
     guard let field = Self.allCases.first(where: { $0.schemaName == name }) else { return nil }
     self = field

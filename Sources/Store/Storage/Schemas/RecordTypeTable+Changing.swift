@@ -2,7 +2,16 @@ import CloudKitModel
 import StoreModel
 
 extension RecordTypeTable {
-  /// Creates a record type, or creates a dropped one again.
+  /// Creates a record type, or creates a dropped one again under its old number. It also adds the
+  /// indexed system fields.
+  ///
+  /// - Parameters:
+  ///   - name: the name of the type.
+  ///   - definition: its fields, options and grants.
+  ///   - container: the container of the schema.
+  ///   - environment: the environment of the schema.
+  /// - Returns: the new entry, which is in the catalog, too.
+  /// - Throws: ``LocksNeeded`` without the reference lock.
   func add(
     named name: String, _ definition: ContainerSchema.RecordType, container: String,
     environment: ContainerEnvironment
@@ -42,6 +51,14 @@ extension RecordTypeTable {
   }
 
   /// Adds a field, with the implicit indexes of its type unless others are given.
+  ///
+  /// - Parameters:
+  ///   - name: the name of the field.
+  ///   - fieldType: the type of its values.
+  ///   - isEncrypted: whether clients encrypt its values.
+  ///   - indexes: its search and sort options; nil for the implicit ones.
+  ///   - type: the record type, whose entry gets the field.
+  /// - Throws: ``LocksNeeded`` without the reference lock.
   func addField(
     _ name: String, of fieldType: FieldType, isEncrypted: Bool = false,
     indexes: FieldIndexes? = nil, to type: RecordTypeEntry
@@ -62,7 +79,8 @@ extension RecordTypeTable {
       number: number, type: fieldType, isEncrypted: isEncrypted, indexes: indexes)
   }
 
-  /// Drops a type. Its number stays, since tombstones in change feeds may have it.
+  /// Drops a type with its fields, options and grants. Its number stays, since tombstones in change
+  /// feeds may have it.
   func drop(_ number: Int64) throws {
     for statement in [
       "DELETE FROM record_fields WHERE type_number = $1",
@@ -74,12 +92,13 @@ extension RecordTypeTable {
     }
   }
 
+  /// Removes a field. The caller has checked that no record has a value in it.
   func removeField(_ number: Int64) throws {
     try transaction.connection.run(
       "DELETE FROM record_fields WHERE field_number = $1", [.integer(number)])
   }
 
-  /// Stores a field's search and sort options.
+  /// Stores a field's search and sort options. The caller starts the work on the index.
   func setIndexes(_ indexes: FieldIndexes, ofField number: Int64) throws {
     try transaction.connection.run(
       "UPDATE record_fields SET indexes = $2 WHERE field_number = $1",
@@ -103,6 +122,7 @@ extension RecordTypeTable {
     try insert(grants, ofType: number)
   }
 
+  /// Stores the options of system fields; a field without options has no row.
   private func insert(_ indexes: [SystemField: FieldIndexes], ofType number: Int64) throws {
     for (field, options) in indexes where !options.isEmpty {
       try transaction.connection.run(
@@ -113,6 +133,7 @@ extension RecordTypeTable {
     }
   }
 
+  /// Stores the grants of a type, a row for each role.
   private func insert(_ grants: RecordGrants, ofType number: Int64) throws {
     for (role, permissions) in grants.permissions {
       try transaction.connection.run(

@@ -5,11 +5,17 @@ import StoreModel
 /// The record types of containers, with their fields, indexes and grants: small tables, replicated
 /// to every node.
 ///
-/// A dropped type keeps its row and number: tombstones in change feeds may have the number.
+/// A dropped type keeps its row and number, because tombstones in change feeds may have the number.
+/// Saving a record adds types and fields without raising the catalog version. So a process that
+/// does not know one reads it from the tables. Other changes raise the version
+/// (``CounterTable/raiseCatalogVersion()``).
 struct RecordTypeTable {
   let transaction: StoreTransaction
   private var connection: any SQLConnection { transaction.connection }
 
+  /// `dropped` is 1 for a dropped type. `value_type` is the name of a field's type, with
+  /// ``encryptionPrefix`` for an encrypted field. `indexes` has the bits of the search and sort
+  /// options, and `permissions` those of a role's rights.
   static let definition = [
     """
     CREATE TABLE record_types (
@@ -39,13 +45,16 @@ struct RecordTypeTable {
 
   // MARK: Reading
 
-  /// The next container and environment with record types, in the order of containers and
-  /// environments.
+  /// Returns the next container and environment with record types, in the order of containers and
+  /// environments; nil if there is none.
   func place(after last: ContainerPlace?) throws -> ContainerPlace? {
     try transaction.place(after: last, in: "record_types")
   }
 
-  /// The record type of this name in the database's container; nil if none was saved or imported.
+  /// Returns the record type of this name in the database's container; nil if none was saved or
+  /// imported, or if it was dropped.
+  ///
+  /// - Complexity: O(1) once the type is cached. A missing type is looked up each time.
   func type(named name: String, at address: DatabaseAddress) throws -> RecordTypeEntry? {
     let key = Catalog.RecordTypeKey(
       container: address.container, environment: address.environment, name: name)
@@ -65,7 +74,9 @@ struct RecordTypeTable {
     return entry
   }
 
-  /// The name of the record type with this number.
+  /// Returns the name of the record type with this number, dropped or not.
+  ///
+  /// - Throws: ``StoreError/Code/corrupt`` if there is none.
   func name(ofType number: Int64) throws -> String {
     if let known = transaction.catalog.typesByNumber[number] { return known.name }
     let name = try connection.first(
@@ -80,14 +91,15 @@ struct RecordTypeTable {
     return name
   }
 
-  /// A field of the type; an unknown field is looked up in the store.
+  /// Returns a field of the type; nil if it has none of this name. A field that the entry does not
+  /// have is looked up in the store.
   func field(_ name: String, of type: RecordTypeEntry) throws -> RecordTypeEntry.Field? {
     if let known = type.fields[name] { return known }
     try loadFields(of: type)
     return type.fields[name]
   }
 
-  /// A container's whole schema in this transaction.
+  /// Returns a container's whole schema in this transaction, without the system's type of shares.
   func schema(
     of container: String, in environment: ContainerEnvironment
   ) throws -> ContainerSchema {
@@ -116,6 +128,7 @@ struct RecordTypeTable {
     ) { $0.text(0) }
   }
 
+  /// Reads the fields, options and grants of a type.
   private func load(_ entry: RecordTypeEntry) throws {
     try loadFields(of: entry)
     let number = SQLValue.integer(entry.number)
@@ -134,6 +147,8 @@ struct RecordTypeTable {
 
   /// Reads the fields of a type, since other processes add fields without raising the catalog
   /// version.
+  ///
+  /// - Throws: ``StoreError/Code/corrupt`` for a field of an unknown type.
   func loadFields(of entry: RecordTypeEntry) throws {
     try connection.query(
       """
@@ -160,7 +175,7 @@ struct RecordTypeTable {
 
   // MARK: Types created by saving records
 
-  /// Creates a record type on saving a record of it.
+  /// Creates a record type when a record of it is saved, with the implicit options and grants.
   func add(named name: String, at address: DatabaseAddress) throws -> RecordTypeEntry {
     try add(
       named: name, .implicit, container: address.container, environment: address.environment)
@@ -168,6 +183,13 @@ struct RecordTypeTable {
 
   /// Refuses a record that would create too many record types or fields. Imported and deployed
   /// schemas are the administrator's, and are not limited.
+  ///
+  /// - Parameters:
+  ///   - record: the record, for the message.
+  ///   - type: its type; nil if it would be created.
+  ///   - newFields: the names of the fields that would be created.
+  ///   - address: the address of the database.
+  /// - Throws: ``ItemFailure/Code/quotaExceeded`` with the limit.
   func checkLimit(
     for record: Record, in type: RecordTypeEntry?, newFields: [String], at address: DatabaseAddress
   ) throws {
@@ -193,7 +215,7 @@ struct RecordTypeTable {
         + "saving is \(fieldLimit)")
   }
 
-  /// The number of a container's record types.
+  /// Returns the number of a container's record types, without dropped ones.
   private func count(of container: String, in environment: ContainerEnvironment) throws -> Int? {
     try connection.first(
       """
@@ -203,7 +225,8 @@ struct RecordTypeTable {
     ) { Int($0.integer(0)) }
   }
 
-  /// Adds the type to the ``SchemaCache`` after the commit.
+  /// Adds the type to the ``SchemaCache`` after the commit. A type that was noted last, with as
+  /// many fields, is not added again.
   func noteUse(
     of type: RecordTypeEntry, in database: DatabaseID, at address: DatabaseAddress
   ) {

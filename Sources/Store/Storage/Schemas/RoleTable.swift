@@ -3,6 +3,9 @@ import SQLEngine
 import StoreModel
 
 /// The custom roles in the schemas of containers, and their members.
+///
+/// The callers raise the catalog version after a change, because connections cache the roles of
+/// users.
 struct RoleTable {
   let transaction: StoreTransaction
   private var connection: any SQLConnection { transaction.connection }
@@ -20,7 +23,7 @@ struct RoleTable {
     """,
   ]
 
-  /// The custom roles in the schema of a container.
+  /// Returns the names of the custom roles in the schema of a container.
   func custom(
     of container: String, in environment: ContainerEnvironment
   ) throws -> Set<String> {
@@ -31,6 +34,7 @@ struct RoleTable {
       ) { $0.text(0) })
   }
 
+  /// Adds a role without members. The schema must not have it yet.
   func add(_ role: String, in container: String, _ environment: ContainerEnvironment) throws {
     try connection.run(
       "INSERT INTO security_roles (container, environment, name) VALUES ($1, $2, $3)",
@@ -50,9 +54,14 @@ struct RoleTable {
 
   // MARK: Members
 
-  /// The roles of a user in a container: `_world`, `_icloud` if signed in, and those granted to the
-  /// user. `_creator` depends on the record.
+  /// Returns the roles of a user in a container: `_world`, `_icloud` if signed in, and those
+  /// granted to the user. `_creator` depends on the record.
   ///
+  /// The catalog keeps the roles of up to 50,000 users; at the limit it drops all.
+  ///
+  /// - Parameters:
+  ///   - userRecordName: the user; nil for an anonymous caller.
+  ///   - address: the address of the container and environment.
   /// - Complexity: O(1) once the user's roles are cached.
   func roles(of userRecordName: String?, at address: DatabaseAddress) throws -> Set<String> {
     guard let userRecordName else { return [RecordGrants.SystemRole.world] }
@@ -95,6 +104,7 @@ struct RoleTable {
     ) { $0.text(0) }
   }
 
+  /// Grants a role to a user, or revokes it. It does nothing if that is so already.
   func setMembership(
     _ isMember: Bool, of userRecordName: String, in role: String, of container: String,
     _ environment: ContainerEnvironment

@@ -3,21 +3,28 @@ import Foundation
 import StoreModel
 
 /// The writers' knowledge of databases and record types, for preparing records outside of
-/// transactions. It may be outdated: a prepared record has the schema's version, and is used only
-/// in a transaction that finds the same version.
+/// transactions.
+///
+/// It may be outdated. A prepared record has the schema's version, and is used only in a
+/// transaction that finds the same version. Any thread may call the methods: a lock guards the
+/// state.
 final class SchemaCache: @unchecked Sendable {
   /// A record type at a version of the schema. Fields that were since added by saving records are
   /// missing.
   struct RecordType: Sendable {
+    /// The catalog version at which the type was read.
     var catalogVersion: Int64
+    /// The number of the type.
     var number: Int64
+    /// The known fields by their names.
     var fields: [String: RecordTypeEntry.Field]
   }
 
-  /// The use of a record type in a database.
+  /// The use of a record type in a database by a committed transaction.
   struct Update {
     var database: DatabaseID
     var address: DatabaseAddress
+    /// The name of the type.
     var name: String
     var type: RecordType
   }
@@ -27,7 +34,7 @@ final class SchemaCache: @unchecked Sendable {
   private var addresses: [DatabaseID: DatabaseAddress] = [:]
   private var types: [Catalog.RecordTypeKey: RecordType] = [:]
 
-  /// The most databases or types cached.
+  /// The most databases, and the most types, that are cached. At the limit, all are dropped.
   private static let limit = 50_000
 
   /// Adds the types that a committed transaction used.
@@ -43,7 +50,10 @@ final class SchemaCache: @unchecked Sendable {
     }
   }
 
-  /// Prepares the records of the operations; empty if none can be prepared.
+  /// Prepares the records of the operations, on the caller's thread.
+  ///
+  /// - Returns: for each operation its record, or nil if it was not prepared; empty if none can be
+  ///   prepared.
   func creations(for modification: RecordModification) -> [RecordCreation?] {
     guard modification.operations.contains(where: { $0.kind == .create }),
       let address = lock.withLock({ addresses[modification.database] })
@@ -62,6 +72,7 @@ final class SchemaCache: @unchecked Sendable {
 }
 
 extension Catalog.RecordTypeKey {
+  /// The key of a type in the schema of a database's container.
   init(_ name: String, at address: DatabaseAddress) {
     self.init(container: address.container, environment: address.environment, name: name)
   }

@@ -1,11 +1,12 @@
 import CloudKitModel
 import StoreModel
 
-/// The schema changes of a deployment or an import.
+/// The schema changes of a deployment or an import, without carrying them out.
 struct SchemaComparison {
   let transaction: StoreTransaction
 
-  /// The changes and refusals of a deployment.
+  /// Returns the changes that add the development schema to the production schema, and the
+  /// refusals. A change of a field's type is refused.
   func deployment(of container: String) throws -> SchemaOutcome {
     let development = try RecordTypeTable(transaction: transaction).schema(
       of: container, in: .development)
@@ -28,7 +29,8 @@ struct SchemaComparison {
     return SchemaOutcome(changes: changes, refusals: refusals)
   }
 
-  /// The changes of an import. The users' own record type always stays.
+  /// Returns the changes that make a schema the development schema. The system's record types, such
+  /// as that of users, stay if the schema does not name them.
   func importChanges(
     _ schema: ContainerSchema, of container: String
   ) throws -> [SchemaChange] {
@@ -41,6 +43,7 @@ struct SchemaComparison {
     return current.changes(to: target)
   }
 
+  /// Returns a scan of the development records of a type; nil if the schema does not have the type.
   func scan(ofType name: String, in container: String) throws -> TypeScan? {
     let address = DatabaseAddress(
       container: container, environment: .development, scope: .public, owner: nil)

@@ -3,19 +3,29 @@ import SQLEngine
 import StoreModel
 
 /// Changes the schema of a container in an environment, in the writer's transaction.
+///
+/// The transaction has all locks, so no record is saved meanwhile. ``SchemaComparison`` makes the
+/// changes.
 struct SchemaModifier {
   let transaction: StoreTransaction
   let container: String
   let environment: ContainerEnvironment
 
+  /// Carries out changes in their order, and raises the catalog version once. It does nothing
+  /// without changes.
+  ///
+  /// - Throws: ``StoreError/Code/notFound`` if a type or field of a change does not exist any more.
   func apply(_ changes: [SchemaChange]) throws {
     guard !changes.isEmpty else { return }
     for change in changes { try apply(change) }
     try CounterTable(transaction: transaction).raiseCatalogVersion()
   }
 
+  /// The table of record types.
   private var types: RecordTypeTable { RecordTypeTable(transaction: transaction) }
 
+  /// Carries out one change. A field of another type is removed and added again, under a new
+  /// number.
   private func apply(_ change: SchemaChange) throws {
     switch change {
     case .addRole(let role):
@@ -55,6 +65,9 @@ struct SchemaModifier {
     }
   }
 
+  /// Returns the record type of this name.
+  ///
+  /// - Throws: ``StoreError/Code/notFound`` if there is none.
   private func type(_ name: String) throws -> RecordTypeEntry {
     let address = DatabaseAddress(
       container: container, environment: environment, scope: .public, owner: nil)
@@ -64,6 +77,9 @@ struct SchemaModifier {
     return type
   }
 
+  /// Returns the field of this name.
+  ///
+  /// - Throws: ``StoreError/Code/notFound`` if there is none.
   private func field(_ name: String, of type: RecordTypeEntry) throws -> RecordTypeEntry.Field {
     guard let field = try types.field(name, of: type) else {
       throw StoreError(.notFound, "record type '\(type.name)' has no field '\(name)' any more")
@@ -71,13 +87,15 @@ struct SchemaModifier {
     return field
   }
 
-  /// Removes a type. Its number stays, since tombstones in change feeds may have it.
+  /// Removes a type, with the subscription types that name it. Its number stays, since tombstones
+  /// in change feeds may have it.
   private func remove(_ type: RecordTypeEntry) throws {
     try types.drop(type.number)
     try SubscriptionTypeTable(transaction: transaction).remove(
       withType: type.name, at: ContainerPlace(container: container, environment: environment))
   }
 
+  /// Adds a field to a type. Its index is complete at once, since no record has a value in it.
   private func add(
     _ name: String, _ field: ContainerSchema.Field, to type: RecordTypeEntry
   ) throws {
@@ -85,6 +103,7 @@ struct SchemaModifier {
       name, of: field.type, isEncrypted: field.isEncrypted, indexes: field.indexes, to: type)
   }
 
+  /// Removes a field from a type.
   private func remove(_ name: String, from type: RecordTypeEntry) throws {
     try types.removeField(try field(name, of: type).number)
     type.fields[name] = nil
@@ -102,6 +121,8 @@ struct SchemaModifier {
     type.fields[name]?.indexes = new
   }
 
+  /// Stores a field's options, and starts building or removing the index of its values or of its
+  /// words, if they change. ``IndexWorker`` does the work in later transactions.
   private func changeIndexes(
     of name: String, in type: RecordTypeEntry, from old: FieldIndexes, to new: FieldIndexes
   ) throws {

@@ -5,16 +5,26 @@ import StoreModel
 ///
 /// A fixed environment (``StoreConfiguration/fixedEnvironments``) has only what was deployed to it.
 /// These checks run only when something new would be created.
+///
+/// Each refusal is an ``ItemFailure``. It names the field, and the command that repairs the schema
+/// if there is one.
 struct SchemaRequirements {
   let transaction: StoreTransaction
 
-  /// Whether the schema at an address is fixed.
+  /// Returns whether the schema at an address is fixed.
   func isFixed(_ address: DatabaseAddress) -> Bool {
     transaction.context.fixedEnvironments.contains(address.environment)
   }
 
   /// Refuses a record whose type or fields a fixed schema lacks. The users' own record type and
   /// shares need no deployment.
+  ///
+  /// - Parameters:
+  ///   - record: the record to be saved.
+  ///   - hasType: whether the schema has its type.
+  ///   - newFields: the fields that the schema lacks.
+  ///   - address: the address of the database.
+  /// - Throws: ``ItemFailure/Code/invalid``.
   func requireSchema(
     of record: Record, hasType: Bool, newFields: [String], at address: DatabaseAddress
   ) throws {
@@ -32,6 +42,12 @@ struct SchemaRequirements {
   }
 
   /// Refuses a record type that a fixed schema lacks.
+  ///
+  /// - Parameters:
+  ///   - name: the name of the type, which the schema lacks.
+  ///   - address: the address of the database.
+  ///   - consequence: the end of the sentence, such as `there is nothing to search`.
+  /// - Throws: ``ItemFailure/Code/invalid``.
   func requireType(
     named name: String, at address: DatabaseAddress, _ consequence: String
   ) throws {
@@ -39,7 +55,13 @@ struct SchemaRequirements {
     throw missing("record type '\(name)'", at: address, field: "recordType", consequence)
   }
 
-  /// The refusal of an item that a fixed schema lacks.
+  /// Returns the refusal of an item that a fixed schema lacks.
+  ///
+  /// - Parameters:
+  ///   - what: the missing item, with which the sentence begins.
+  ///   - address: the address of the database.
+  ///   - field: the field of the failure.
+  ///   - consequence: the end of the sentence.
   func missing(
     _ what: String, at address: DatabaseAddress, field: String, _ consequence: String
   ) -> ItemFailure {
@@ -50,8 +72,11 @@ struct SchemaRequirements {
         + "make it in development, then run: petrel schema deploy --container \(address.container)")
   }
 
-  /// Like ``requireIndexes(for:in:at:)``; a search without filters needs the index of the record
-  /// name.
+  /// Refuses a search whose filters and sort keys need an index that the schema does not have. A
+  /// search without filters needs the index of the record name.
+  ///
+  /// - Throws: ``ItemFailure/Code/invalid``, or ``ItemFailure/Code/notReady`` while the index is
+  ///   being built.
   func requireIndexes(
     forSearch query: Query, in type: RecordTypeEntry, at address: DatabaseAddress
   ) throws {
@@ -62,6 +87,9 @@ struct SchemaRequirements {
 
   /// Refuses filters and sorts on fields without the index for them. An operation that no field of
   /// the type can support is left to the type checks.
+  ///
+  /// - Throws: ``ItemFailure/Code/invalid``, or ``ItemFailure/Code/notReady`` while the index is
+  ///   being built.
   func requireIndexes(
     for query: Query, in type: RecordTypeEntry, at address: DatabaseAddress
   ) throws {
@@ -74,6 +102,8 @@ struct SchemaRequirements {
     }
   }
 
+  /// Returns whether a schema could mark the field for such an operation. An unknown field counts
+  /// as one that could be.
   private func canMark(
     _ key: FieldKey, _ usable: FieldIndexes, in type: RecordTypeEntry
   ) -> Bool {

@@ -2,6 +2,18 @@ import CloudKitModel
 import StoreModel
 
 extension SchemaService {
+  /// Makes a schema the development schema of a container, unless a change would lose data.
+  ///
+  /// The checks read all records of a changed type in small reads, without locks. The write then
+  /// makes the changes only if they are still the same.
+  ///
+  /// - Parameters:
+  ///   - schema: the new development schema.
+  ///   - container: the container.
+  ///   - isDryRun: whether to return the changes and refusals only.
+  /// - Returns: the changes, and the refusals. With a refusal nothing was changed.
+  /// - Throws: ``StoreError/Code/overloaded`` if the schema was changed during the checks; try
+  ///   again.
   func importSchema(
     _ schema: ContainerSchema, of container: String, isDryRun: Bool
   ) async throws -> SchemaOutcome {
@@ -35,6 +47,8 @@ extension SchemaService {
     return outcome
   }
 
+  /// Adds a container's development schema to its production schema. With a refusal nothing is
+  /// changed.
   func deploySchema(of container: String, isDryRun: Bool) async throws -> SchemaOutcome {
     // A dry run waits neither for writers nor for the disk.
     if isDryRun {
@@ -52,7 +66,10 @@ extension SchemaService {
     }
   }
 
-  /// The data that a change to the development schema would lose; nil if none.
+  /// Returns the reason why a change to the development schema is refused; nil if it is not.
+  ///
+  /// A type or field is removed only if production does not have it, no development record uses it,
+  /// and no work on its indexes is under way.
   private func loss(
     of change: SchemaChange, container: String, production: ContainerSchema
   ) async throws -> String? {
@@ -87,7 +104,8 @@ extension SchemaService {
     }
   }
 
-  /// Reads all records of the type, in small reads.
+  /// Returns whether a development record has a value in a field. It reads all records of the type,
+  /// 500 in each read.
   private func hasValues(
     of field: String, inType type: String, of container: String
   ) async throws -> Bool {
@@ -107,6 +125,9 @@ extension SchemaService {
     return false
   }
 
+  /// Returns whether an index of a development type is being built or removed.
+  ///
+  /// - Parameter field: the name of the field; nil for any field of the type.
   private func isAtWork(
     onType type: String, field: String?, of container: String
   ) async throws -> Bool {

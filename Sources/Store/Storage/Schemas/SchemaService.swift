@@ -2,10 +2,11 @@ import CloudKitModel
 import SQLEngine
 import StoreModel
 
-/// Schemas, roles and their members.
+/// The service for schemas, roles and their members.
 struct SchemaService: SchemaStore, RoleStore {
   let transactions: Transactions
 
+  /// Returns the schema of a container in an environment.
   func schema(
     of container: String, in environment: ContainerEnvironment
   ) async throws -> ContainerSchema {
@@ -14,6 +15,8 @@ struct SchemaService: SchemaStore, RoleStore {
     }
   }
 
+  /// Returns the subscription types in the schema of a container, in the order of their
+  /// descriptions.
   func subscriptionTypes(
     of container: String, in environment: ContainerEnvironment
   ) async throws -> [SubscriptionType] {
@@ -22,6 +25,7 @@ struct SchemaService: SchemaStore, RoleStore {
     }
   }
 
+  /// Returns the roles of a user in a container: `_world`, `_icloud` and those granted to the user.
   func roles(
     of userRecordName: String?, container: String, environment: ContainerEnvironment
   ) async throws -> Set<String> {
@@ -32,6 +36,7 @@ struct SchemaService: SchemaStore, RoleStore {
     }
   }
 
+  /// Returns the users who were granted a role, in the order of their record names.
   func members(
     of role: String, container: String, environment: ContainerEnvironment
   ) async throws -> [String] {
@@ -40,6 +45,11 @@ struct SchemaService: SchemaStore, RoleStore {
     }
   }
 
+  /// Grants a role of the container to a user, or revokes it. The grant takes effect with the next
+  /// transaction of each process.
+  ///
+  /// - Throws: ``StoreError/Code/notFound`` if the schema has no such role;
+  ///   ``StoreError/Code/userDeleted`` if the user is being deleted.
   func setMembership(
     _ isMember: Bool, of userRecordName: String, in role: String, container: String,
     environment: ContainerEnvironment
@@ -59,6 +69,8 @@ struct SchemaService: SchemaStore, RoleStore {
     }
   }
 
+  /// Returns the indexes that are being built or removed. For an index being built it counts the
+  /// records to be read, which takes long for many records.
   func indexWork() async throws -> [IndexWork] {
     try await transactions.read { transaction in
       try IndexWorkTable(transaction: transaction).pending().map { pending in

@@ -3,10 +3,16 @@ import SQLEngine
 import StoreModel
 
 /// The subscription types in the schemas of containers.
+///
+/// A subscription type is what a production schema must know of a subscription: the record type,
+/// the events and the fields of its filters. Saving a subscription in development adds its type. A
+/// deployment copies it.
 struct SubscriptionTypeTable {
   let transaction: StoreTransaction
   private var connection: any SQLConnection { transaction.connection }
 
+  /// `events` has the bits of the subscription's options. `fields` has the names of the filters'
+  /// fields, separated by spaces.
   static let definition = [
     """
     CREATE TABLE subscription_types (
@@ -16,7 +22,7 @@ struct SubscriptionTypeTable {
     """
   ]
 
-  /// Adds a type to a schema, unless it is there already.
+  /// Adds a type to a schema. It does nothing if the type is there already.
   func insert(_ type: SubscriptionType, at place: ContainerPlace) throws {
     try connection.run(
       """
@@ -58,6 +64,7 @@ struct SubscriptionTypeTable {
 }
 
 extension SubscriptionType {
+  /// The arguments for a row's columns, in their order.
   fileprivate func columns(at place: ContainerPlace) -> [SQLValue] {
     let query =
       switch self {

@@ -5,21 +5,31 @@ import StoreModel
 ///
 /// The order is that of the databases, and within a database that of the records' creation, which
 /// never changes: a record that is saved meanwhile stays at its position.
+///
+/// The scan follows the index of creation times, which every record type has.
 struct TypeScan {
   /// The entry of the index of creation times after which the scan continues.
   struct Position: Sendable {
+    /// The number of the database; 0 before the first.
     var database: Int64 = 0
+    /// The key of the entry; empty before the first of the database.
     var key: [UInt8] = []
+    /// The record number of the entry; -1 before the first of the database.
     var number: Int64 = -1
   }
 
+  /// The record type whose records are read.
   let type: RecordTypeEntry
   let container: String
   let environment: ContainerEnvironment
   let transaction: StoreTransaction
 
-  /// The next records, all of one database and possibly none, and the position after them; nil at
-  /// the end.
+  /// Returns the next records, all of one database and possibly none, and the position after them;
+  /// nil at the end.
+  ///
+  /// - Parameters:
+  ///   - position: the position that the previous call returned; a new one to begin.
+  ///   - limit: the most records.
   func records(
     after position: Position, limit: Int
   ) throws -> (database: DatabaseID, records: [StoredRecord], next: Position?) {
@@ -45,7 +55,7 @@ struct TypeScan {
     )
   }
 
-  /// Whether there is a record of the type.
+  /// Returns whether there is a record of the type in any database of the container.
   func hasRecords() throws -> Bool {
     var database: Int64 = 0
     while let next = try nextDatabase(after: database) {
@@ -57,6 +67,9 @@ struct TypeScan {
     return false
   }
 
+  /// Returns the number of the type's records.
+  ///
+  /// - Complexity: linear in that number.
   func countRecords() throws -> Int {
     var count = 0
     var database: Int64 = 0
@@ -68,6 +81,7 @@ struct TypeScan {
     return count
   }
 
+  /// Returns the next database of the container, by number; nil if there is none.
   func nextDatabase(after database: Int64) throws -> Int64? {
     try DatabaseTable(transaction: transaction).next(
       after: database, of: container, in: environment)

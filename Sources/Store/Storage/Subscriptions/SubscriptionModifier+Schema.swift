@@ -4,6 +4,9 @@ import StoreModel
 extension SubscriptionModifier {
   /// Checks a query subscription against the schema: a fixed schema must have its type and fields,
   /// and the fields must have the indexes that the filters need.
+  ///
+  /// - Throws: ``ItemFailure/Code/invalid``, or ``ItemFailure/Code/notReady`` while an index is
+  ///   being built.
   func checkSchema(of query: Query, in subscription: Subscription) throws {
     guard
       let type = try RecordTypeTable(transaction: transaction).type(
@@ -18,8 +21,10 @@ extension SubscriptionModifier {
       for: query, in: type, at: address)
   }
 
-  /// Adds the type of a subscription to the schema; refuses one that was not deployed to a fixed
-  /// environment.
+  /// Adds the type of a subscription to the schema. A fixed environment must have it already.
+  ///
+  /// - Throws: ``ItemFailure/Code/invalid`` if the type was not deployed to a fixed environment;
+  ///   ``LocksNeeded`` if it is new on a shared store.
   func settleType(of subscription: Subscription) throws {
     let type = SubscriptionType(of: subscription)
     let types = SubscriptionTypeTable(transaction: transaction)

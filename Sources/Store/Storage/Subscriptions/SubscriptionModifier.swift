@@ -3,24 +3,34 @@ import SQLEngine
 import StoreModel
 
 /// Saves and deletes subscriptions of one user in the writer's transaction.
+///
+/// All changes of a request have one version, the database's next subscription version. An item
+/// that is refused writes nothing.
 struct SubscriptionModifier {
+  /// The record name of the user.
   let subscriber: String
   let database: DatabaseID
   /// Whether a subscription that watches the same as another one is refused.
   let refusesEqualContent: Bool
+  /// The time of the request, for tombstones.
   let timestamp: Timestamp
   let transaction: StoreTransaction
   let address: DatabaseAddress
   /// The version of the request's changes; nil before the first change.
   private var raisedVersion: Int64?
-  /// Whether the database is among the subscriber's databases.
+  /// Whether the database was added to the subscriber's databases in this request.
   private var isEntered = false
   /// The number of subscriptions that the request may still save before they are counted again; nil
   /// before the first count.
   private var remaining: Int?
 
+  /// The table of subscriptions.
   private var table: SubscriptionTable { SubscriptionTable(transaction: transaction) }
 
+  /// Begins a request.
+  ///
+  /// - Throws: ``StoreError/Code/userDeleted`` if the user is being deleted;
+  ///   ``StoreError/Code/notFound`` if there is no such database.
   init(
     subscriber: String, database: DatabaseID, refusesEqualContent: Bool, timestamp: Timestamp,
     transaction: StoreTransaction
@@ -34,6 +44,11 @@ struct SubscriptionModifier {
     address = try DatabaseTable(transaction: transaction).address(of: database)
   }
 
+  /// Saves a subscription, in place of one with its ID.
+  ///
+  /// - Returns: the saved subscription, with the kind of the replaced one if that differs; or the
+  ///   failure.
+  /// - Throws: errors of the store, and ``LocksNeeded``.
   mutating func save(_ subscription: Subscription) throws -> SubscriptionOutcome {
     let subscription = canonical(subscription)
     do {
@@ -60,6 +75,10 @@ struct SubscriptionModifier {
   ///
   /// - Complexity: O(*n*) for *n* subscriptions of the user, once for a request; near the limit for
   ///   each subscription.
+  ///
+  /// A subscription that replaces one with its ID is accepted at the limit.
+  ///
+  /// - Throws: ``ItemFailure/Code/quotaExceeded`` with the limit.
   private mutating func checkLimit(for subscription: Subscription) throws {
     let limit = transaction.context.quotas[.subscriptionsPerUser]
     guard limit < .max else { return }
@@ -80,13 +99,17 @@ struct SubscriptionModifier {
     )
   }
 
-  /// Adds the database to the subscriber's databases, if it is missing.
+  /// Adds the database to the subscriber's databases, if it is missing. Readers find the user's
+  /// notifications in these.
   private mutating func enterSubscriber() throws {
     guard !isEntered else { return }
     try SubscriberDatabaseTable(transaction: transaction).enter(database, of: subscriber)
     isEntered = true
   }
 
+  /// Deletes a subscription, and adds its tombstone.
+  ///
+  /// - Returns: the outcome; ``ItemFailure/Code/notFound`` if the user has no such subscription.
   mutating func delete(_ subscriptionID: String) throws -> SubscriptionOutcome {
     guard try table.contains(name(of: subscriptionID), in: database) else {
       let reason = "there is no subscription '\(subscriptionID)'"
@@ -98,6 +121,8 @@ struct SubscriptionModifier {
     return .deleted(subscriptionID: subscriptionID)
   }
 
+  /// Returns the version of the request's changes. The first call raises the database's
+  /// subscription version.
   private mutating func version() throws -> Int64 {
     if let raisedVersion { return raisedVersion }
     let version = try DatabaseTable(transaction: transaction).raiseSubscriptionVersion(of: database)
@@ -105,10 +130,12 @@ struct SubscriptionModifier {
     return version
   }
 
+  /// Returns the name of one of the user's subscriptions.
   private func name(of subscriptionID: String) -> SubscriptionName {
     SubscriptionName(subscriber: subscriber, subscriptionID: subscriptionID)
   }
 
+  /// Returns the subscription with its zone as the database names it.
   private func canonical(_ subscription: Subscription) -> Subscription {
     var subscription = subscription
     switch subscription.kind {
@@ -124,7 +151,10 @@ struct SubscriptionModifier {
     return subscription
   }
 
-  /// Checks that the store has the zone, and the fields in the schema.
+  /// Checks that the store has the zone, and that the schema permits the fields. Fields that the
+  /// schema does not have yet are not checked.
+  ///
+  /// - Throws: ``ItemFailure``.
   private func check(_ subscription: Subscription) throws {
     switch subscription.kind {
     case .database:
@@ -159,8 +189,10 @@ struct SubscriptionModifier {
     }
   }
 
-  /// Checks that no other subscription of the user watches the same. What a push shows does not
-  /// count.
+  /// Checks that no other subscription of the user watches the same. The content of its pushes does
+  /// not count.
+  ///
+  /// - Throws: ``ItemFailure/Code/exists``, with the ID of the other subscription.
   private func checkIsDifferent(_ subscription: Subscription) throws {
     let others = try table.subscriptions(
       of: subscriber, but: subscription.subscriptionID, in: database)
@@ -173,6 +205,9 @@ struct SubscriptionModifier {
         + "'\(equal.subscriptionID)'; delete that one first, or save this one under its ID")
   }
 
+  /// Checks that the zone exists.
+  ///
+  /// - Throws: ``ItemFailure/Code/zoneNotFound``.
   private func requireZone(_ zoneID: ZoneID, of subscription: Subscription) throws {
     guard try ZoneTable(transaction: transaction).number(of: zoneID, in: database) == nil else {
       return
@@ -183,6 +218,9 @@ struct SubscriptionModifier {
         + "create it first")
   }
 
+  /// Checks that a field is not encrypted: the server can neither search nor send its values.
+  ///
+  /// - Throws: ``ItemFailure/Code/invalid``.
   private func checkIsPlain(
     _ field: RecordTypeEntry.Field, _ name: String, in place: String,
     of subscription: Subscription
@@ -196,6 +234,8 @@ struct SubscriptionModifier {
 
   /// A push can carry strings, numbers, dates, locations and references
   /// (`CKSubscription.NotificationInfo.desiredKeys`).
+  ///
+  /// - Throws: ``ItemFailure/Code/invalid`` for a list, bytes or an asset.
   private func checkDesiredKey(
     _ key: String, of type: FieldType, in subscription: Subscription
   ) throws {
@@ -208,7 +248,8 @@ struct SubscriptionModifier {
 }
 
 extension Subscription.Kind {
-  /// Whether both fire on the same changes and as often, whatever the order of their filters.
+  /// Returns whether both fire on the same changes and as often, whatever the order of their
+  /// filters.
   fileprivate func watchesForSame(as other: Subscription.Kind) -> Bool {
     guard case .query(let query, let zoneID, let options) = self,
       case .query(let otherQuery, let otherZoneID, let otherOptions) = other

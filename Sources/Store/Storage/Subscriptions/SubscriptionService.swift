@@ -2,10 +2,13 @@ import CloudKitModel
 import SQLEngine
 import StoreModel
 
-/// Subscriptions and the feed of their changes.
+/// The service for subscriptions and the feed of their changes.
 struct SubscriptionService: SubscriptionStore, SubscriptionFeed {
   let transactions: Transactions
 
+  /// Saves and deletes subscriptions of one user, in one write under the lock of the database.
+  ///
+  /// - Returns: an outcome for each operation. A failed one does not affect the others.
   func modifySubscriptions(
     _ operations: [SubscriptionOperation], of subscriber: String, in database: DatabaseID,
     refusesEqualContent: Bool, timestamp: Timestamp
@@ -23,6 +26,9 @@ struct SubscriptionService: SubscriptionStore, SubscriptionFeed {
     }
   }
 
+  /// Returns a user's subscriptions in the order of their IDs.
+  ///
+  /// - Throws: ``StoreError/Code/notFound`` if there is no such database.
   func subscriptions(
     of subscriber: String, in database: DatabaseID
   ) async throws -> [Subscription] {
@@ -33,6 +39,8 @@ struct SubscriptionService: SubscriptionStore, SubscriptionFeed {
     }
   }
 
+  /// Returns the changes of a part's subscriptions since a position, about `limit` of them. A limit
+  /// below 1 counts as 1.
   func subscriptionChanges(
     in part: DatabasePart, since position: SubscriptionPosition, limit: Int
   ) async throws -> SubscriptionChanges {

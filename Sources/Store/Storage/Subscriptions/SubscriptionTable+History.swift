@@ -4,7 +4,17 @@ import StoreModel
 
 // Reads the changes and the present state of subscriptions.
 extension SubscriptionTable {
-  /// The changes of a part's subscriptions since a version, about `limit` of them.
+  /// Returns the changes of a part's subscriptions since a position, in the order of their
+  /// versions.
+  ///
+  /// All changes of a version are returned together, so there may be more than `limit`. The limit
+  /// counts the changes of the whole database. A reader without a valid position gets all
+  /// subscriptions and no deletions.
+  ///
+  /// - Parameters:
+  ///   - part: the database, or a part of its subscribers.
+  ///   - position: the position of the previous changes.
+  ///   - limit: the approximate number of changes, at least 1.
   func changes(
     in part: DatabasePart, since position: SubscriptionPosition, limit: Int
   ) throws -> SubscriptionChanges {
@@ -53,8 +63,10 @@ extension SubscriptionTable {
     return changes
   }
 
-  /// The version of the change with this number, counted from 1, after a version; nil if there are
-  /// fewer.
+  /// Returns the version of the change with this number, counted from 1, after a version; nil if
+  /// there are fewer.
+  ///
+  /// - Parameter table: `subscriptions` or `subscription_deletions`.
   private func version(
     ofChange number: Int, in table: String, of database: DatabaseID, after version: Int64
   ) throws -> Int64? {
@@ -66,7 +78,7 @@ extension SubscriptionTable {
     ) { $0.integer(0) }
   }
 
-  /// A subscription with its versions.
+  /// Returns a subscription with its versions; nil if it does not exist.
   func state(of name: SubscriptionName, in database: DatabaseID) throws -> SubscriptionState? {
     try transaction.connection.first(
       """
@@ -77,7 +89,8 @@ extension SubscriptionTable {
       SubscriptionState.init(row:))
   }
 
-  /// The deletion of a subscription, as long as it is remembered.
+  /// Returns the deletion of a subscription; nil if it was not deleted, or so long ago that the
+  /// tombstone was forgotten.
   func deletion(
     of name: SubscriptionName, in database: DatabaseID
   ) throws -> SubscriptionDeletion? {
@@ -93,7 +106,14 @@ extension SubscriptionTable {
     }
   }
 
-  /// A page of subscriptions with their versions, in the order of subscribers and IDs.
+  /// Returns a page of subscriptions with their versions, in the order of subscribers and IDs.
+  ///
+  /// - Parameters:
+  ///   - subscriptionID: the only ID wanted; nil for all. Without a subscriber, 50 times `limit`
+  ///     subscriptions are scanned for it, and the page may be empty.
+  ///   - subscriber: the only user wanted; nil for all.
+  ///   - name: the subscription after which the page begins; nil for the first page.
+  ///   - limit: the most subscriptions.
   func states(
     withID subscriptionID: String?, of subscriber: String?, in database: DatabaseID,
     after name: SubscriptionName?, limit: Int
@@ -123,7 +143,7 @@ extension SubscriptionTable {
       states: states, next: states.count == limit ? states.last?.stored.name : end)
   }
 
-  /// The name of the subscription that follows `name` after `count` others; nil if there are fewer.
+  /// Returns the name of the `count`-th subscription after `name`; nil if there are fewer.
   private func name(
     _ count: Int, behind name: SubscriptionName?, in database: DatabaseID
   ) throws -> SubscriptionName? {
@@ -142,6 +162,7 @@ extension SubscriptionTable {
 }
 
 extension SubscriptionState {
+  /// Reads subscriber, first version, version, content and ID.
   fileprivate init(row: any SQLRow) throws {
     self.init(
       stored: StoredSubscription(

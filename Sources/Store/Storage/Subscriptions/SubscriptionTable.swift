@@ -4,12 +4,15 @@ import StoreModel
 
 /// The subscriptions of users, and their tombstones for readers that keep subscriptions in memory.
 ///
-/// ``SubscriptionTable/changes(in:since:limit:)`` uses the subscription version of the database,
-/// which rises with each request that saves or deletes subscriptions.
+/// ``SubscriptionTable/changes(in:since:limit:)`` uses the subscription version of the database.
+/// The version rises with each request that saves or deletes subscriptions.
 struct SubscriptionTable {
   let transaction: StoreTransaction
   private var connection: any SQLConnection { transaction.connection }
 
+  /// `first_version` is the subscription version at which the subscription was first saved, and
+  /// `version` that of its last save. `deleted` is in milliseconds since 1970. `content` has the
+  /// subscription with its ID (``RowCodable``).
   static let definition = [
     """
     CREATE TABLE subscriptions (
@@ -32,7 +35,7 @@ struct SubscriptionTable {
 
   // MARK: Reading
 
-  /// The subscriptions of a user, in the order of their IDs.
+  /// Returns the subscriptions of a user, in the order of their IDs.
   func subscriptions(of subscriber: String, in database: DatabaseID) throws -> [Subscription] {
     try connection.rows(
       """
@@ -76,6 +79,11 @@ struct SubscriptionTable {
 
   /// Whether the database has a subscription in this transaction. Drawing the numbers locked the
   /// database's row, so no subscription is saved at the same time.
+  ///
+  /// The catalog keeps the answer for up to 50,000 databases, as long as their subscription
+  /// versions stay.
+  ///
+  /// - Parameter numbers: the drawn numbers of the database, with its subscription version.
   func isSubscribed(_ numbers: NumberSupply) throws -> Bool {
     if let known = transaction.catalog.subscribed[numbers.database],
       known.version == numbers.subscriptionVersion
@@ -94,9 +102,13 @@ struct SubscriptionTable {
 
   // MARK: Writing
 
-  /// Saves a subscription, replacing one with its ID.
+  /// Saves a subscription, replacing one with its ID. A tombstone of that ID is deleted.
   ///
-  /// - Returns: the kind of the replaced subscription.
+  /// - Parameters:
+  ///   - subscription: the checked subscription.
+  ///   - subscriber: the user.
+  ///   - version: the raised subscription version of the database.
+  /// - Returns: the kind of the replaced subscription; nil if it is new.
   func save(
     _ subscription: Subscription, of subscriber: String, in database: DatabaseID, version: Int64
   ) throws -> Subscription.KindName? {
@@ -134,6 +146,13 @@ struct SubscriptionTable {
   /// The comparison uses the row as this program decodes it, which may have fields that only newer
   /// programs know. The caller has raised the subscription version, so the row does not change
   /// meanwhile.
+  ///
+  /// - Parameters:
+  ///   - name: the subscription.
+  ///   - expected: the subscription to delete; nil for any content.
+  ///   - version: the raised subscription version of the database.
+  ///   - timestamp: the time of the deletion.
+  /// - Returns: false if there is none, or if it is not the expected one.
   func delete(
     _ name: SubscriptionName, expecting expected: Subscription? = nil, in database: DatabaseID,
     version: Int64, timestamp: Timestamp
@@ -171,7 +190,9 @@ struct SubscriptionTable {
 
   // MARK: Retention
 
-  /// For each database with old tombstones, the newest of them.
+  /// Returns the newest old tombstone of each database that has any.
+  ///
+  /// - Parameter horizon: the time before which a tombstone is old, in milliseconds since 1970.
   func oldDeletions(before horizon: Int64) throws -> [ForgottenVersion] {
     try connection.rows(
       """
@@ -192,7 +213,7 @@ struct SubscriptionTable {
     try DatabaseTable(transaction: transaction).note(forgottenSubscriptions: newest)
   }
 
-  /// Deletes old tombstones of subscriptions: a reader with an older position starts from the
+  /// Deletes old tombstones of subscriptions. A reader with an older position starts from the
   /// beginning.
   func forgetDeletions(through versions: [ForgottenVersion]) throws {
     for forgotten in versions {
