@@ -3,14 +3,20 @@ import Configuration
 import Foundation
 import Settings
 
-/// The options by which a command is told the server's configuration.
+/// The options that set the server's configuration, and the reading of that configuration.
+///
+/// A value comes from the first of these sources that has it: an option, an environment variable,
+/// the configuration file, the default.
 enum ConfigurationOptions {
+  /// All options of `petrel serve`.
   static let all = [ServeCommand.dataOption, configOption] + ofSettings
 
+  /// The option that names the configuration file.
   static let configOption = Arguments.Option(
     "config", "FILE",
     "the configuration (default PETREL_CONFIG, or server.json in the data directory)")
 
+  /// The options of single settings.
   private static let ofSettings = SettingOption.all.map {
     Arguments.Option($0.name, $0.valueName, $0.help, words: $0.words)
   }
@@ -19,11 +25,14 @@ enum ConfigurationOptions {
   static let ofStore =
     [ServeCommand.dataOption, configOption] + ofSettings.filter { $0.name == "store" }
 
-  /// The configuration that file, environment variables and flags make, and where it comes from.
+  /// Returns the configuration that file, environment variables and flags result in, with its
+  /// sources.
   ///
-  /// - Parameter files: whether the files that it names are looked at too, as by a server that starts.
-  /// - Throws: ``ConfigurationMistakes`` with all that is wrong; ``UsageError`` for flags that cannot
-  ///   be.
+  /// - Parameters:
+  ///   - arguments: The words of the command.
+  ///   - files: Whether the files that the configuration names are checked too, as when a server
+  ///     starts.
+  /// - Throws: `ConfigurationMistakes` with all mistakes; `UsageError` for impossible flags.
   static func configuration(
     _ arguments: Arguments, files: Bool = false
   ) throws -> (configuration: ServerConfiguration, sources: ConfigurationSources) {
@@ -33,9 +42,9 @@ enum ConfigurationOptions {
     return (configuration, sources)
   }
 
-  /// The same as far as it goes, and all that is wrong.
+  /// Returns the values that can be read, and all mistakes.
   ///
-  /// - Throws: ``UsageError`` for flags that cannot be.
+  /// - Throws: `UsageError` for impossible flags.
   static func readWhatCan(
     _ arguments: Arguments
   ) throws -> (ServerConfiguration, ConfigurationSources, [ConfigurationError]) {
@@ -57,7 +66,8 @@ enum ConfigurationOptions {
     ServeCommand.dataDirectory(arguments)
   }
 
-  /// What the configuration file has; nil when there is none and none is named.
+  /// Returns the contents of the configuration file; `nil` if the user names none and there is no
+  /// `server.json`.
   private static func file(
     _ arguments: Arguments
   ) throws(ConfigurationError) -> ConfigurationSources? {
@@ -68,6 +78,7 @@ enum ConfigurationOptions {
     return try ConfigurationSources(fileAt: file)
   }
 
+  /// Sets the values of the flags, which override file and environment.
   private static func setFlags(
     _ arguments: Arguments, in sources: inout ConfigurationSources
   ) throws {

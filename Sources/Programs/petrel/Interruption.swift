@@ -1,17 +1,19 @@
 import Dispatch
 import Foundation
 
-/// SIGINT and SIGTERM, which end what runs until it is interrupted.
+/// The signals SIGINT and SIGTERM, which end commands that run until the user interrupts them.
 final class Interruption: Sendable {
-  /// Dispatch sources may be used from any thread; their Swift type does not say so.
+  /// Dispatch sources are safe on any thread, although their Swift type does not say so.
   private nonisolated(unsafe) let sources: [any DispatchSourceSignal]
+  /// An element for each signal.
   private let signals: AsyncStream<Void>
 
-  /// Listens from when this returns; what comes before ``wait()`` ends that at once.
+  /// Starts to listen; the process no longer ends on these signals. A signal before ``wait()``
+  /// makes that return at once.
   init() async {
     let queue = DispatchQueue(label: "petrel.signals")
     let (signals, continuation) = AsyncStream.makeStream(of: Void.self)
-    // Sources may be used from any thread, as above.
+    // Dispatch sources are safe on any thread, as above.
     nonisolated(unsafe) var sources: [any DispatchSourceSignal] = []
     for number in [SIGINT, SIGTERM] {
       signal(number, SIG_IGN)
@@ -33,22 +35,23 @@ final class Interruption: Sendable {
     for source in sources { source.cancel() }
   }
 
-  /// Returns when one of the signals comes or has come, and when the task is cancelled.
+  /// Returns after one of the signals, or when the task is cancelled. A signal from before the call
+  /// counts.
   func wait() async {
     for await _ in signals { break }
   }
 
-  /// Returns when one of the signals comes, and when the task is cancelled.
+  /// Returns after the next signal, or when the task is cancelled.
   static func wait() async {
     await Interruption().wait()
   }
 
-  /// Returns when one of the signals comes, or after so many seconds.
+  /// Returns after the next signal, or after `limit` seconds. A limit of 0 returns at once.
   static func wait(atMost limit: Double) async {
     guard limit > 0 else { return }
     await withTaskGroup { group in
       group.addTask { await wait() }
-      // A cancellation ends the sleep.
+      // A cancellation ends the sleep, which is its purpose here.
       group.addTask { try? await Task.sleep(for: .seconds(limit)) }
       await group.next()
       group.cancelAll()

@@ -2,9 +2,15 @@ import CommandInterface
 import DatabaseAPI
 import Foundation
 
-/// Reads a new password from standard input: typed twice and not shown on a terminal, the first
-/// line of anything else.
+/// The prompt for a new password.
+///
+/// On a terminal, the user types the password twice without seeing it. Otherwise the first line of
+/// standard input is the password.
 enum PasswordPrompt {
+  /// Reads a password.
+  ///
+  /// - Throws: `UsageError` if there is no input or the two passwords differ; the error of
+  ///   `Account.checkPassword` for an unsuitable password.
   static func read() throws -> String {
     guard isatty(STDIN_FILENO) == 1 else {
       guard let line = readLine() else { throw UsageError("no password in standard input") }
@@ -19,6 +25,7 @@ enum PasswordPrompt {
     return first
   }
 
+  /// Prints a question on standard error and reads a line without showing it.
   private static func ask(_ question: String) throws -> String {
     FileHandle.standardError.write(Data(question.utf8))
     var shown = termios()

@@ -2,12 +2,14 @@ import CommandInterface
 import Foundation
 
 extension Command {
+  /// The command without options, for commands that need none.
   static var example: String { "petrel \(name)" }
 }
 
-/// The program `petrel`.
+/// The program `petrel`: the server and the commands that manage it.
 @main
 enum Program {
+  /// The program with its commands, in the order of the overview.
   static let petrel = CommandProgram(
     "petrel", "Petrel runs CloudKit subscriptions outside iCloud.",
     advice: { style in

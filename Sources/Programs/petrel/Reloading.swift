@@ -7,21 +7,29 @@ import PetrelServer
 import Settings
 import Synchronization
 
-/// Reads the configuration anew whenever SIGHUP comes.
+/// The reloading of the configuration at each SIGHUP.
+///
+/// If the new configuration is invalid, the server logs the mistakes and keeps the current one.
 final class Reloading: Sendable {
+  /// A function that reads the configuration as a start of the server would.
   typealias Reading =
     @Sendable () throws -> (configuration: ServerConfiguration, sources: ConfigurationSources)
 
   private let server: Server
   private let log: ServerLog
+  /// The sources of the current configuration, to find the changed keys.
   private let sources: Mutex<ConfigurationSources>
   private let read: Reading
-  /// Dispatch sources may be used from any thread; their Swift type does not say so.
+  /// Dispatch sources are safe on any thread, although their Swift type does not say so.
   private nonisolated(unsafe) let signals: any DispatchSourceSignal
 
+  /// Creates the object; signals are ignored until ``start()``.
+  ///
   /// - Parameters:
-  ///   - sources: what the server was started with.
-  ///   - read: what it would be started with now.
+  ///   - server: The running server.
+  ///   - log: The log for changes and mistakes.
+  ///   - sources: The sources of the current configuration.
+  ///   - read: Reads the new configuration.
   init(server: Server, log: ServerLog, sources: ConfigurationSources, read: @escaping Reading) {
     self.server = server
     self.log = log
@@ -32,7 +40,7 @@ final class Reloading: Sendable {
       signal: SIGHUP, queue: DispatchQueue(label: "petrel.reloading"))
   }
 
-  /// Listens from when this returns.
+  /// Starts to listen. A signal after the return of this method reloads the configuration.
   func start() async {
     signals.setEventHandler { [weak self] in self?.reload() }
     await withCheckedContinuation { isListening in
@@ -41,8 +49,10 @@ final class Reloading: Sendable {
     }
   }
 
+  /// Stops listening; later signals have no effect.
   func stop() { signals.cancel() }
 
+  /// Reads and applies the configuration, and logs the changed keys and those that need a restart.
   private func reload() {
     do {
       let (configuration, new) = try read()
@@ -68,6 +78,7 @@ final class Reloading: Sendable {
     }
   }
 
+  /// Returns the names as one text for the log.
   private static func list(_ names: [String]) -> JSONValue {
     .string(names.isEmpty ? "nothing" : names.joined(separator: ", "))
   }

@@ -1,54 +1,67 @@
 import Foundation
 import JSONCoding
 
-/// A way to the admin API (docs/admin.md): over HTTP to a server, or in this process to a store.
+/// A way to call the admin API (`docs/reference/admin-api.md`): over HTTP to a server, or in this
+/// process on a store.
+///
+/// Commands use only this protocol, so they work in the same way with and without a running server.
 protocol AdminAccess: Sendable {
-  /// - Throws: ``AdminFailure`` where no answer comes.
+  /// Calls the admin API and returns the answer, whatever its status.
+  ///
+  /// - Throws: ``AdminFailure`` if there is no answer.
   func answer(to call: AdminCall) async throws -> (status: Int, body: Data)
 
-  /// Sends a file to the URL that `assets/upload` told, or fetches one from a `downloadURL`.
+  /// Uploads a file to a URL of `assets/upload`, or downloads one from a `downloadURL`.
+  ///
+  /// - Throws: ``AdminFailure`` if there is no answer.
   func transfer(_ file: AssetTransfer) async throws -> (status: Int, body: Data)
 
-  /// What is told of a call that was refused, beside what the answer says.
+  /// Returns advice about a refused call, for the user; `nil` if there is none.
   func remark(on failure: AdminFailure) -> String?
 }
 
 /// A call of the admin API.
 struct AdminCall: Sendable {
+  /// The HTTP method. `GET` calls change nothing.
   enum Method: String, Sendable {
     case get = "GET"
     case post = "POST"
   }
 
   var method: Method
-  /// What stands behind `/admin/v1/`.
+  /// The path after `/admin/v1/`, without the query.
   var path: String
+  /// The arguments of the query, not encoded yet.
   var query: [(name: String, value: String)] = []
+  /// The JSON body of a `POST` call; empty for `GET`.
   var body = Data()
 
-  /// The path with the query, percent-encoded.
+  /// The path with the percent-encoded query.
   var target: String {
     guard !query.isEmpty else { return path }
     let items = query.map { Self.encoded($0.name) + "=" + Self.encoded($0.value) }
     return path + "?" + items.joined(separator: "&")
   }
 
+  /// Returns the text with all but unreserved characters percent-encoded.
   private static func encoded(_ text: String) -> String {
     text.addingPercentEncoding(withAllowedCharacters: unreserved) ?? ""
   }
 
-  /// RFC 3986, section 2.3.
+  /// The unreserved characters of RFC 3986, section 2.3.
   private static let unreserved = CharacterSet(
     charactersIn: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
 }
 
-/// A file on its way to a server, or from it.
+/// A transfer of an asset's file to or from a server.
 enum AssetTransfer: Sendable {
+  /// Sends the bytes to a URL of `assets/upload`.
   case upload(Data, url: String)
+  /// Fetches the bytes of a `downloadURL`.
   case download(url: String)
 
-  /// The URL without the server's own: that is the one that the command names, whatever the server
-  /// takes for its name.
+  /// The path of the URL from `/assets/` on. The host of the URL is ignored: the client uses the
+  /// address that the user named, because the server may know itself by another name.
   var path: String {
     let url =
       switch self {
@@ -59,21 +72,23 @@ enum AssetTransfer: Sendable {
   }
 }
 
-/// Why a call of the admin API came to nothing.
+/// The failure of a call of the admin API, or of one item in an answer.
 struct AdminFailure: Error, Sendable, CustomStringConvertible {
-  /// The code of CloudKit Web Services, such as `NOT_FOUND`; nil where no answer came.
+  /// The error code of CloudKit Web Services, such as `NOT_FOUND`; `nil` if there was no answer.
   var code: String?
+  /// The sentence that explains the failure.
   var reason: String
-  /// Names the failure in the server's log.
+  /// The identifier of the failure in the server's log; `nil` if it has none.
   var uuid: String?
-  /// The limit that was passed.
+  /// The limit that the call exceeded; `nil` for other failures.
   var limit: Int?
-  /// What the one who asked can do about it.
+  /// Advice for the user, printed after the reason; `nil` if there is none.
   var remark: String?
 
+  /// Creates a failure without a code, such as a broken connection.
   init(_ reason: String) { self.reason = reason }
 
-  /// Reads an error object, of an answer or of one item in it; nil where it is none.
+  /// Reads an error object of an answer or of one item; returns `nil` if the JSON is no error.
   init?(_ json: JSONValue) {
     guard let code = json["serverErrorCode"]?.string else { return nil }
     self.code = json["reasonCode"]?.string ?? code
@@ -91,26 +106,33 @@ struct AdminFailure: Error, Sendable, CustomStringConvertible {
 }
 
 extension AdminAccess {
-  /// Reads; arguments without a value are left out.
+  /// Calls the API with `GET` and returns the answer. Arguments whose value is `nil` are left out.
+  ///
+  /// - Throws: ``AdminFailure`` if the call fails.
   func get(_ path: String, _ arguments: [String: String?] = [:]) async throws -> JSONValue {
     let query = arguments.compactMap { name, value in value.map { (name: name, value: $0) } }
     return try await json(
       AdminCall(method: .get, path: path, query: query.sorted { $0.name < $1.name }))
   }
 
+  /// Calls the API with `POST` and a JSON object, and returns the answer.
+  ///
+  /// - Throws: ``AdminFailure`` if the call fails.
   func post(_ path: String, _ body: [String: JSONValue]) async throws -> JSONValue {
     var writer = JSONWriter()
     writer.value(.object(body))
     return try await post(path, body: writer.data)
   }
 
+  /// Calls the API with `POST` and an encoded body, and returns the answer.
   func post(_ path: String, body: Data) async throws -> JSONValue {
     try await json(AdminCall(method: .post, path: path, body: body))
   }
 
+  /// Makes a call and checks the status, which must be from 200 to 299.
   private func json(_ call: AdminCall) async throws -> JSONValue {
     let (status, body) = try await answer(to: call)
-    // The caller gets an error that says what came instead.
+    // An answer that is no JSON does not come from Petrel. The error below says so.
     guard let json = try? JSONValue(parsing: body) else {
       throw AdminFailure("what answers \(call.path) with status \(status) is no Petrel server")
     }

@@ -1,21 +1,24 @@
 import CommandInterface
 import Foundation
 
-/// Where the admin key comes from. Never from the words of a command, which others on the machine
-/// can see.
+/// The source of the admin key: a file or an environment variable. An option of the command never
+/// contains the key, because other users of the machine can read the arguments of a process.
 enum AdminKeySource {
+  /// An admin key with its source.
   struct Key: Sendable {
+    /// The key without white space at its ends.
     var text: String
-    /// Where it was found, for messages.
+    /// The file or variable of the key, for messages.
     var origin: String
   }
 
-  /// Bytes of a key file at most; a key has 64.
+  /// The bytes that are read of a key file. A key has 64 bytes.
   private static let fileLimit = 4096
 
-  /// The key that `--key-file`, PETREL_ADMIN_KEY or PETREL_ADMIN_KEY_FILE names; nil where none does.
+  /// Returns the key of `--key-file`, `PETREL_ADMIN_KEY` or `PETREL_ADMIN_KEY_FILE`, in this order;
+  /// `nil` if none is set.
   ///
-  /// - Throws: ``UsageError`` for a file that cannot be read or holds no key.
+  /// - Throws: `UsageError` if a file cannot be read or contains no key.
   static func key(_ arguments: Arguments) throws -> Key? {
     let environment = ProcessInfo.processInfo.environment
     if let file = arguments.string("key-file") { return try key(inFile: file) }
@@ -28,12 +31,14 @@ enum AdminKeySource {
     return nil
   }
 
+  /// Returns the key in a file, and prints a warning if every user of the machine can read the
+  /// file.
   private static func key(inFile file: String) throws -> Key {
     guard let handle = FileHandle(forReadingAtPath: file),
-      // A file that cannot be read has no key, which the error says.
+      // An unreadable file counts as one without a key; the error below says so.
       let data = try? handle.read(upToCount: fileLimit)
     else { throw UsageError("the key file '\(file)' cannot be read, or is empty") }
-    // Without attributes nothing is known to be wrong with them.
+    // Without attributes there is nothing to warn about.
     let attributes = try? FileManager.default.attributesOfItem(atPath: file)
     if let mode = attributes?[.posixPermissions] as? NSNumber, mode.intValue & 0o004 != 0 {
       Output.complain(
@@ -44,7 +49,10 @@ enum AdminKeySource {
       origin: file)
   }
 
-  /// A key has no spaces and line breaks in it: they would end up in a header.
+  /// Returns the key without white space at its ends. A key has only visible ASCII characters,
+  /// because it becomes the value of a header field.
+  ///
+  /// - Throws: `UsageError` if the text is empty or has other characters.
   private static func checked(_ text: String, from origin: String) throws -> String {
     let text = text.trimmingCharacters(in: .whitespacesAndNewlines)
     let isKey = text.utf8.allSatisfy { (0x21...0x7E).contains($0) }

@@ -4,8 +4,9 @@ import Foundation
 import HTTPService
 import Storage
 
-/// The options by which commands are told where to work: on a server over HTTP, or on a store.
+/// The options that say where a command works: on a server over HTTP, or directly on a store.
 enum AdminOptions {
+  /// The options of all commands of the admin API.
   static let all: [Arguments.Option] =
     [
       .init("server", "URL", "works on this server (default PETREL_SERVER, where a key is named)"),
@@ -14,22 +15,35 @@ enum AdminOptions {
         "holds the admin key for it (default PETREL_ADMIN_KEY, or PETREL_ADMIN_KEY_FILE)"),
     ] + ConfigurationOptions.ofStore
 
+  /// The flag for output in JSON.
   static let json = Arguments.Option("json", nil, "prints JSON")
 
-  /// What a command does to a store beside which a server may run.
+  /// The kind of work that a command does on a store.
   enum Work {
-    /// Reads, or changes what a server reads from the store each time.
+    /// The command reads, or changes data that a server reads from the store each time. A server
+    /// may run beside it.
     case besideServer
-    /// Changes what a server must know at once: records and zones, whose changes it would not dispatch.
+    /// The command changes records or zones, and a running server would not dispatch these changes.
+    /// No server may have the store open, unless it is in PostgreSQL, where wake-ups inform the
+    /// servers.
     case withoutServer
   }
 
-  /// Runs `body` with the way that the options name.
+  /// Opens the access that the options name, runs `body` with it and closes it.
+  ///
+  /// The access is, in this order:
+  ///
+  /// 1. the server of `--server` or `PETREL_SERVER`, with an admin key;
+  /// 2. the server that runs on the data directory, through its socket;
+  /// 3. the store itself, in this process.
   ///
   /// - Parameters:
-  ///   - makesStore: whether a data directory without a store gets one.
-  /// - Throws: ``UsageError`` for options that contradict each other, ``AdminFailure`` where a server
-  ///   stands in the way.
+  ///   - arguments: The words of the command.
+  ///   - work: The kind of work, which decides whether a server may have the store open.
+  ///   - makesStore: Whether a missing store is created.
+  ///   - body: The work of the command.
+  /// - Throws: `UsageError` for contradicting options or a missing store; ``AdminFailure`` if
+  ///   another process has the store open and `work` does not permit that.
   static func withAccess<Value: Sendable>(
     _ arguments: Arguments, _ work: Work = .besideServer, makesStore: Bool = false,
     _ body: (any AdminAccess) async throws -> Value
@@ -47,16 +61,21 @@ enum AdminOptions {
     }
   }
 
-  /// The server that the options name, or the one that runs on the data directory that they name; nil where there is neither.
+  /// Returns the server that the options name, or the one that runs on the named data directory;
+  /// `nil` if there is neither.
   static func server(_ arguments: Arguments) throws -> RemoteAdminAccess? {
     if let named = try remote(arguments) { return named }
     let (configuration, _) = try ConfigurationOptions.configuration(arguments)
-    // Servers with a store in PostgreSQL learn from it what a command changes, and may have other directories.
+    // Servers with a PostgreSQL store read the changes of commands from the store, and they may
+    // have other data directories. The socket is therefore not used for them.
     guard configuration.postgreSQL == nil, configuration.socketFile.isListenedAt else { return nil }
     return try RemoteAdminAccess(socket: configuration.socketFile)
   }
 
-  /// The server that the options name; nil where they name a data directory, or nothing.
+  /// Returns the server of `--server` or `PETREL_SERVER`; `nil` if the options name a store, or
+  /// nothing.
+  ///
+  /// - Throws: `UsageError` if the options contradict each other or the admin key is missing.
   private static func remote(_ arguments: Arguments) throws -> RemoteAdminAccess? {
     let named = arguments.string("server")
     let local = ConfigurationOptions.ofStore.map(\.name).first { arguments.string($0) != nil }
@@ -70,7 +89,8 @@ enum AdminOptions {
       return nil
     }
     guard let key = try AdminKeySource.key(arguments) else {
-      // Apps have the variable for themselves; with a key it is meant for this program too.
+      // Apps use `PETREL_SERVER` for themselves. Only together with a key does the variable apply
+      // to this program.
       guard named != nil else { return nil }
       throw UsageError(
         "--server needs an admin key: name its file with --key-file, or set PETREL_ADMIN_KEY or "
@@ -79,8 +99,8 @@ enum AdminOptions {
     return try RemoteAdminAccess(server: server, key: key)
   }
 
-  /// Refuses to make a store in a directory that nobody named beside a server that runs on another: what the command adds
-  /// would be unknown to it.
+  /// Throws `UsageError` if the default data directory has no store but a server runs on another
+  /// directory. The command would add its data to a new store that this server does not know.
   private static func refuseSecondStore(_ arguments: Arguments) throws {
     guard !ServeCommand.isDataDirectoryNamed(arguments) else { return }
     let running = SocketFile.listening(named: ServerConfiguration.socketName).filter(\.isListenedAt)
@@ -91,11 +111,13 @@ enum AdminOptions {
         + "name the one that is meant with --data; with '--data .petrel' a new store is made here")
   }
 
+  /// Opens the store in this process and runs `body` on it.
   private static func withLocal<Value: Sendable>(
     _ arguments: Arguments, _ work: Work, makesStore: Bool,
     _ body: (any AdminAccess) async throws -> Value
   ) async throws -> Value {
-    // As its server has it: in which environments the schema is fixed, say.
+    // The command uses the server's configuration, for example to know in which environments the
+    // schema is fixed.
     let (configuration, _) = try ConfigurationOptions.configuration(arguments)
     let directory = configuration.dataDirectory
     let isMissing =
@@ -108,7 +130,8 @@ enum AdminOptions {
     }
     if isMissing { try refuseSecondStore(arguments) }
     let isServed = try await SQLStore.isServed(at: configuration.storeLocation)
-    // On a PostgreSQL the servers are left word of what is committed.
+    // On PostgreSQL, a commit leaves wake-ups for the servers, so they dispatch the command's
+    // changes.
     let takesServersPlace = work == .withoutServer && configuration.postgreSQL == nil
     if takesServersPlace, isServed {
       throw AdminFailure(
@@ -116,11 +139,12 @@ enum AdminOptions {
           + "'\(configuration.socketFile.path)': wait for the end of another command that changes records, or name a server "
           + "with --server and an admin key")
     }
-    // Who takes a server's place keeps one from starting meanwhile.
+    // In the role of a server, the store prevents a server from starting until the command ends.
     var storeConfiguration = StoreConfiguration(
       of: configuration, role: takesServersPlace ? .server : .tool)
     if work == .besideServer {
-      // Reads each page once or a few times, and leaves the memory to the server.
+      // A command reads each page once or a few times, so a small cache leaves the memory to the
+      // server.
       storeConfiguration.tuning.cacheKilobytes = 16 * 1024
     }
     let store = try await ServeCommand.openStore(of: configuration, with: storeConfiguration)

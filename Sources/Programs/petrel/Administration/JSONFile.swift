@@ -2,11 +2,11 @@ import CommandInterface
 import Foundation
 import JSONCoding
 
-/// JSON that a command is given.
+/// The JSON input of a command, from a file or standard input.
 enum JSONFile {
-  /// Reads a file; `-` is standard input.
+  /// Reads a file; `-` stands for standard input.
   ///
-  /// - Throws: ``UsageError`` for one that cannot be read or is no JSON.
+  /// - Throws: `UsageError` if the input cannot be read or is no JSON.
   static func read(_ file: String) throws -> JSONValue {
     let data =
       file == "-"

@@ -1,27 +1,34 @@
 import CommandInterface
 import JSONCoding
 
-/// A list of the admin API, which comes in pages.
+/// The output of a list of the admin API, which the API returns in pages.
 struct Listing {
+  /// The option that limits the rows.
   static let limitOption = Arguments.Option(
     "limit", "NUMBER", "rows at most, or 'all' (default 50)")
 
-  /// Rows of a page at most.
+  /// The rows of a page, at most.
   private static let pageSize = 200
 
-  /// What the rows are called, and the member of an answer that holds them.
+  /// The name of the rows for messages, and the member of the JSON object that contains them.
   var name: String
+  /// The columns of the table.
   var columns: [Table.Column]
-  /// What is printed for people where there are no rows.
+  /// The line to print if there are no rows.
   var emptiness: String
-  /// Reads a page: so many rows at most, from a continuation on.
+  /// Reads a page.
+  ///
+  /// - Parameters:
+  ///   - limit: The most rows of the page.
+  ///   - continuation: The `next` of the page before; `nil` for the first page.
+  /// - Returns: The rows, and the continuation for the next page; `nil` at the end.
   var page:
     (_ limit: Int, _ continuation: String?) async throws -> (
       rows: [JSONValue], next: String?
     )
 
-  /// Reads and prints as `--limit` and `--json` say: without `--json` a table; with it an object, or for
-  /// `--limit all` a line for each row.
+  /// Reads the pages and prints them as a table, or with `--json` as one JSON object. With `--json
+  /// --limit all`, each row is a line of JSON, so that the memory stays small.
   func show(_ arguments: Arguments) async throws {
     let limit = try Self.limit(arguments)
     let isJSON = arguments.flag("json")
@@ -51,7 +58,7 @@ struct Listing {
     if next != nil { Output.complain("there are more \(name); --limit all shows them") }
   }
 
-  /// The value of `--limit`; nil for all.
+  /// Returns the value of `--limit`, 50 by default; `nil` for `all`.
   private static func limit(_ arguments: Arguments) throws -> Int? {
     guard let text = arguments.string("limit") else { return 50 }
     if text == "all" { return nil }
@@ -63,7 +70,7 @@ struct Listing {
 }
 
 extension Listing {
-  /// A list that is read with `GET` and goes on with `continuation`.
+  /// Creates a list that the API returns for `GET`, with the argument `continuation`.
   init(
     _ name: String, of path: String, _ query: [String: String?], by access: any AdminAccess,
     emptiness: String, _ columns: [Table.Column]

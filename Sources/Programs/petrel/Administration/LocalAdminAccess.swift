@@ -5,13 +5,15 @@ import HTTPService
 import StoreModel
 import Synchronization
 
-/// The admin API on a store that this process has open.
+/// The admin API on a store that this process has open. It needs no admin key.
 struct LocalAdminAccess: AdminAccess {
+  /// The maintenance of the store, for work that a server would do in the background.
   let maintenance: any Maintenance
   /// Whether a server has the store open too.
   let isServed: Bool
   private let administration: LocalAdministration
 
+  /// Creates the access to an open store; the caller closes the store.
   init(store: any Store, isServed: Bool, configuration: ServerConfiguration) {
     maintenance = store.maintenance
     self.isServed = isServed
@@ -34,6 +36,7 @@ struct LocalAdminAccess: AdminAccess {
     }
   }
 
+  /// Answers a request, and collects a streamed body in memory.
   private func answer(to request: HTTPRequest) async throws -> (status: Int, body: Data) {
     let response = await administration.respond(to: request)
     switch response.body {

@@ -2,8 +2,9 @@ import CloudKitModel
 import CommandInterface
 import JSONCoding
 
-/// The options by which a database is named, the same everywhere.
+/// The options that name a database, the same for all commands.
 enum PlaceOptions {
+  /// Container, environment, database scope and user.
   static let all: [Arguments.Option] = [
     ContainerOptions.container, ContainerOptions.environment,
     .init(
@@ -11,13 +12,16 @@ enum PlaceOptions {
       words: DatabaseScope.allCases.map { "\($0)" }),
     .init("user", "USER", "whose database it is, unless public: a name or a user record name"),
   ]
+  /// The option that names a zone.
   static let zone = Arguments.Option("zone", "NAME", "the zone (default _defaultZone)")
+  /// The option that names the user who owns the subscriptions.
   static let subscriber = Arguments.Option(
     "subscriber", "USER", "whose subscriptions: a name or a user record name")
 
-  /// The database as arguments of the admin API.
+  /// Returns the database as arguments of the admin API.
   ///
-  /// - Throws: ``UsageError`` where a part is missing or wrong.
+  /// - Throws: `UsageError` if the container is missing, a value is unknown, or `--user` does not
+  ///   fit the scope.
   static func members(_ arguments: Arguments) throws -> [String: String] {
     var members = [
       "container": try ContainerOptions.container(arguments),
@@ -40,6 +44,6 @@ enum PlaceOptions {
 }
 
 extension [String: String] {
-  /// As the members of a JSON object.
+  /// The members of a JSON object with string values.
   var json: [String: JSONValue] { mapValues { .string($0) } }
 }

@@ -2,8 +2,8 @@ import CloudKitModel
 import JSONCoding
 
 extension String {
-  /// The text with what would move the cursor, colour the terminal or turn the writing direction
-  /// shown as escapes: values of records are other people's.
+  /// The text with escapes in place of control characters and characters that change the writing
+  /// direction. Values of records come from other people, so they must not control the terminal.
   var printable: String {
     guard unicodeScalars.contains(where: Self.isActive) else { return self }
     var text = ""
@@ -18,6 +18,7 @@ extension String {
     return text
   }
 
+  /// Whether a terminal could act on the character instead of showing it.
   private static func isActive(_ scalar: Unicode.Scalar) -> Bool {
     switch scalar.properties.generalCategory {
     case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate: true
@@ -25,22 +26,24 @@ extension String {
     }
   }
 
-  /// The text, cut to so many characters.
+  /// Returns the text, shortened to `width` characters with an ellipsis at the end.
   func cut(to width: Int) -> String { count > width ? prefix(width - 1) + "…" : self }
 }
 
 extension JSONValue {
-  /// A time in milliseconds since 1970, for people; empty where there is none.
+  /// A time in milliseconds since 1970 as ISO 8601; empty if the value is no number.
   var timeText: String {
     int.map { Timestamp(milliseconds: $0).iso8601 } ?? ""
   }
 
-  /// The value of a record's field, for people: its type shows by its form.
+  /// The value of a record's field for people. Its notation shows the type, such as `'…'` for a
+  /// string and `→name` for a reference.
   var fieldText: String {
     guard let value = self["value"] else { return "nothing" }
     return Self.text(value, type: self["type"]?.string ?? "")
   }
 
+  /// Returns the notation of a value or a list.
   private static func text(_ value: JSONValue, type: String) -> String {
     if let elements = value.array {
       let element = type.hasSuffix("_LIST") ? String(type.dropLast(5)) : type

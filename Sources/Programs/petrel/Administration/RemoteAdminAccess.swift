@@ -4,21 +4,25 @@ import HTTPService
 import JSONCoding
 import OutboundHTTP
 
-/// The admin API of a server that runs, over HTTP with an admin key, or through the socket in its data directory.
+/// The admin API of a running server: over HTTP with an admin key, or through the socket in its
+/// data directory.
 struct RemoteAdminAccess: AdminAccess {
-  /// Bytes of an answer at most. A page of records has 200, of up to a megabyte each.
+  /// The bytes of an answer, at most. A page has at most 200 records of up to a megabyte each.
   private static let answerLimit = 512 << 20
 
-  /// What the URLs of requests begin with.
+  /// The URL of the server without a slash at the end.
   private let server: String
   /// The server's name in messages.
   private let name: String
-  /// Nil for the socket, whose owner needs none.
+  /// The admin key; `nil` for the socket, whose owner needs none.
   private let key: AdminKeySource.Key?
   private let client: HTTPClient
 
-  /// - Parameter server: the server's URL, such as `https://cloud.example.com`.
-  /// - Throws: ``UsageError`` for what is no URL of a server.
+  /// Creates the access to a server with a URL such as `https://cloud.example.com`.
+  ///
+  /// It prints a warning if the key would leave this machine without TLS.
+  ///
+  /// - Throws: `UsageError` if the text is no URL of a server.
   init(server: String, key: AdminKeySource.Key) throws {
     self.server = server.hasSuffix("/") ? String(server.dropLast()) : server
     name = self.server
@@ -34,7 +38,7 @@ struct RemoteAdminAccess: AdminAccess {
     client = try HTTPClient(Self.configuration, name: "petrel-admin")
   }
 
-  /// - Parameter socket: the socket of a server of this machine.
+  /// Creates the access to a server of this machine through its socket.
   init(socket: SocketFile) throws {
     server = "http://localhost"
     name = "the server at '\(socket.path)'"
@@ -44,6 +48,7 @@ struct RemoteAdminAccess: AdminAccess {
     client = try HTTPClient(configuration, name: "petrel-admin")
   }
 
+  /// Returns whether the URL's host is this machine: `localhost`, `127.…` or `[::1]`.
   private static func isOnThisMachine(_ server: String) -> Bool {
     guard let host = URLComponents(string: server)?.encodedHost?.lowercased() else { return false }
     return host == "localhost" || host == "[::1]" || host.hasPrefix("127.")
@@ -54,11 +59,12 @@ struct RemoteAdminAccess: AdminAccess {
     configuration.rules = .anywhere
     configuration.allowsHTTP = true
     configuration.answerBytes = answerLimit
-    // Longer than a stream of events lasts.
+    // The limit in seconds is longer than a stream of events lasts.
     configuration.time = 600
     return configuration
   }
 
+  /// Closes the connections, which also ends a stream.
   func close() async { await client.close() }
 
   func answer(to call: AdminCall) async throws -> (status: Int, body: Data) {
@@ -67,7 +73,7 @@ struct RemoteAdminAccess: AdminAccess {
   }
 
   func transfer(_ file: AssetTransfer) async throws -> (status: Int, body: Data) {
-    // The URL is signed, and needs no key.
+    // The URL is signed, so it needs no key.
     let answer =
       switch file {
       case .upload(let data, _):
@@ -78,10 +84,11 @@ struct RemoteAdminAccess: AdminAccess {
     return (answer.status, Data(answer.body))
   }
 
-  /// The pieces of a stream as they come. It ends with the stream, and when the client is closed.
+  /// Returns the pieces of a streamed answer as they arrive. The stream ends with the answer or
+  /// when the client is closed.
   func stream(_ call: AdminCall) -> AsyncThrowingStream<[UInt8], any Error> {
-    // More than a server sends while its reader is slow for a minute; what comes beyond it breaks the
-    // stream off.
+    // The buffer holds more than a server sends while its reader is slow for a minute. If it is
+    // full, the stream fails.
     let (stream, pieces) = AsyncThrowingStream.makeStream(
       of: [UInt8].self, bufferingPolicy: .bufferingOldest(10_000))
     Task {
@@ -92,7 +99,7 @@ struct RemoteAdminAccess: AdminAccess {
           }
         }
         if !(200..<300).contains(answer.status) {
-          // An answer that is no JSON is judged by its status.
+          // An answer without JSON is reported with its status.
           let json = try? JSONValue(parsing: Data(answer.body))
           var failure =
             json.flatMap { AdminFailure($0) }
@@ -108,6 +115,7 @@ struct RemoteAdminAccess: AdminAccess {
     return stream
   }
 
+  /// Sends a call with the admin key.
   private func send(
     _ call: AdminCall, receive: HTTPClient.Receiver? = nil
   ) async throws -> OutboundAnswer {
@@ -118,6 +126,7 @@ struct RemoteAdminAccess: AdminAccess {
       body: Array(call.body), receive: receive)
   }
 
+  /// Sends a request and converts its errors to ``AdminFailure``.
   private func send(
     _ method: OutboundRequest.Method, to url: String,
     headers: [(name: String, value: String)], body: [UInt8] = [],

@@ -1,21 +1,25 @@
 import CommandInterface
 import JSONCoding
 
-/// Rows for people, in columns.
+/// A table of JSON rows for people, printed in parts.
 struct Table {
+  /// A column of a table.
   struct Column {
+    /// The heading.
     var title: String
-    /// Characters at most; what is longer is cut.
+    /// The most characters of a cell; longer text is cut.
     var width: Int
+    /// Returns the text of a row's cell.
     var text: @Sendable (JSONValue) -> String
 
+    /// Creates a column from a function.
     init(_ title: String, width: Int = 80, _ text: @escaping @Sendable (JSONValue) -> String) {
       self.title = title
       self.width = width
       self.text = text
     }
 
-    /// The member of this name.
+    /// Creates a column that shows a member of the row.
     init(_ title: String, _ member: String, width: Int = 80) {
       self.init(title, width: width) { row in
         row[member].map { $0.string ?? $0.text } ?? ""
@@ -24,7 +28,9 @@ struct Table {
   }
 
   private let columns: [Column]
+  /// The width of each column so far.
   private var widths: [Int]
+  /// Whether the headings are printed.
   private var hasHead = false
 
   init(_ columns: [Column]) {
@@ -32,7 +38,8 @@ struct Table {
     widths = columns.map(\.title.count)
   }
 
-  /// Prints some rows. Columns are as wide as what was printed so far needs.
+  /// Prints rows. A column becomes wider when a longer cell appears, so rows printed earlier may be
+  /// narrower.
   mutating func print(_ rows: [JSONValue]) {
     let cells = rows.map { row in
       columns.map { $0.text(row).printable.cut(to: $0.width) }
@@ -47,6 +54,7 @@ struct Table {
     for row in cells { line(row) }
   }
 
+  /// Prints a line of cells without spaces at its end.
   private func line(_ cells: [String]) {
     var text = zip(cells, widths).map { $0.padding(to: $1) }.joined(separator: "  ")
     while text.hasSuffix(" ") { text.removeLast() }

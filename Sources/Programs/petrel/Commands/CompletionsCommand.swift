@@ -1,6 +1,6 @@
 import CommandInterface
 
-/// `petrel completions`
+/// The command `petrel completions`, which prints a completion script for bash, zsh or fish.
 enum CompletionsCommand: Command {
   static let name = "completions"
   static let example = "petrel completions bash > /usr/share/bash-completion/completions/petrel"

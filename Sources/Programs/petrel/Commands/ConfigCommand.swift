@@ -1,7 +1,9 @@
 import CommandInterface
 import Configuration
 
-/// `petrel config`
+/// The command `petrel config`, which prints the configuration with the source of each value.
+///
+/// With `--check` it also checks the named files and prints only mistakes.
 enum ConfigCommand: Command {
   static let name = "config"
   static let example = "petrel config --data /var/lib/petrel --check"

@@ -3,7 +3,10 @@ import Foundation
 import JSONCoding
 import ServerHosting
 
-/// `petrel demo`
+/// The command `petrel demo`, which runs the example `EarthquakeAlerts` against a server and an
+/// APNs simulator.
+///
+/// All three are child processes. The data is deleted at the end.
 enum DemoCommand: Command {
   static let name = "demo"
   static let example = "petrel demo"
@@ -14,6 +17,7 @@ enum DemoCommand: Command {
       "earthquakes", "FILE", "the events (default Examples/EarthquakeAlerts/fiji-earthquakes.csv)"),
   ]
 
+  /// The container of the example.
   private static let container = "iCloud.org.example.EarthquakeAlerts"
 
   static func run(_ arguments: Arguments) async throws -> Int32 {
@@ -28,7 +32,8 @@ enum DemoCommand: Command {
       readsOutput: true)
     defer {
       simulator.stop()
-      // A folder of an earlier demo is in the way only if it is there.
+      // The folder is removed if it can be; a leftover matters only to a later demo in the same
+      // place.
       try? FileManager.default.removeItem(atPath: directory)
     }
     guard let line = simulator.readLine(),
@@ -55,6 +60,7 @@ enum DemoCommand: Command {
     return program.wait()
   }
 
+  /// Returns a new path in the folder for temporary files.
   private static func temporaryDirectory() -> String {
     FileManager.default.temporaryDirectory
       .appendingPathComponent("petrel-demo-\(UUID().uuidString)").path

@@ -1,6 +1,8 @@
 import CommandInterface
 
-/// `petrel doctor`
+/// The command `petrel doctor`, which runs the checks of ``Doctor`` and prints the report.
+///
+/// It fails with status 1 if there is a problem; warnings do not matter.
 enum DoctorCommand: Command {
   static let name = "doctor"
   static let example = "sudo -u petrel petrel doctor --data /var/lib/petrel"

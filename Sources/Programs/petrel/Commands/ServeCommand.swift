@@ -7,7 +7,10 @@ import Settings
 import Storage
 import StoreModel
 
-/// `petrel serve`
+/// The command `petrel serve`, which runs the server until SIGINT or SIGTERM.
+///
+/// At the end the server drains: it reports not ready for `drainTime`
+/// seconds, and then stops. A second signal shortens that time.
 enum ServeCommand: Command {
   static let name = "serve"
   static let example = "petrel serve --data /var/lib/petrel --config /etc/petrel/server.json"
@@ -28,10 +31,12 @@ enum ServeCommand: Command {
     let server = try Server(configuration: configuration, store: store, log: log)
     store.setUnsyncedHandler { reason in
       log.error("the server ends, to be started anew", ["cause": .string(reason)])
-      // Nothing may be closed in order: what is in the caches is not what is on the disk.
+      // An orderly close would write pages from caches that differ from the disk, so the process
+      // ends at once.
       _exit(ExitStatus.failed)
     }
-    // Who reads that it listens may stop it at once, or have it read its configuration anew.
+    // A program that reads the line about the address may send a signal at once, so the handlers
+    // are ready before that line.
     let interruption = await Interruption()
     try server.start(listeningAt: configuration.socketFile)
     let reloading = Reloading(server: server, log: log, sources: sources) {
@@ -51,29 +56,30 @@ enum ServeCommand: Command {
     return 0
   }
 
+  /// The option that names the data directory.
   static let dataOption = Arguments.Option(
     "data", "DIRECTORY", "where the store lies (default PETREL_DATA, or .petrel)")
 
-  /// The data directory that the options name.
+  /// Returns the data directory of `--data` or `PETREL_DATA`, or `.petrel`.
   static func dataDirectory(_ arguments: Arguments) -> String {
     arguments.string("data") ?? ProcessInfo.processInfo.environment["PETREL_DATA"] ?? ".petrel"
   }
 
-  /// Whether the data directory is one that somebody chose.
+  /// Returns whether the user named a data directory.
   static func isDataDirectoryNamed(_ arguments: Arguments) -> Bool {
     arguments.string("data") != nil || ProcessInfo.processInfo.environment["PETREL_DATA"] != nil
   }
 
-  /// Opens the store in a data directory, which is made when there is none.
+  /// Opens the store in a data directory, and creates both if they are missing.
   static func openStore(
     in directory: String, with configuration: StoreConfiguration = StoreConfiguration(role: .tool)
   ) async throws -> any Store {
     try await openStore(of: ServerConfiguration(dataDirectory: directory), with: configuration)
   }
 
-  /// Opens the store that a configuration names.
+  /// Opens the store of a configuration, and creates it if it is missing.
   ///
-  /// - Throws: ``UsageError`` where the words leave out where the store is.
+  /// - Throws: `UsageError` if the configuration does not say where the store is.
   static func openStore(
     of server: ServerConfiguration, with configuration: StoreConfiguration
   ) async throws -> any Store {
@@ -84,8 +90,8 @@ enum ServeCommand: Command {
     }
   }
 
-  /// Opens the store of the data directory that the options name, beside a server that may run, and
-  /// closes it after `body`.
+  /// Opens the store of the data directory as a tool, beside a server that may run. Closes it after
+  /// `body`.
   static func withStore<Value: Sendable>(
     _ arguments: Arguments, _ body: (any Store) async throws -> Value
   ) async throws -> Value {
@@ -100,13 +106,19 @@ enum ServeCommand: Command {
     }
   }
 
+  /// Returns the absolute path.
   private static func absolute(_ path: String) -> String {
     URL(fileURLWithPath: path).standardizedFileURL.path
   }
 }
 
 extension StoreConfiguration {
-  /// How a server with this configuration opens its store, and a tool that works in its place.
+  /// Creates the store's configuration from the server's.
+  ///
+  /// - Parameters:
+  ///   - server: The configuration of the server.
+  ///   - role: The role of the process; `.server` also for a command that works in the place of a
+  ///     server.
   init(of server: ServerConfiguration, role: Role = .server) {
     self.init(role: role)
     deletionRetention = Double(server.deletionRetentionDays) * 24 * 60 * 60

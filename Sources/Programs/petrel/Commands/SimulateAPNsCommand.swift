@@ -4,7 +4,10 @@ import Foundation
 import JSONCoding
 import ServerHosting
 
-/// `petrel simulate-apns`
+/// The command `petrel simulate-apns`, which runs the APNs simulator and prints the pushes that it
+/// receives.
+///
+/// It ends on SIGINT or SIGTERM, or after `--count` accepted pushes.
 enum SimulateAPNsCommand: Command {
   static let name = "simulate-apns"
   static let example = "petrel simulate-apns --port 2197"
@@ -59,6 +62,9 @@ enum SimulateAPNsCommand: Command {
     return 0
   }
 
+  /// Returns the faults in the file of `--faults`.
+  ///
+  /// - Throws: `UsageError` with the mistake.
   private static func faults(_ arguments: Arguments) throws -> [FaultInstruction] {
     guard let file = arguments.string("faults") else { return [] }
     let text = try text(of: file)
@@ -69,6 +75,9 @@ enum SimulateAPNsCommand: Command {
     }
   }
 
+  /// Returns the script in the file of `--script`.
+  ///
+  /// - Throws: `UsageError` with the mistake.
   private static func script(in file: String) throws -> SimulatorScript {
     let text = try text(of: file)
     do {
@@ -78,6 +87,7 @@ enum SimulateAPNsCommand: Command {
     }
   }
 
+  /// Returns the text of a file.
   private static func text(of file: String) throws -> String {
     guard let data = FileManager.default.contents(atPath: file) else {
       throw UsageError("cannot read \(file)")
@@ -85,6 +95,7 @@ enum SimulateAPNsCommand: Command {
     return String(decoding: data, as: UTF8.self)
   }
 
+  /// Prints the port and the settings with which a server uses the simulator.
   private static func introduce(_ settings: JSONValue, asJSON: Bool) {
     if asJSON {
       Output.line(JSONValue.object(["listening": settings]).text)

@@ -1,13 +1,14 @@
 import CommandInterface
 import Configuration
 
-/// `petrel version`
+/// The command `petrel version`, which prints the version of the program.
 enum VersionCommand: Command {
   static let name = "version"
   static let example = "petrel version"
   static let summary = "Prints the version."
   static let options: [Arguments.Option] = [AdminOptions.json]
 
+  /// The version of the server and the program.
   static let version = ServerVersion.current
 
   static func run(_ arguments: Arguments) async throws -> Int32 {

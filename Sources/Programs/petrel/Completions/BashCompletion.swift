@@ -1,7 +1,9 @@
-/// The completion of the program's lines for bash, without the package bash-completion.
+/// The completion script for bash. It does not need the package bash-completion.
 struct BashCompletion {
+  /// The words to complete.
   let table: CompletionTable
 
+  /// The script.
   var script: String {
     """
     # Completion of petrel for bash; made by petrel completions bash.
@@ -77,7 +79,7 @@ struct BashCompletion {
     """
   }
 
-  /// What the values of options may be.
+  /// The cases of the script for values of options.
   private var values: String {
     table.commands.flatMap { command in
       command.options.compactMap { option in
@@ -94,6 +96,7 @@ struct BashCompletion {
     }.joined(separator: "\n")
   }
 
+  /// Returns the name of a kind of word in the script.
   private static func kind(of word: CompletionTable.Word) -> String {
     switch word {
     case .anything: "anything"

@@ -1,15 +1,24 @@
 import CommandInterface
 
-/// What can follow on a line, for the shells: made from what the commands declare.
+/// The words that can follow on a command line, made from the declarations of the commands. The
+/// three completion scripts use it.
 struct CompletionTable {
-  /// What a word may be.
+  /// The possible values of a word.
   enum Word: Equatable {
+    /// Any text; shells complete nothing.
     case anything
+    /// The path of a file.
     case files
+    /// The path of a directory.
     case directories
+    /// One of these words.
     case oneOf([String])
 
-    /// - Parameter name: as the help calls it, such as `FILE`.
+    /// Creates the values from a placeholder of the help.
+    ///
+    /// - Parameters:
+    ///   - name: The placeholder, such as `FILE` or `bash|zsh`.
+    ///   - words: The accepted values, if the declaration lists them.
     init(named name: String, words: [String] = []) {
       if !words.isEmpty {
         self = .oneOf(words)
@@ -25,27 +34,37 @@ struct CompletionTable {
     }
   }
 
+  /// An option or flag.
   struct Option {
+    /// The name without the two hyphens.
     var name: String
+    /// The sentence that describes it.
     var help: String
-    /// Nil for a flag.
+    /// The possible values; `nil` for a flag.
     var value: Word?
-    /// As the help calls it.
+    /// The placeholder of the value, such as `FILE`; empty for a flag.
     var valueName: String
   }
 
+  /// A command.
   struct Command {
-    /// One or two of them.
+    /// The words of its name, one or two.
     var words: [String]
+    /// The sentence that describes it.
     var summary: String
+    /// Its options and flags, `--help` included.
     var options: [Option]
+    /// The possible values of its operands.
     var operand: Word
 
+    /// The words separated by a space.
     var name: String { words.joined(separator: " ") }
   }
 
+  /// All commands, in the order of the help.
   let commands: [Command]
 
+  /// Creates the table.
   init(_ commands: [any CommandInterface.Command.Type]) {
     self.commands = commands.map { command in
       Command(
@@ -60,10 +79,10 @@ struct CompletionTable {
     }
   }
 
-  /// The commands of one word.
+  /// The commands with one word.
   var singles: [Command] { commands.filter { $0.words.count == 1 } }
 
-  /// The first words of those that have two, in their order, with the commands of each.
+  /// The first words of commands with two words, in order, with the commands of each.
   var groups: [(word: String, commands: [Command])] {
     var groups: [(word: String, commands: [Command])] = []
     for command in commands where command.words.count == 2 {
@@ -76,7 +95,7 @@ struct CompletionTable {
     return groups
   }
 
-  /// What a line may begin with, with what is said of it.
+  /// The possible first words of a line, each with its description.
   var firstWords: [(word: String, help: String)] {
     var found: [(word: String, help: String)] = []
     for command in commands where !found.contains(where: { $0.word == command.words[0] }) {

@@ -1,9 +1,11 @@
 import CommandInterface
 
-/// The completion of the program's lines for fish.
+/// The completion script for fish.
 struct FishCompletion {
+  /// The words to complete.
   let table: CompletionTable
 
+  /// The script.
   var script: String {
     let lines =
       table.firstWords.map { Self.line("__petrel_at", "-a \($0.word) -d \(Self.quoted($0.help))") }
@@ -41,6 +43,7 @@ struct FishCompletion {
       """
   }
 
+  /// Returns the lines for the options and operands of a command.
   private static func lines(of command: CompletionTable.Command) -> [String] {
     let condition = "__petrel_in \(command.name)"
     var lines = command.options.map { option in
@@ -64,10 +67,12 @@ struct FishCompletion {
     return lines
   }
 
+  /// Returns a line of the script that applies under a condition.
   private static func line(_ condition: String, _ rest: String) -> String {
     "complete -c petrel -n '\(condition)' \(rest)"
   }
 
+  /// Returns a text in single quotes for fish.
   private static func quoted(_ text: String) -> String {
     "'\(text.replacing("\\", with: "\\\\").replacing("'", with: "\\'"))'"
   }

@@ -1,9 +1,11 @@
 import CommandInterface
 
-/// The completion of the program's lines for zsh, by its function `_arguments`.
+/// The completion script for zsh. It uses zsh's function `_arguments`.
 struct ZshCompletion {
+  /// The words to complete.
   let table: CompletionTable
 
+  /// The script.
   var script: String {
     """
     #compdef petrel
@@ -45,6 +47,7 @@ struct ZshCompletion {
     """
   }
 
+  /// Returns the case of a first word with several commands.
   private func group(_ group: (word: String, commands: [CompletionTable.Command])) -> String {
     """
         \(group.word))
@@ -64,10 +67,12 @@ struct ZshCompletion {
     """
   }
 
+  /// Returns a word with its description for `_describe`.
   private static func choice(_ word: String, _ help: String) -> String {
     quoted("\(word.replacing(":", with: "\\:")):\(help)")
   }
 
+  /// Returns the arguments of `_arguments` for a command.
   private static func arguments(_ command: CompletionTable.Command) -> String {
     let options = command.options.map { option in
       let help = option.help.replacing("[", with: "\\[").replacing("]", with: "\\]")
@@ -78,6 +83,7 @@ struct ZshCompletion {
     return (options + [quoted("*:word:\(action(command.operand))")]).joined(separator: " ")
   }
 
+  /// Returns the action of `_arguments` that completes a kind of word.
   private static func action(_ word: CompletionTable.Word) -> String {
     switch word {
     case .anything: " "
@@ -87,6 +93,7 @@ struct ZshCompletion {
     }
   }
 
+  /// Returns a text in single quotes for zsh.
   private static func quoted(_ text: String) -> String {
     "'\(text.replacing("'", with: "'\\''"))'"
   }

@@ -2,13 +2,14 @@ import Foundation
 import Settings
 import Synchronization
 
-/// Something to look at, within a limit of time.
+/// A check of `petrel doctor` with a time limit.
 struct Check: Sendable {
-  /// Such as `disk`.
+  /// The heading in the report, such as `disk`.
   let name: String
   private let limit: Duration
   private let look: @Sendable () async -> [Finding]
 
+  /// Creates a check that does not block its thread.
   init(
     _ name: String, within limit: Duration = .seconds(5),
     _ look: @escaping @Sendable () async -> [Finding]
@@ -18,7 +19,7 @@ struct Check: Sendable {
     self.look = look
   }
 
-  /// A look that asks the system, which may hang: it has a thread of its own.
+  /// Creates a check that calls the system and may block. It runs on a thread of its own.
   init(
     asking name: String, within limit: Duration = .seconds(5),
     _ look: @escaping @Sendable () -> [Finding]
@@ -31,13 +32,16 @@ struct Check: Sendable {
     }
   }
 
-  /// What it shows. A look that takes too long is left to itself.
+  /// Runs the check and returns its findings.
+  ///
+  /// After the time limit the method returns a problem instead. The check goes on, but its result
+  /// is ignored.
   func findings() async -> [Finding] {
     await withCheckedContinuation { continuation in
       let answer = FirstAnswer(continuation)
       Task { answer.give(await look()) }
       Task {
-        // Nothing cancels this task.
+        // No code cancels this task, so the sleep does not fail.
         try? await Task.sleep(for: limit)
         answer.give([
           .problem(
@@ -48,13 +52,16 @@ struct Check: Sendable {
     }
   }
 
+  /// A continuation that only the first result resumes.
   private final class FirstAnswer: Sendable {
+    /// The continuation; `nil` after the first result.
     private let waiter: Mutex<CheckedContinuation<[Finding], Never>?>
 
     init(_ waiter: CheckedContinuation<[Finding], Never>) {
       self.waiter = Mutex(waiter)
     }
 
+    /// Resumes the continuation with the findings, if they are the first.
     func give(_ findings: [Finding]) {
       waiter.withLock { waiter in
         defer { waiter = nil }

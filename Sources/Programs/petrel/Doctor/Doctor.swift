@@ -1,15 +1,17 @@
 import PetrelServer
 import PushChannels
 
-/// Looks at all that a server depends on. Nothing is changed.
+/// The checks of `petrel doctor`. They change nothing.
 struct Doctor: Sendable {
+  /// The configuration to check.
   let configuration: ConfigurationCheck
-  /// Whether nothing beyond this machine is asked.
+  /// Whether the checks contact no other machine.
   let isOffline: Bool
-  /// Whether the whole store is read, however long it takes.
+  /// Whether the whole store is read, without a time limit.
   let isDeep: Bool
 
-  /// Looks at everything at once; only the clock waits for what others say of the time.
+  /// Runs all checks at the same time. The check of the clock follows at the end, because it uses
+  /// the times in other machines' answers.
   func examine() async -> DoctorReport {
     let samples = ClockSamples()
     let checks = checks(samples)
@@ -35,6 +37,7 @@ struct Doctor: Sendable {
     return DoctorReport(sections: sections.filter { !$0.findings.isEmpty })
   }
 
+  /// Returns all checks but the one of the clock, in the order of the report.
   private func checks(_ samples: ClockSamples) -> [Check] {
     let (configured, settings, isOffline, isDeep) = (
       configuration, configuration.configuration, isOffline, isDeep

@@ -2,22 +2,28 @@ import CommandInterface
 import JSONCoding
 import Settings
 
-/// What the doctor found.
+/// The report of `petrel doctor`.
 struct DoctorReport: Sendable {
+  /// The findings of one check.
   struct Section: Sendable {
+    /// The name of the check.
     var check: String
     var findings: [Finding]
   }
 
+  /// The checks that found anything, in order.
   var sections: [Section]
 
+  /// Returns the number of findings with a mark.
   private func count(_ mark: Finding.Mark) -> Int {
     sections.reduce(0) { $0 + $1.findings.count { $0.mark == mark } }
   }
 
+  /// Whether there is no problem; warnings are permitted.
   var isSound: Bool { count(.problem) == 0 }
 
-  /// `{"status": …, "findings": [{"check": …, "mark": …, "finding": …, "advice": …}]}`
+  /// The report as JSON: `{"status": …, "findings": [{"check": …, "mark": …, "finding": …,
+  /// "advice": …}]}`. The status is the worst mark.
   var json: JSONValue {
     let findings = sections.flatMap { section in
       section.findings.map { finding in
@@ -33,7 +39,7 @@ struct DoctorReport: Sendable {
     return ["status": .string(worst.rawValue), "findings": .array(findings)]
   }
 
-  /// A line for each finding, and one below it for what to do.
+  /// Returns the report for people: a line for each finding, and the advice below it.
   func text(_ style: TextStyle) -> String {
     let width = Finding.Mark.allCases.map(\.rawValue.count).max() ?? 0
     var lines: [String] = []
@@ -57,6 +63,7 @@ struct DoctorReport: Sendable {
     return lines.joined(separator: "\n") + "\n"
   }
 
+  /// Returns a count such as `2 problems`; `nil` for 0.
   private static func number(_ count: Int, _ what: String) -> String? {
     count == 0 ? nil : count.counting(what)
   }

@@ -2,7 +2,7 @@ import CommandInterface
 import Settings
 
 extension TextStyle {
-  /// A text in the colour of a mark.
+  /// Returns the text in the colour of a mark: green, yellow or red.
   func marked(_ text: String, _ mark: Finding.Mark) -> String {
     switch mark {
     case .ok: good(text)

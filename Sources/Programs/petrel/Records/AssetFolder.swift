@@ -2,8 +2,8 @@ import CommandInterface
 import Cryptography
 import Foundation
 
-/// The directory beside a file of records that holds the files of their fields, each under its
-/// SHA-256.
+/// The folder beside a file of records that contains the files of asset fields. The name of each
+/// file is its SHA-256 in hexadecimal.
 struct AssetFolder: Sendable {
   private let directory: String
 
@@ -11,7 +11,9 @@ struct AssetFolder: Sendable {
     self.directory = directory
   }
 
-  /// What `--assets` and `--without-assets` say.
+  /// Returns the handling of asset fields that `--assets` and `--without-assets` ask for.
+  ///
+  /// - Throws: `UsageError` if both options are given.
   static func choice(
     _ arguments: Arguments
   ) throws -> (assets: PortableRecord.Assets, folder: AssetFolder?) {
@@ -24,7 +26,9 @@ struct AssetFolder: Sendable {
     return (.kept, AssetFolder(directory: directory))
   }
 
-  /// Fetches a file, unless the directory has it.
+  /// Downloads a file and checks its SHA-256; does nothing if the folder has it already.
+  ///
+  /// - Throws: ``AdminFailure`` if the download fails or has another SHA-256.
   func save(_ file: PortableRecord.File, from access: any AdminAccess) async throws {
     let path = directory + "/" + file.checksum
     guard !FileManager.default.fileExists(atPath: path) else { return }
@@ -46,9 +50,9 @@ struct AssetFolder: Sendable {
     try data.write(to: URL(fileURLWithPath: path), options: .atomic)
   }
 
-  /// The bytes of a file.
+  /// Returns the bytes of a file.
   ///
-  /// - Throws: ``AdminFailure`` where the directory does not have it, or has another in its place.
+  /// - Throws: ``AdminFailure`` if the folder lacks the file or its contents have another SHA-256.
   func data(of file: PortableRecord.File) throws -> Data {
     let path = directory + "/" + file.checksum
     guard let data = FileManager.default.contents(atPath: path) else {
@@ -64,6 +68,7 @@ struct AssetFolder: Sendable {
 }
 
 extension [UInt8] {
+  /// The bytes as lower-case hexadecimal digits.
   fileprivate var hexadecimalText: String {
     map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
   }

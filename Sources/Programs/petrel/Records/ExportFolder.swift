@@ -2,13 +2,18 @@ import CommandInterface
 import Foundation
 import JSONCoding
 
-/// A folder that an export goes to. It has its name when all of it is there and synced: until then it lies
-/// beside it under another name.
+/// The folder of an export. Until it is complete and synchronized, it has a temporary name beside
+/// the final one.
 struct ExportFolder {
+  /// The final path.
   private let target: String
+  /// The temporary path.
   private let partial: String
 
-  /// - Throws: ``UsageError`` where the folder is there and has something in it, or cannot be made.
+  /// Creates the temporary folder.
+  ///
+  /// - Throws: `UsageError` if the final folder exists and is not empty, or the temporary one
+  ///   cannot be created.
   init(_ target: String) throws {
     var isFolder: ObjCBool = false
     if FileManager.default.fileExists(atPath: target, isDirectory: &isFolder) {
@@ -25,6 +30,9 @@ struct ExportFolder {
     try Self.makeFolder(partial)
   }
 
+  /// Creates a folder with its parents.
+  ///
+  /// - Throws: `UsageError` with the reason.
   private static func makeFolder(_ path: String) throws {
     do {
       try FileManager.default.createDirectory(
@@ -34,45 +42,53 @@ struct ExportFolder {
     }
   }
 
-  /// A name for a folder of what is called so, which leads nowhere else.
+  /// Returns a name for a folder or file that cannot lead outside of its folder.
   static func name(for text: String) -> String {
     [".", ".."].contains(text) ? "_" + text : text.replacing("/", with: "_")
   }
 
+  /// Returns the temporary path of a file in the folder.
   func path(_ name: String) -> String { partial + "/" + name }
 
+  /// Writes a JSON value into a new file and synchronizes it.
   func write(_ json: JSONValue, to name: String) throws {
     let lines = try lines(name)
     try lines.add(json)
     try lines.close()
   }
 
-  /// A new file of lines of JSON, in a folder that is made where it is missing.
+  /// Returns a new file for lines of JSON. Missing folders are created.
   func lines(_ name: String) throws -> LinesFile {
     let path = path(name)
     try Self.makeFolder(URL(fileURLWithPath: path).deletingLastPathComponent().path)
     return try LinesFile(path)
   }
 
-  /// Gives the folder its name.
+  /// Renames the folder to its final name.
+  ///
+  /// - Throws: ``AdminFailure`` if that fails.
   func keep() throws {
     guard rename(partial, target) == 0 else {
       throw AdminFailure("cannot write \(target): \(String(cString: strerror(errno)))")
     }
   }
 
-  /// Takes away what was not kept.
+  /// Deletes the temporary folder, if ``keep()`` was not called.
   func discard() {
-    // Where it cannot be removed, its name says that it is a part, and the command reports the error that led here.
+    // If the folder cannot be deleted, its name shows that it is incomplete. The command then
+    // reports the error that led here.
     try? FileManager.default.removeItem(atPath: partial)
   }
 }
 
-/// A new file with a JSON value on each line.
+/// A new file with one JSON value on each line.
 struct LinesFile {
   let file: FileHandle
   private let path: String
 
+  /// Creates the file with mode 600.
+  ///
+  /// - Throws: ``AdminFailure`` if the file exists or cannot be created.
   fileprivate init(_ path: String) throws {
     self.path = path
     let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
@@ -82,12 +98,14 @@ struct LinesFile {
     file = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
   }
 
+  /// Appends a line.
   func add(_ json: JSONValue) throws {
     var writer = JSONWriter()
     writer.value(json)
     try file.write(contentsOf: writer.data + [UInt8(ascii: "\n")])
   }
 
+  /// Synchronizes the file to the disk and closes it.
   func close() throws {
     try file.synchronize()
     try file.close()

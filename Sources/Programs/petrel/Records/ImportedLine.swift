@@ -1,26 +1,33 @@
 import Foundation
 import JSONCoding
 
-/// A line of a file of records, ready to be saved.
+/// A line of a file of records, checked and ready to be saved.
 struct ImportedLine {
+  /// The number of the line, from 1.
   var number: Int
+  /// The name of the record.
   var recordName: String
+  /// The zone that the record goes into.
   var zoneName: String
-  /// Whether the line says that the record was deleted.
+  /// Whether the line is a deletion of the record.
   var isDeletion: Bool
-  /// The record as JSON.
+  /// The record as encoded JSON.
   private(set) var record: Data
-  /// The files that are to be uploaded before the record is saved.
+  /// The files to upload before the record is saved.
   private(set) var files: [PortableRecord.File]
-  /// The record as a value, while there are files.
+  /// The record as a value, as long as there are files to upload; then empty.
   private var members: [String: JSONValue]
+  /// The fields with files that were left out.
   var assetsLeftOut: Int
 
-  /// Reads a line.
+  /// Parses a line.
   ///
   /// - Parameters:
-  ///   - zone: where the record goes; nil is where it says.
-  /// - Throws: ``ImportFailure`` with the rule that the line breaks.
+  ///   - data: The bytes of the line.
+  ///   - number: The number of the line.
+  ///   - zone: The zone that the record goes into; `nil` for the zone in the line.
+  ///   - assets: The handling of fields with files.
+  /// - Throws: ``ImportFailure`` with the rule that the line violates.
   init(
     _ data: Data, number: Int, zone: String?, assets: PortableRecord.Assets
   ) throws(ImportFailure) {
@@ -64,7 +71,7 @@ struct ImportedLine {
     self.record = Self.data(record)
   }
 
-  /// What `assets/upload` is asked for each of the files.
+  /// The items for the request of `assets/upload`, one for each file.
   var uploadTokens: [JSONValue] {
     files.map { file in
       [
@@ -74,7 +81,7 @@ struct ImportedLine {
     }
   }
 
-  /// Puts what uploads were answered in the places of the files.
+  /// Replaces the files by the values that the uploads returned.
   mutating func setFiles(_ values: [JSONValue]) {
     var fields = members["fields"]?.object ?? [:]
     for (file, value) in zip(files, values) {
@@ -93,6 +100,7 @@ struct ImportedLine {
     members = [:]
   }
 
+  /// Returns the record as encoded JSON.
   private static func data(_ members: [String: JSONValue]) -> Data {
     var writer = JSONWriter()
     writer.value(.object(members))
@@ -100,9 +108,10 @@ struct ImportedLine {
   }
 }
 
-/// Why an import stopped.
+/// The reason why an import stopped.
 struct ImportFailure: Error {
-  /// The line in question; nil where it is none in particular.
+  /// The number of the line; `nil` if the reason concerns no single line.
   var line: Int?
+  /// The sentence that explains the failure.
   var reason: String
 }

@@ -1,26 +1,28 @@
 import Foundation
 
-/// Reads a file line by line, with one piece of it in memory.
+/// A reader of lines that keeps only a piece of the file in memory.
 struct LineReader {
-  /// Bytes of a line at most: a record of a megabyte has a third more in base64.
+  /// The bytes of a line, at most. A record of a megabyte needs a third more in base64.
   static let limit = 16 << 20
 
-  /// A line that is too long.
+  /// The error for a line longer than ``LineReader/limit``.
   struct TooLong: Error, CustomStringConvertible {
     var description: String { "is longer than \(LineReader.limit >> 20) MB" }
   }
 
   private let file: FileHandle
+  /// The bytes that were read and not returned yet.
   private var buffer = Data()
   private var isAtEnd = false
-  /// Bytes that were read.
+  /// The bytes that were read from the file so far.
   private(set) var bytesRead = 0
 
+  /// Creates a reader from the file's current position.
   init(_ file: FileHandle) { self.file = file }
 
-  /// The next line without its end; nil at the end of the file. Blocks.
+  /// Returns the next line without its line end; `nil` at the end of the file. The call blocks.
   ///
-  /// - Throws: ``TooLong``, and what reading throws.
+  /// - Throws: ``TooLong`` for a long line, or the error of the file.
   mutating func next() throws -> Data? {
     var searched = buffer.startIndex
     while true {
@@ -35,7 +37,7 @@ struct LineReader {
         defer { buffer = Data() }
         return Data(buffer)
       }
-      // What is left of the piece before goes in front.
+      // The copy drops the bytes of lines that were returned.
       buffer = Data(buffer)
       searched = buffer.endIndex
       let piece = try file.read(upToCount: 1 << 20) ?? Data()

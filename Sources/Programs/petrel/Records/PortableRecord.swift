@@ -1,47 +1,53 @@
 import JSONCoding
 
-/// A record in the form of CloudKit Web Services, without what belongs to the database it comes from.
+/// A record in the format of CloudKit Web Services, without the parts that belong to one database.
 ///
-/// Kept are the name, the type, the zone's name, the fields, the parent, and who created and modified
-/// it when, which is for reading: what saves the record again sets its own. Owners of zones go, for in
-/// another database they are others, and so does the change tag.
+/// It keeps the name, the type, the zone's name, the fields and the parent. It also keeps the times
+/// and users of creation and last change, for information only: saving the record sets new ones.
+/// Owners of zones and the change tag are left out, because they differ in another database.
 struct PortableRecord {
-  /// What cannot be carried from one database to another.
+  /// The error for a part of a record that cannot be transferred to another database.
   struct Obstacle: Error, CustomStringConvertible {
     var description: String
   }
 
-  /// What is done with fields that have files in them.
+  /// The handling of fields with files.
   enum Assets: Sendable {
-    /// They are an error.
+    /// Such a field is an error.
     case refused
+    /// The field is left out, and counted.
     case leftOut
-    /// They are kept with checksum and size; the file itself lies elsewhere.
+    /// The field keeps checksum and size; the file itself is elsewhere.
     case kept
   }
 
   /// A file in a field.
   struct File: Sendable {
+    /// The name of the field.
     var fieldName: String
-    /// Its place in a list; nil for a single one.
+    /// The position in a list; `nil` for a single file.
     var index: Int?
-    /// The SHA-256 of the file, in hexadecimal.
+    /// The SHA-256 of the file in hexadecimal.
     var checksum: String
-    /// Where it can be fetched; nil in a line of a file.
+    /// The URL to download the file; `nil` in a line of an export.
     var url: String?
   }
 
+  /// The members of the record's JSON object.
   var members: [String: JSONValue]
-  /// How many fields with files were left out.
+  /// The fields with files that were left out.
   private(set) var assetsLeftOut = 0
   /// The files of the fields that were kept.
   private(set) var files: [File] = []
-  /// Whether the record was shared, which is left out.
+  /// Whether the record is shared. The share itself is left out.
   private(set) var isShared: Bool
 
+  /// The record type of shares.
   static let shareType = "cloudkit.share"
 
-  /// - Throws: ``Obstacle`` naming record and field.
+  /// Creates the record from an answer of the server or a line of an export.
+  ///
+  /// - Throws: ``Obstacle`` with the record and the field.
   init(_ record: [String: JSONValue], assets: Assets) throws(Obstacle) {
     members = [:]
     for name in ["recordName", "recordType", "created", "modified"] {
@@ -84,7 +90,8 @@ struct PortableRecord {
     members["fields"] = .object(kept)
   }
 
-  /// A field with files, without what is good for one database only.
+  /// Returns a field with files, reduced to checksum and size of each file, and adds the files to
+  /// ``files``.
   private mutating func file(
     _ field: JSONValue, _ value: JSONValue, named name: String
   ) throws(Obstacle) -> JSONValue {
@@ -113,12 +120,13 @@ struct PortableRecord {
     return .object(members)
   }
 
+  /// Returns whether a field contains files, by its type or its value.
   private static func isAsset(_ field: JSONValue, _ value: JSONValue) -> Bool {
     if let type = field["type"]?.string { return type.hasPrefix("ASSET") }
     return value["fileChecksum"] != nil || value.array?.first?["fileChecksum"] != nil
   }
 
-  /// A value, or a list of them, in which references name no owner.
+  /// Returns a value or a list without the owners in references.
   private static func withoutOwners(_ value: JSONValue) -> JSONValue {
     switch value {
     case .array(let elements):
@@ -129,6 +137,7 @@ struct PortableRecord {
     }
   }
 
+  /// Returns a reference without the owner of its zone.
   private static func withoutOwner(_ reference: JSONValue) -> JSONValue {
     guard var members = reference.object, var zone = members["zoneID"]?.object else {
       return reference

@@ -2,21 +2,28 @@ import CommandInterface
 import Foundation
 import JSONCoding
 
-/// Writes the records of zones as lines of JSON, with one page of them in memory.
+/// An export of records as lines of JSON. It keeps one page of records in memory.
 struct RecordExport {
   let access: any AdminAccess
   /// The database, as arguments of the admin API.
   let place: [String: String]
+  /// The record type to export; `nil` for all.
   let recordType: String?
+  /// The handling of fields with files.
   let assets: PortableRecord.Assets
-  /// Where files go.
+  /// The folder for files; `nil` if they are not kept.
   let folder: AssetFolder?
+  /// The file for the lines.
   let output: FileHandle
   let progress: ProgressLine
+  /// Lines that were written.
   private(set) var records = 0
+  /// Fields with files that were left out.
   private(set) var assetsLeftOut = 0
+  /// Shares that were left out.
   private(set) var sharesLeftOut = 0
 
+  /// Creates an export.
   init(
     access: any AdminAccess, place: [String: String], recordType: String?,
     assets: PortableRecord.Assets, folder: AssetFolder?, output: FileHandle,
@@ -31,8 +38,10 @@ struct RecordExport {
     self.progress = progress
   }
 
-  /// Writes a zone in the order in which its records were last changed. What changes meanwhile comes
-  /// once more at the end, and what is deleted as a line that says so.
+  /// Writes the records of a zone in the order of their last changes.
+  ///
+  /// A record that changes during the export appears again at the end. A record that is deleted
+  /// during the export appears as a deletion.
   mutating func write(zone: String) async throws {
     var query: [String: String?] = place.mapValues { $0 }
     query["zone"] = zone
@@ -49,8 +58,8 @@ struct RecordExport {
     }
   }
 
-  /// Writes the records of a public database that a user created or modified last, in the order in which
-  /// they were made.
+  /// Writes the records of a public database that the user created or changed last, in the order of
+  /// their creation.
   mutating func writePublicRecords(of user: String) async throws {
     var query: [String: String?] = place.mapValues { $0 }
     query["user"] = user
@@ -66,6 +75,7 @@ struct RecordExport {
     }
   }
 
+  /// Appends the line of a record, and saves its files in the folder.
   private mutating func add(_ json: JSONValue, to lines: inout JSONLines) async throws {
     guard let members = json.object else { return }
     if members["recordType"] == .string(PortableRecord.shareType) {
@@ -85,10 +95,11 @@ struct RecordExport {
   }
 }
 
-/// Lines of JSON that are being put together.
+/// A buffer for lines of JSON.
 private struct JSONLines {
   private var data = Data()
 
+  /// Appends a line.
   mutating func add(_ json: JSONValue) {
     var writer = JSONWriter()
     writer.value(json)
@@ -96,6 +107,7 @@ private struct JSONLines {
     data.append(UInt8(ascii: "\n"))
   }
 
+  /// Returns the lines and empties the buffer.
   mutating func takeData() -> Data {
     defer { data = Data() }
     return data

@@ -1,39 +1,50 @@
 import Foundation
 import JSONCoding
 
-/// Saves lines of records, in the order in which they come and in requests of bounded size.
+/// An import of records, in the order of their lines and in requests of limited size.
 ///
-/// A record whose parent, or another record that it must point at, comes later waits until the end: an
-/// export has records in the order of their last changes.
+/// An export has records in the order of their last changes, so a record may come before its parent
+/// or another record that it must refer to. Such a record waits until the end.
 struct RecordImport {
-  /// What is done with records that are there already.
+  /// The handling of records that exist already.
   enum Existing: String, CaseIterable {
+    /// Replace them, skip the line, or stop with an error.
     case replace, skip, fail
   }
 
-  /// Lines of one request, and about how many bytes.
+  /// The most lines of a request.
   static let batchLines = 200
+  /// The approximate bytes of a request, at most.
   static let batchBytes = 1_500_000
-  /// Lines that may wait for others, and their bytes.
+  /// The most lines that may wait for other records.
   private static let waitingLines = 100_000
+  /// The most bytes of these lines.
   private static let waitingBytes = 256 << 20
-  /// How often a request is sent again that a server has no room for.
+  /// The most attempts for a request while the server is overloaded, one each second.
   private static let attempts = 30
 
   let access: any AdminAccess
   /// The database, as arguments of the admin API.
   let place: [String: JSONValue]
+  /// The handling of records that exist already.
   let existing: Existing
+  /// Whether missing zones are created.
   let makesZones: Bool
-  /// Where files come from.
+  /// The folder of the files; `nil` without files.
   let folder: AssetFolder?
+  /// Records that were saved.
   private(set) var saved = 0
+  /// Records that were deleted.
   private(set) var deleted = 0
+  /// Lines that were skipped because the record exists.
   private(set) var skipped = 0
+  /// The lines that wait for other records.
   private var waiting: [ImportedLine] = []
   private var bytesWaiting = 0
+  /// The zones that exist for certain.
   private var knownZones: Set<String> = ["_defaultZone"]
 
+  /// Creates an import.
   init(
     access: any AdminAccess, place: [String: JSONValue], existing: Existing, makesZones: Bool,
     folder: AssetFolder? = nil
@@ -45,7 +56,7 @@ struct RecordImport {
     self.folder = folder
   }
 
-  /// Saves some lines.
+  /// Saves lines.
   ///
   /// - Throws: ``ImportFailure`` with the first line that cannot be saved.
   mutating func save(_ lines: [ImportedLine]) async throws {
@@ -61,7 +72,9 @@ struct RecordImport {
     }
   }
 
-  /// Saves what waited for other records.
+  /// Saves the lines that waited for other records, in several rounds if they wait for each other.
+  ///
+  /// - Throws: ``ImportFailure`` if a round saves none of them.
   mutating func finish() async throws {
     while !waiting.isEmpty {
       let lines = waiting
@@ -81,13 +94,15 @@ struct RecordImport {
     }
   }
 
-  /// Why the last line waits.
+  /// The server's reason for the last line that began to wait.
   private var waitingReason = ""
 
   // MARK: Files
 
+  /// The files of a request to `assets/upload`, at most.
   private static let uploadsPerRequest = 200
 
+  /// Uploads the files of a line and puts the results into its record.
   private func upload(_ line: inout ImportedLine) async throws {
     guard let folder else { return }
     do {
@@ -123,9 +138,10 @@ struct RecordImport {
 
   // MARK: Requests
 
-  /// Sends lines in one request.
+  /// Sends lines in one atomic request.
   ///
-  /// - Returns: those that were not saved because others of their zone were not, to be sent again.
+  /// - Returns: The lines that failed only because others of their zone failed. They must be sent
+  ///   again.
   private mutating func send(_ lines: [ImportedLine]) async throws -> [ImportedLine] {
     let answer: JSONValue
     do {
@@ -133,7 +149,8 @@ struct RecordImport {
         try await access.post("records/modify", body: body(of: lines))
       }
     } catch let failure as AdminFailure where failure.limit != nil && lines.count > 1 {
-      // Too large together: bytes of JSON tell only about how large records are.
+      // The request was too large, because the bytes of JSON are only an estimate of the records'
+      // sizes. The method sends two halves.
       let half = lines.count / 2
       try await save(Array(lines[..<half]))
       return Array(lines[half...])
@@ -149,6 +166,9 @@ struct RecordImport {
     return try settle(lines, items)
   }
 
+  /// Counts the results, and puts lines aside that wait for other records.
+  ///
+  /// - Throws: ``ImportFailure`` for the first line that was refused.
   private mutating func settle(
     _ lines: [ImportedLine], _ items: [JSONValue]
   ) throws -> [ImportedLine] {
@@ -168,7 +188,7 @@ struct RecordImport {
         bytesWaiting += line.record.count
         waitingReason = failure.reason
       case "EXISTS" where existing == .skip:
-        // Somebody else made it meanwhile.
+        // Another client created the record after the lookup.
         isMoved = true
         skipped += 1
       default:
@@ -182,10 +202,12 @@ struct RecordImport {
     return again
   }
 
+  /// Whether more lines may wait.
   private var hasRoom: Bool {
     waiting.count < Self.waitingLines && bytesWaiting < Self.waitingBytes
   }
 
+  /// Returns the body of `records/modify` for these lines.
   private func body(of lines: [ImportedLine]) -> Data {
     let kind = existing == .replace ? "forceReplace" : "create"
     var body = Data()
@@ -195,7 +217,7 @@ struct RecordImport {
       writer.member("atomic", true)
       for (name, value) in place { writer.member(name, value) }
     }
-    // The list is put into the object as it is: its records are JSON already.
+    // The records are encoded JSON already, so the list is appended to the object without parsing.
     body.append(head.data.dropLast())
     body.append(contentsOf: Array(#","operations":["#.utf8))
     for (index, line) in lines.enumerated() {
@@ -209,7 +231,7 @@ struct RecordImport {
     return body
   }
 
-  /// The lines whose records are not there yet.
+  /// Returns the lines whose records do not exist yet, and counts the others as skipped.
   private mutating func withoutExisting(_ lines: [ImportedLine]) async throws -> [ImportedLine] {
     let names = lines.map { line -> JSONValue in
       [
@@ -225,7 +247,7 @@ struct RecordImport {
       }
       items = answer["records"]?.array ?? []
     } catch let failure as AdminFailure where failure.code == "NOT_FOUND" {
-      // The database was never used.
+      // The database does not exist yet.
       return lines
     }
     guard items.count == lines.count else {
@@ -242,6 +264,7 @@ struct RecordImport {
     return missing
   }
 
+  /// Creates the zones of the lines, once each.
   private mutating func makeZones(of lines: [ImportedLine]) async throws {
     for zone in Set(lines.map(\.zoneName)).subtracting(knownZones).sorted() {
       let operation: JSONValue = [
@@ -256,7 +279,8 @@ struct RecordImport {
     }
   }
 
-  /// Asks again, a second later, what a server has no room for now.
+  /// Makes a request, and repeats it each second while the server is overloaded (`TRY_AGAIN_LATER`,
+  /// `THROTTLED`), at most 30 times.
   private func patiently(
     _ request: () async throws -> JSONValue
   ) async throws -> JSONValue {

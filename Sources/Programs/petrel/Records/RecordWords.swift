@@ -3,14 +3,21 @@ import CommandInterface
 import Foundation
 import JSONCoding
 
-/// Fields of a record as words: `title=Milk`, `count=3`.
+/// The fields of a record as words of a command, such as `title=Milk count=3`.
 ///
-/// The schema says what a word means. A field that it does not have needs its type: `count:INT64=3`.
+/// The schema gives the type of each field. A field that is not in the schema needs its type:
+/// `count:INT64=3`.
 struct RecordWords {
+  /// The record type, for messages.
   private let recordType: String
+  /// The types of the record type's fields, by name.
   private var types: [String: String] = [:]
 
-  /// - Parameter schema: what `GET schema` answers.
+  /// Creates the reader of words.
+  ///
+  /// - Parameters:
+  ///   - type: The record type.
+  ///   - schema: The answer of `GET schema`.
   init(type: String, schema: JSONValue) {
     recordType = type
     let found = schema["recordTypes"]?.array?.first { $0["recordType"]?.string == type }
@@ -20,9 +27,9 @@ struct RecordWords {
     }
   }
 
-  /// The fields that words stand for, in the protocol's form.
+  /// Returns the fields in the format of CloudKit Web Services.
   ///
-  /// - Throws: ``UsageError`` naming the word and the rule.
+  /// - Throws: `UsageError` with the word and the rule that it violates.
   func fields(_ words: some Sequence<String>) throws(UsageError) -> [String: JSONValue] {
     var fields: [String: JSONValue] = [:]
     for word in words {
@@ -44,6 +51,7 @@ struct RecordWords {
     return fields
   }
 
+  /// Returns the field of a value, encrypted if the type says so.
   private static func field(
     _ text: String, type: String, named name: String
   ) throws(UsageError) -> JSONValue {
@@ -57,6 +65,7 @@ struct RecordWords {
     return .object(field)
   }
 
+  /// Returns the JSON of a value and its type; `nil` if the text is no such value.
   private static func value(
     _ text: String, type: String, named name: String
   ) throws(UsageError) -> (json: JSONValue, type: String)? {
@@ -64,7 +73,7 @@ struct RecordWords {
     case "STRING": return (.string(text), type)
     case "INT64": return Int64(text).map { (.int($0), type) }
     case "DOUBLE":
-      // JSON has no infinities; as strings they are taken.
+      // JSON has no infinities; the server accepts them as strings.
       return Double(text).map { ($0.isFinite ? .double($0) : .string($0.description), type) }
     case "TIMESTAMP": return time(text).map { (.int($0), type) }
     case "BYTES": return Data(base64Encoded: text).map { _ in (.string(text), type) }
@@ -84,13 +93,14 @@ struct RecordWords {
     }
   }
 
-  /// Milliseconds since 1970 of such a number, or of a date such as 2026-03-01T08:07:09Z.
+  /// Returns milliseconds since 1970 from such a number, or from a date such as
+  /// `2026-03-01T08:07:09Z`; `nil` for other text.
   private static func time(_ text: String) -> Int64? {
     if let milliseconds = Int64(text) { return milliseconds }
     let forms: [Date.ISO8601FormatStyle] = [
       .init(includingFractionalSeconds: true), .init(), .init().year().month().day(),
     ]
-    // The first format that fits counts.
+    // The first format that parses the text counts.
     let date = forms.lazy.compactMap { try? $0.parse(text) }.first
     return date.map { Int64(($0.timeIntervalSince1970 * 1_000).rounded()) }
   }

@@ -1,7 +1,10 @@
 import CommandInterface
 import JSONCoding
 
-/// `petrel records delete`
+/// The command `petrel records delete`, which deletes records by name.
+///
+/// It calls `POST records/modify` of the admin API. If it works on a store in a file, no server may
+/// have that store open.
 enum RecordsDeleteCommand: Command {
   static let name = "records delete"
   static let example = "petrel records delete note-17 note-18 --container iCloud.com.example.app"
@@ -16,7 +19,7 @@ enum RecordsDeleteCommand: Command {
     let names = arguments.positional
     let zone = arguments.string("zone") ?? "_defaultZone"
     let items = try await AdminOptions.withAccess(arguments, .withoutServer) { access in
-      // Deleting whatever is there would not tell of a name that was mistyped.
+      // A deletion without this lookup would succeed for a mistyped name.
       let found = try await access.post(
         "records/lookup",
         place.merging([

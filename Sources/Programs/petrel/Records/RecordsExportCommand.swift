@@ -2,7 +2,8 @@ import CommandInterface
 import Foundation
 import JSONCoding
 
-/// `petrel records export`
+/// The command `petrel records export`, which writes the records of a database or a zone as lines
+/// of JSON (``RecordExport``).
 enum RecordsExportCommand: Command {
   static let name = "records export"
   static let example =
@@ -47,6 +48,7 @@ enum RecordsExportCommand: Command {
     }
   }
 
+  /// Returns the zones to export: the one of `--zone`, or all of the database.
   private static func zones(
     _ arguments: Arguments, _ place: [String: String], _ access: any AdminAccess
   ) async throws -> [String] {
@@ -60,13 +62,16 @@ enum RecordsExportCommand: Command {
   }
 }
 
-/// The file that an export goes to. It has its name when it is whole.
+/// The output file of an export. It has a temporary name until it is complete.
 private struct ExportTarget {
   let file: FileHandle
   private let path: String?
+  /// The temporary name; `nil` for standard output.
   private var partPath: String? { path.map { $0 + ".part" } }
 
-  /// - Parameter path: nil for standard output.
+  /// Creates the temporary file with mode 600.
+  ///
+  /// - Parameter path: The final name; `nil` for standard output.
   init(_ path: String?) throws {
     self.path = path
     guard let path else {
@@ -80,6 +85,7 @@ private struct ExportTarget {
     file = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
   }
 
+  /// Synchronizes the file and renames it to its final name.
   func keep() throws {
     guard let path, let partPath else { return }
     try file.synchronize()
@@ -88,7 +94,7 @@ private struct ExportTarget {
     }
   }
 
-  /// Takes away what was not kept.
+  /// Deletes the temporary file, if ``keep()`` did not rename it.
   func discard() {
     if let partPath { unlink(partPath) }
   }

@@ -1,7 +1,9 @@
 import CommandInterface
 import JSONCoding
 
-/// `petrel records get`
+/// The command `petrel records get`, which prints records by name.
+///
+/// It calls `POST records/lookup` of the admin API.
 enum RecordsGetCommand: Command {
   static let name = "records get"
   static let example = "petrel records get quake-17 --container iCloud.com.example.app"
@@ -32,6 +34,7 @@ enum RecordsGetCommand: Command {
     return status
   }
 
+  /// Prints a record with its fields for people.
   private static func show(_ record: JSONValue) {
     let zone = record["zoneID"]?["zoneName"]?.string ?? ""
     Output.line("\(record["recordName"]?.string ?? "") in \(zone)".printable)

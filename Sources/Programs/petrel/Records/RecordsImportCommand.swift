@@ -1,7 +1,10 @@
 import CommandInterface
 import Foundation
 
-/// `petrel records import`
+/// The command `petrel records import`, which saves records from lines of JSON (``RecordImport``).
+///
+/// If it works on a store in a file, no server may have that store open. After a failure, the
+/// records of earlier requests stay saved.
 enum RecordsImportCommand: Command {
   static let name = "records import"
   static let example =
@@ -45,6 +48,7 @@ enum RecordsImportCommand: Command {
     }
   }
 
+  /// Saves all lines; returns the failure that stopped the import, or `nil`.
   private static func run(
     _ work: inout RecordImport, _ reader: inout BatchReader
   ) async -> ImportFailure? {
@@ -64,6 +68,7 @@ enum RecordsImportCommand: Command {
     }
   }
 
+  /// Prints the counts, and the failure with advice.
   private static func show(
     _ work: RecordImport, _ reader: BatchReader, _ failure: ImportFailure?, _ arguments: Arguments
   ) {
@@ -95,17 +100,19 @@ enum RecordsImportCommand: Command {
   }
 }
 
-/// Reads lines of records in the pieces in which they are saved.
+/// A reader of lines in batches, each for one request.
 private struct BatchReader {
   private var lines: LineReader
   private let zone: String?
   private let assets: PortableRecord.Assets
-  /// The size of a file; nil for what has none.
+  /// The size of the file in bytes; `nil` for a pipe or a terminal.
   private let size: Int?
-  /// The last line that was read.
+  /// The number of the last line that was read.
   private(set) var line = 0
+  /// Fields with files that were left out.
   private(set) var assetsLeftOut = 0
 
+  /// Creates a reader from the file's current position.
   init(_ file: FileHandle, zone: String?, assets: PortableRecord.Assets) {
     lines = LineReader(file)
     self.zone = zone
@@ -116,13 +123,13 @@ private struct BatchReader {
     size = isFile && status.st_size > 0 ? Int(status.st_size) : nil
   }
 
-  /// How much of the file was read, for people.
+  /// The fraction of the file that was read, such as ` (40 %)`; empty without a size.
   var share: String { size.map { " (\(lines.bytesRead * 100 / $0) %)" } ?? "" }
 
-  /// The next lines; nil at the end. Empty lines are passed over.
+  /// Returns the next lines; `nil` at the end. Empty lines are skipped.
   ///
-  /// - Throws: ``ImportFailure`` for a line that is no record; those before it in the piece are then
-  ///   not answered either.
+  /// - Throws: ``ImportFailure`` for a line that is no record. The lines before it in the batch are
+  ///   then lost.
   mutating func next() throws -> [ImportedLine]? {
     var batch: [ImportedLine] = []
     var bytes = 0

@@ -1,7 +1,11 @@
 import CommandInterface
 import JSONCoding
 
-/// `petrel records put`
+/// The command `petrel records put`, which saves a record from JSON or from words such as
+/// `title=Milk`.
+///
+/// It calls `POST records/modify` of the admin API. If it works on a store in a file, no server may
+/// have that store open.
 enum RecordsPutCommand: Command {
   static let name = "records put"
   static let example =
@@ -68,7 +72,8 @@ enum RecordsPutCommand: Command {
     return 0
   }
 
-  /// Replaces the record; where the JSON has a change tag, only the record as it was then.
+  /// Returns the operation for a record in JSON. If the JSON has a change tag, the operation
+  /// replaces the record only if it has not changed since; `--force` ignores the tag.
   private static func operation(
     ofFile file: String, _ arguments: Arguments
   ) throws -> JSONValue {

@@ -2,7 +2,9 @@ import CommandInterface
 import Foundation
 import JSONCoding
 
-/// `petrel records query`
+/// The command `petrel records query`, which prints the records of a type that match a predicate.
+///
+/// It calls `POST records/query` of the admin API.
 enum RecordsQueryCommand: Command {
   static let name = "records query"
   static let example =
@@ -58,7 +60,7 @@ enum RecordsQueryCommand: Command {
 }
 
 extension JSONValue {
-  /// A record's fields, for people.
+  /// The fields of a record in one line, for people.
   fileprivate var fieldsText: String {
     let fields = self["fields"]?.object ?? [:]
     return fields.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value.fieldText)" }

@@ -2,17 +2,20 @@ import CommandInterface
 import Foundation
 import JSONCoding
 
-/// Writes all that is a user's as files, with one page of it in memory: docs/command-line.md has their
-/// layout.
+/// An export of all data of a user into files. It keeps one page of data in memory.
+/// `docs/reference/command-line.md` describes the files.
 struct UserExport {
   let access: any AdminAccess
-  /// The user, as the admin API has it.
+  /// The user, as `GET users/show` returns it.
   let user: JSONValue
   let folder: ExportFolder
   let progress: ProgressLine
+  /// Records that were written.
   private(set) var records = 0
+  /// Notifications that were written.
   private(set) var notifications = 0
 
+  /// Creates an export.
   init(
     access: any AdminAccess, user: JSONValue, folder: ExportFolder, progress: ProgressLine
   ) {
@@ -22,8 +25,12 @@ struct UserExport {
     self.progress = progress
   }
 
+  /// The user record name.
   private var recordName: String { user["userRecordName"]?.string ?? "" }
 
+  /// Writes all files.
+  ///
+  /// - Throws: ``AdminFailure`` if a call fails.
   mutating func run() async throws {
     try await writeAccount()
     try await writeDevices()
@@ -40,6 +47,7 @@ struct UserExport {
     }
   }
 
+  /// Writes `account.json`.
   private func writeAccount() async throws {
     var members = user.object ?? [:]
     let holdings = try await access.get("users/holdings", ["user": recordName])
@@ -47,7 +55,8 @@ struct UserExport {
     try folder.write(.object(members), to: "account.json")
   }
 
-  /// Devices without what opens a way to them: of a token only the last four characters are written.
+  /// Writes `devices.jsonl`. Only the last four characters of each token are written, because a
+  /// token gives access to the device.
   private func writeDevices() async throws {
     let lines = try folder.lines("devices.jsonl")
     try await eachPage("devices", of: "devices", ["user": recordName]) { device in
@@ -59,6 +68,7 @@ struct UserExport {
     try lines.close()
   }
 
+  /// Writes the zones, records and subscriptions of the private database; nothing if there is none.
   private mutating func writePrivateDatabase(
     _ place: [String: String], to path: String
   ) async throws {
@@ -78,6 +88,8 @@ struct UserExport {
     try await writeSubscriptions(place, to: path + "/subscriptions.jsonl")
   }
 
+  /// Writes the records of the public database that the user created or changed last, and the
+  /// user's subscriptions.
   private mutating func writePublicDatabase(
     _ place: [String: String], to path: String
   ) async throws {
@@ -89,12 +101,14 @@ struct UserExport {
     try await writeSubscriptions(place, to: path + "/subscriptions.jsonl")
   }
 
+  /// Returns an export of records that puts files into the folder `assets`.
   private func recordExport(_ place: [String: String], to lines: LinesFile) -> RecordExport {
     RecordExport(
       access: access, place: place, recordType: nil, assets: .kept,
       folder: AssetFolder(directory: folder.path("assets")), output: lines.file, progress: progress)
   }
 
+  /// Writes the subscriptions of the user in a database.
   private func writeSubscriptions(_ place: [String: String], to path: String) async throws {
     let lines = try folder.lines(path)
     var query = place
@@ -105,6 +119,7 @@ struct UserExport {
     try lines.close()
   }
 
+  /// Writes the notifications of the user in a container's environment.
   private mutating func writeNotifications(
     _ place: [String: String], to path: String
   ) async throws {
@@ -125,6 +140,7 @@ struct UserExport {
     try lines.close()
   }
 
+  /// Calls `visit` with each element of a list of the admin API.
   private func eachPage(
     _ path: String, of name: String, _ arguments: [String: String],
     _ visit: (JSONValue) throws -> Void

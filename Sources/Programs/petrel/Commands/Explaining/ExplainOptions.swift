@@ -1,22 +1,26 @@
 import CommandInterface
 import JSONCoding
 
-/// The options by which explanations are asked for.
+/// The options of the `explain` commands, with the output that they share.
 enum ExplainOptions {
+  /// The options that name the database.
   static let place = PlaceOptions.all
+  /// The option that selects subscriptions by ID.
   static let subscription = Arguments.Option(
     "subscription", "ID", "only subscriptions with this ID")
+  /// The option that selects subscriptions by user.
   static let subscriber = Arguments.Option(
     "subscriber", "USER", "only subscriptions of this user: a name or a user record name")
+  /// The options for the size and the format of the output, and for the server.
   static let output: [Arguments.Option] =
     [
       .init("limit", "NUMBER", "changes or firings at most, 1 to 1000 (default 10)"),
       .init("json", nil, "prints JSON, with times in milliseconds since 1970"),
     ] + AdminOptions.all
 
-  /// The database and the question, as arguments of the admin API.
+  /// Returns the options as arguments of the admin API.
   ///
-  /// - Throws: ``UsageError`` where something is missing or wrong.
+  /// - Throws: `UsageError` if an option is missing or wrong.
   static func members(_ arguments: Arguments) throws -> [String: String] {
     var members = try PlaceOptions.members(arguments)
     members["subscriber"] = arguments.string("subscriber")
@@ -25,7 +29,7 @@ enum ExplainOptions {
     return members
   }
 
-  /// Prints an explanation, or its lines for people.
+  /// Prints an explanation as JSON with `--json`, otherwise as the lines that `lines` makes of it.
   static func show(
     _ answer: JSONValue, _ arguments: Arguments, lines: (ExplanationLines) -> [String]
   ) {

@@ -1,6 +1,9 @@
 import CommandInterface
 
-/// `petrel explain record`
+/// The command `petrel explain record`, which shows the latest changes of a record with the
+/// notifications that they caused and the reasons for missing ones.
+///
+/// It calls `GET explain/record` of the admin API.
 enum ExplainRecordCommand: Command {
   static let name = "explain record"
   static let example = "petrel explain record note-17 --container iCloud.com.example.app"

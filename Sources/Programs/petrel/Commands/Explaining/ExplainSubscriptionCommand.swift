@@ -1,6 +1,10 @@
 import CommandInterface
 
-/// `petrel explain subscription`
+/// The command `petrel explain subscription`, which shows the latest firings of a subscription and
+/// counts the changes that did not match.
+///
+/// It calls `GET explain/subscription` of the admin API, and fails with status 1 if there is no
+/// such subscription.
 enum ExplainSubscriptionCommand: Command {
   static let name = "explain subscription"
   static let example =

@@ -2,12 +2,17 @@ import CloudKitModel
 import CommandInterface
 import JSONCoding
 
-/// Explanations as lines for people, of what the admin API answers. Times are told in full for
-/// changes, and after them from there; users by their names, where they have accounts.
+/// The explanations of the admin API as lines for people.
+///
+/// A change has its full time; later events have the seconds since the change. A user with an
+/// account has the account's name.
 struct ExplanationLines {
+  /// The answer of the admin API.
   private let json: JSONValue
+  /// The names of users, by user record name.
   private let users: [String: JSONValue]
 
+  /// Creates the lines of an answer.
   init(_ json: JSONValue) {
     self.json = json
     users = json["users"]?.object ?? [:]
@@ -15,6 +20,7 @@ struct ExplanationLines {
 
   // MARK: Explanations
 
+  /// The lines of `explain record`.
   var ofRecord: [String] {
     var lines = [
       "\(text(json, "recordName")) in \(json["zoneID"].map { text($0, "zoneName") } ?? "")"
@@ -27,6 +33,7 @@ struct ExplanationLines {
     return lines
   }
 
+  /// The lines of `explain subscription`.
   var ofSubscription: [String] {
     var lines: [String] = []
     let exists = json["exists"]?.bool == true
@@ -44,6 +51,7 @@ struct ExplanationLines {
     return lines
   }
 
+  /// The lines of `explain dry-run record`.
   var ofRecordDryRun: [String] {
     let firing = list(json, "firing")
     var lines = firing.map { "would fire: \(name(ofSubscription: $0))" }
@@ -64,6 +72,7 @@ struct ExplanationLines {
     return lines
   }
 
+  /// The lines of `explain dry-run subscription`.
   var ofSubscriptionDryRun: [String] {
     tally
       + list(json, "fitting").map { past in
@@ -74,6 +83,7 @@ struct ExplanationLines {
 
   // MARK: Parts
 
+  /// Returns the lines of a change, with its notifications and the subscriptions that did not fire.
   private func lines(ofChange change: JSONValue) -> [String] {
     let start = change["time"]?.int ?? 0
     var lines = ["\(change["time"]?.timeText ?? "")  \(title(ofChange: change))"]
@@ -99,6 +109,7 @@ struct ExplanationLines {
     return lines
   }
 
+  /// Returns the title of a change, such as `Note created by anna`.
   private func title(ofChange change: JSONValue) -> String {
     var words = (change["recordType"]?.string ?? "zone") + " " + change.eventText
     if let user = change["changedBy"]?.string { words += " by \(name(ofUser: user))" }
@@ -108,13 +119,14 @@ struct ExplanationLines {
     return words
   }
 
-  /// What a push lacks of the notification.
+  /// Returns the parts that a push lacks because they did not fit; empty if it lacks none.
   private func cut(_ notification: JSONValue) -> String {
     guard notification["pruned"]?.bool == true else { return "" }
     let parts = (notification["prunedParts"]?.array ?? []).compactMap(\.string)
     return ", the push lacks \(parts.joined(separator: ", ")); whole in the log"
   }
 
+  /// Returns the lines of a notification, with its deliveries and the devices without a push.
   private func lines(ofNotification notification: JSONValue, from start: Int64) -> [String] {
     var lines = [
       "  \(after(start, notification["logged"]))  \(name(ofSubscription: notification)) fired"
@@ -128,6 +140,7 @@ struct ExplanationLines {
     return lines
   }
 
+  /// Returns the line of a delivery to a device.
   private func line(ofDelivery delivery: JSONValue, from start: Int64) -> String {
     var line = "\(after(start, delivery["updated"]))  \(delivery["kind"]?.string ?? "device") "
     line += "\(short(text(delivery, "device"))): \(text(delivery, "state"))"
@@ -143,12 +156,15 @@ struct ExplanationLines {
     return line
   }
 
+  /// Returns the lines of a subscription that did not fire: the first reason beside its name, the
+  /// others below.
   private func lines(ofSilent subscription: JSONValue) -> [String] {
     let reasons = list(subscription, "reasons").map { text($0, "text") }
     return ["\(name(ofSubscription: subscription)): \(reasons.first ?? "")"]
       + reasons.dropFirst().map { "  and \($0)" }
   }
 
+  /// The lines that count the matching and refused changes.
   private var tally: [String] {
     guard let tally = json["tally"], let since = tally["since"] else {
       return ["no change is kept that was made since it was saved"]
@@ -165,26 +181,30 @@ struct ExplanationLines {
 
   // MARK: Words
 
+  /// Returns a string member; empty if it is missing.
   private func text(_ json: JSONValue, _ member: String) -> String { json[member]?.string ?? "" }
 
+  /// Returns an array member; empty if it is missing.
   private func list(_ json: JSONValue, _ member: String) -> [JSONValue] {
     json[member]?.array ?? []
   }
 
+  /// Returns a subscription's ID with its user.
   private func name(ofSubscription json: JSONValue) -> String {
     "\(text(json, "subscriptionID")) of \(name(ofUser: text(json, "subscriber")))"
   }
 
+  /// Returns a user's name with the record name, or only the record name without an account.
   private func name(ofUser recordName: String) -> String {
     users[recordName]?.string.map { "\($0) (\(recordName))" } ?? recordName
   }
 
-  /// The beginning of a device's token.
+  /// Returns the first 12 characters of a device token.
   private func short(_ token: String) -> String {
     token.count > 12 ? token.prefix(12) + "…" : token
   }
 
-  /// How much later a time is, in seconds.
+  /// Returns the seconds between two times in milliseconds, such as `+0.125 s`.
   private func after(_ start: Int64, _ time: JSONValue?) -> String {
     let milliseconds = (time?.int ?? start) - start
     let seconds = String(milliseconds.magnitude / 1_000)

@@ -4,7 +4,10 @@ import Foundation
 import JSONCoding
 import Settings
 
-/// `petrel keys add-api-token`
+/// The command `petrel keys add-api-token`, which creates an API token for web apps and prints it.
+///
+/// It calls `POST keys/add-api-token` of the admin API. As soon as a container's environment has a
+/// token, web apps need one there.
 enum KeysAddAPITokenCommand: Command {
   static let name = "keys add-api-token"
   static let example =
@@ -50,6 +53,7 @@ enum KeysAddAPITokenCommand: Command {
     return 0
   }
 
+  /// Returns the URL of `--redirect` if it is valid.
   private static func redirect(_ text: String) throws(UsageError) -> String {
     do throws(ConfigurationError) {
       try Registration.check(redirect: text)

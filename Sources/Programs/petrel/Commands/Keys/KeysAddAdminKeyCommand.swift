@@ -1,6 +1,8 @@
 import CommandInterface
 
-/// `petrel keys add-admin-key`
+/// The command `petrel keys add-admin-key`, which creates an admin key and prints it.
+///
+/// It calls `POST keys/add-admin-key` of the admin API.
 enum KeysAddAdminKeyCommand: Command {
   static let name = "keys add-admin-key"
   static let example = "petrel keys add-admin-key --label laptop"

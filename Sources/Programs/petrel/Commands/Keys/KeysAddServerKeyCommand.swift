@@ -3,7 +3,11 @@ import Cryptography
 import Foundation
 import JSONCoding
 
-/// `petrel keys add-server-key`
+/// The command `petrel keys add-server-key`, which registers the public key of a server-to-server
+/// key and prints the key ID.
+///
+/// It calls `POST keys/add-server-key` of the admin API. With `--new-private-key` it also creates
+/// the key pair; the private key stays on this machine.
 enum KeysAddServerKeyCommand: Command {
   static let name = "keys add-server-key"
   static let example =
@@ -46,13 +50,17 @@ enum KeysAddServerKeyCommand: Command {
       }
       KeysListCommand.show(answer, "keyID", arguments)
     } catch {
-      // A private key that belongs to nothing would only mislead.
+      // A private key that is not registered would only mislead, so its file is deleted if
+      // possible.
       if let privateKeyFile { try? FileManager.default.removeItem(atPath: privateKeyFile) }
       throw error
     }
     return 0
   }
 
+  /// Returns the public key in a PEM file.
+  ///
+  /// - Throws: `UsageError` if the file cannot be read or contains no public P-256 key.
   private static func read(_ file: String) throws -> ES256PublicKey {
     guard let data = FileManager.default.contents(atPath: file) else {
       throw UsageError("--public-key: '\(file)' cannot be read")
@@ -68,7 +76,9 @@ enum KeysAddServerKeyCommand: Command {
     }
   }
 
-  /// Writes a new private key and answers its public half. A file that exists is left alone.
+  /// Writes a new private key into a new file with mode 600, and returns its public key.
+  ///
+  /// - Throws: `UsageError` if the file exists already or cannot be created.
   private static func makePrivateKey(in file: String) throws -> ES256PublicKey {
     let key = try ES256PrivateKey()
     let text = try key.pem

@@ -1,7 +1,10 @@
 import CommandInterface
 import JSONCoding
 
-/// `petrel keys list`
+/// The command `petrel keys list`, which prints the API tokens, server-to-server keys and admin
+/// keys.
+///
+/// It calls `GET keys` of the admin API.
 enum KeysListCommand: Command {
   static let name = "keys list"
   static let example = "petrel keys list --container iCloud.com.example.app"
@@ -30,7 +33,7 @@ enum KeysListCommand: Command {
     return 0
   }
 
-  /// Prints what was made or revoked: this member of the answer, or all of it as JSON.
+  /// Prints a created or revoked key: one member of the answer, or the whole answer with `--json`.
   static func show(_ answer: JSONValue, _ member: String, _ arguments: Arguments) {
     if arguments.flag("json") {
       Output.json(answer)
@@ -39,6 +42,7 @@ enum KeysListCommand: Command {
     }
   }
 
+  /// Prints the lines of a key.
   private static func print(_ key: JSONValue, kind: String) {
     let titles = ["apiToken": "API token", "server": "server key", "admin": "admin key"]
     func text(_ member: String) -> String { key[member]?.string?.printable ?? "" }
@@ -60,6 +64,7 @@ enum KeysListCommand: Command {
     if key["revoked"] != nil { Output.line("  REVOKED \(day(key["revoked"]))") }
   }
 
+  /// Returns the date of a time, without the time of day.
   private static func day(_ time: JSONValue?) -> Substring {
     (time?.timeText ?? "").prefix(10)
   }

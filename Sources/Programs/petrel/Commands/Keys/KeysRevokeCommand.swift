@@ -1,6 +1,9 @@
 import CommandInterface
 
-/// `petrel keys revoke`
+/// The command `petrel keys revoke`, which invalidates an API token, a server-to-server key or an
+/// admin key.
+///
+/// It calls `POST keys/revoke` of the admin API.
 enum KeysRevokeCommand: Command {
   static let name = "keys revoke"
   static let example = "petrel keys revoke 0123456789abcdef"

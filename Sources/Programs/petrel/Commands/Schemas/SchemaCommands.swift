@@ -5,7 +5,9 @@ import JSONCoding
 import PetrelServer
 import SchemaLanguage
 
-/// `petrel schema export`
+/// The command `petrel schema export`, which prints a schema in the schema language.
+///
+/// It calls `GET schema` of the admin API.
 enum SchemaExportCommand: Command {
   static let name = "schema export"
   static let example = "petrel schema export --container iCloud.com.example.app --output app.ckdb"
@@ -33,7 +35,11 @@ enum SchemaExportCommand: Command {
   }
 }
 
-/// `petrel schema validate`
+/// The command `petrel schema validate`, which checks a schema file and prints its first mistake
+/// with the line.
+///
+/// With `--container` it also calls `POST schema/validate` of the admin API, which compares the
+/// file with the container's schema.
 enum SchemaValidateCommand: Command {
   static let name = "schema validate"
   static let example = "petrel schema validate app.ckdb --container iCloud.com.example.app"
@@ -46,7 +52,8 @@ enum SchemaValidateCommand: Command {
     ] + AdminOptions.all
 
   static func run(_ arguments: Arguments) async throws -> Int32 {
-    // The container may also be the second word, without its option, as it once had to be.
+    // The container may also be the second word, without its option, because earlier versions
+    // required that.
     var words = arguments.positional
     let named =
       words.count == 2 && arguments.string("container") == nil
@@ -59,7 +66,8 @@ enum SchemaValidateCommand: Command {
       "recordTypes": .int(Int64(schema.recordTypes.count)), "fields": .int(Int64(fields)),
       "roles": .int(Int64(schema.roles.count)),
     ]
-    // A server that is named has the last word: it may be of another version.
+    // If the user names a server, that server also checks the file, because it may have another
+    // version.
     if container != nil || arguments.string("server") != nil {
       var body: [String: JSONValue] = ["text": .string(text)]
       body["container"] = container.map { .string($0) }
@@ -85,7 +93,10 @@ enum SchemaValidateCommand: Command {
   }
 }
 
-/// `petrel schema import`
+/// The command `petrel schema import`, which makes a schema file the development schema of a
+/// container.
+///
+/// It calls `POST schema/import` of the admin API, or with `--dry-run` only `POST schema/validate`.
 enum SchemaImportCommand: Command {
   static let name = "schema import"
   static let example = "petrel schema import app.ckdb --container iCloud.com.example.app --dry-run"
@@ -109,7 +120,11 @@ enum SchemaImportCommand: Command {
   }
 }
 
-/// `petrel schema deploy`
+/// The command `petrel schema deploy`, which adds the development schema of a container to its
+/// production schema.
+///
+/// It calls `POST schema/deploy` of the admin API, or with `--dry-run` only `GET
+/// schema/differences`.
 enum SchemaDeployCommand: Command {
   static let name = "schema deploy"
   static let example = "petrel schema deploy --container iCloud.com.example.app --dry-run"
@@ -129,7 +144,9 @@ enum SchemaDeployCommand: Command {
   }
 }
 
-/// `petrel schema status`
+/// The command `petrel schema status`, which prints the indexes that are being built.
+///
+/// It calls `GET schema/index-work` of the admin API.
 enum SchemaStatusCommand: Command {
   static let name = "schema status"
   static let example = "petrel schema status"

@@ -5,14 +5,18 @@ import JSONCoding
 import PetrelServer
 import SchemaLanguage
 
-/// What the commands on schemas do alike.
+/// The parts that the `schema` commands share.
 enum SchemaWork {
+  /// The options of commands that change a schema.
   static let changeOptions: [Arguments.Option] = [
     ContainerOptions.container, .init("dry-run", nil, "only print what would be changed"),
     AdminOptions.json,
   ]
 
-  /// The container, which may also be the first word, without its option, as it once had to be.
+  /// Returns the container. It may also be the first word, without its option, because earlier
+  /// versions required that.
+  ///
+  /// - Throws: `UsageError` if there is no container or it is invalid.
   static func container(_ arguments: Arguments) throws -> String {
     if arguments.string("container") == nil, arguments.positional.count == 1 {
       return try ContainerOptions.checked(arguments.positional[0])
@@ -21,7 +25,9 @@ enum SchemaWork {
     return try ContainerOptions.container(arguments)
   }
 
-  /// The same, with the file that the command is about.
+  /// Returns the container and the FILE of a command.
+  ///
+  /// - Throws: `UsageError` if one of them is missing.
   static func containerAndFile(_ arguments: Arguments) throws -> (container: String, file: String) {
     var words = arguments.positional
     let container =
@@ -32,8 +38,10 @@ enum SchemaWork {
     return (container, words[0])
   }
 
-  /// Reads a schema file, whose mistakes can be shown where they stand; nil when it has one, which was
-  /// told.
+  /// Reads and parses a schema file. If it has a mistake, the function prints it with the line and
+  /// returns `nil`.
+  ///
+  /// - Throws: `UsageError` if the file cannot be read or is no UTF-8.
   static func readSchema(
     _ file: String
   ) throws -> (schema: ContainerSchema, text: String)? {
@@ -54,9 +62,9 @@ enum SchemaWork {
     }
   }
 
-  /// Prints the changes and refusals.
+  /// Prints the changes, and the refusals on standard error.
   ///
-  /// - Returns: the exit status.
+  /// - Returns: The exit status: 1 if there are refusals.
   static func show(_ outcome: JSONValue, isDryRun: Bool, _ arguments: Arguments) -> Int32 {
     let changes = (outcome["changes"]?.array ?? []).compactMap(\.string)
     let refusals = (outcome["refusals"]?.array ?? []).compactMap(\.string)
@@ -72,14 +80,15 @@ enum SchemaWork {
     return 1
   }
 
-  /// Tells what was done, and builds the indexes when no server does.
+  /// Prints the outcome of a change. If no server has the store open, builds the new indexes in
+  /// this process.
   ///
-  /// - Returns: the exit status.
+  /// - Returns: The exit status.
   static func finish(
     _ outcome: JSONValue, isDryRun: Bool, _ arguments: Arguments, by access: any AdminAccess
   ) async throws -> Int32 {
     let status = show(outcome, isDryRun: isDryRun, arguments)
-    // What an earlier command did not come to the end of is done, too.
+    // The command also finishes the index work of an earlier command that was interrupted.
     guard status == 0, !isDryRun,
       try await access.get("schema/index-work")["indexWork"]?.array?.isEmpty == false
     else { return status }

@@ -1,7 +1,9 @@
 import CommandInterface
 import JSONCoding
 
-/// `petrel zones list`
+/// The command `petrel zones list`, which prints the zones of a database.
+///
+/// It calls `GET zones` of the admin API.
 enum ZonesListCommand: Command {
   static let name = "zones list"
   static let example =
@@ -29,12 +31,19 @@ enum ZonesListCommand: Command {
   }
 }
 
-/// What `petrel zones save` and `petrel zones delete` do alike.
+/// The parts that `petrel zones save` and `petrel zones delete` share.
 private enum ZonesWork {
+  /// The options of both commands.
   static let options: [Arguments.Option] =
     PlaceOptions.all + [AdminOptions.json] + AdminOptions.all
 
-  /// - Parameter done: tells what became of a zone that did not fail.
+  /// Saves or deletes the zones that the words name, with `POST zones/modify` of the admin API.
+  ///
+  /// - Parameters:
+  ///   - kind: The type of the operations, `create` or `delete`.
+  ///   - done: The word that the output has before each successful zone.
+  ///   - arguments: The words of the command.
+  /// - Returns: The exit status: 1 if a zone failed.
   static func modify(_ kind: String, done: String, _ arguments: Arguments) async throws -> Int32 {
     guard !arguments.positional.isEmpty else { throw UsageError("needs the NAME of a zone") }
     let place = try PlaceOptions.members(arguments)
@@ -60,7 +69,7 @@ private enum ZonesWork {
   }
 }
 
-/// `petrel zones save`
+/// The command `petrel zones save`, which creates zones. Existing zones stay unchanged.
 enum ZonesSaveCommand: Command {
   static let name = "zones save"
   static let example =
@@ -75,7 +84,7 @@ enum ZonesSaveCommand: Command {
   }
 }
 
-/// `petrel zones delete`
+/// The command `petrel zones delete`, which deletes zones with all their records.
 enum ZonesDeleteCommand: Command {
   static let name = "zones delete"
   static let example =

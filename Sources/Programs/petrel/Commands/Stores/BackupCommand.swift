@@ -4,7 +4,10 @@ import Storage
 import StoreModel
 import StoreTools
 
-/// `petrel backup`
+/// The command `petrel backup`, which copies a store in a file with its assets into a new folder. A
+/// server may run meanwhile.
+///
+/// A store in PostgreSQL is refused, because PostgreSQL's own programs copy it.
 enum BackupCommand: Command {
   static let name = "backup"
   static let example = "petrel backup /backups/petrel-2026-03-01 --data /var/lib/petrel"
@@ -37,7 +40,7 @@ enum BackupCommand: Command {
 }
 
 extension StoreBackup.Progress {
-  /// How far it is, for people.
+  /// The progress for people, such as `database 40 %, assets 3 of 12`.
   var text: String {
     let percent = pages == 0 ? 0 : copiedPages * 100 / pages
     return "database \(percent) %, assets \(copiedAssets) of \(assets) "

@@ -2,7 +2,11 @@ import CommandInterface
 import JSONCoding
 import StoreModel
 
-/// `petrel databases partition`
+/// The command `petrel databases partition`, which divides the subscribers of a public database
+/// into parts, or shows the parts.
+///
+/// Each part is dispatched by one server. A new number applies when the waiting changes are
+/// dispatched. It calls `GET` or `POST databases/partition` of the admin API.
 enum DatabasesPartitionCommand: Command {
   static let name = "databases partition"
   static let example =

@@ -4,7 +4,10 @@ import Storage
 import StoreModel
 import StoreTools
 
-/// `petrel restore`
+/// The command `petrel restore`, which creates a store from a backup, in a data directory without a
+/// store.
+///
+/// A store in PostgreSQL is refused, because PostgreSQL's own programs restore it.
 enum RestoreCommand: Command {
   static let name = "restore"
   static let example = "petrel restore /backups/petrel-2026-03-01 --data /var/lib/petrel"

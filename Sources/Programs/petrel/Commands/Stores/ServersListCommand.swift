@@ -1,7 +1,10 @@
 import CommandInterface
 import JSONCoding
 
-/// `petrel servers list`
+/// The command `petrel servers list`, which prints the servers of a store in PostgreSQL with their
+/// leases and pending wake-ups.
+///
+/// It calls `GET servers` of the admin API.
 enum ServersListCommand: Command {
   static let name = "servers list"
   static let example = "petrel servers list --store postgres:///petrel"
@@ -29,6 +32,8 @@ enum ServersListCommand: Command {
     return 0
   }
 
+  /// Returns the seconds until a server's membership expires, such as `4.2 s`; `overdue` if it has
+  /// expired.
   static func text(ofSeconds seconds: Double) -> String {
     guard seconds > 0 else { return "overdue" }
     let tenths = Int((seconds * 10).rounded())

@@ -3,7 +3,8 @@ import JSONCoding
 import PetrelServer
 import Storage
 
-/// `petrel store init`
+/// The command `petrel store init`, which creates the store. It is necessary only for a store that
+/// Citus distributes, because a server creates any other store itself.
 enum StoreInitCommand: Command {
   static let name = "store init"
   static let example = "petrel store init --store postgres://petrel@db.example.com/petrel --citus"
@@ -46,6 +47,7 @@ enum StoreInitCommand: Command {
     return ExitStatus.done
   }
 
+  /// Returns the location for messages.
   private static func place(of location: StoreLocation) -> String {
     switch location {
     case .memory: "memory"
@@ -54,6 +56,7 @@ enum StoreInitCommand: Command {
     }
   }
 
+  /// Prints the location and the shards.
   private static func report(_ arguments: Arguments, _ place: String, _ shardCount: Int?) {
     if arguments.flag("json") {
       Output.json([

@@ -7,7 +7,9 @@ import Storage
 import StoreModel
 import StoreTools
 
-/// `petrel store migrate`
+/// The command `petrel store migrate`, which moves a store from a file to PostgreSQL or back.
+///
+/// No server may have either store open. If it is interrupted, the same command continues the move.
 enum StoreMigrateCommand: Command {
   static let name = "store migrate"
   static let example =
@@ -60,6 +62,9 @@ enum StoreMigrateCommand: Command {
     return ExitStatus.done
   }
 
+  /// Returns the location of `--from` or `--to`.
+  ///
+  /// - Throws: `UsageError` if the option is missing or the address is invalid.
   private static func place(_ option: String, _ arguments: Arguments) throws -> Place {
     guard let text = arguments.string(option), !text.isEmpty else {
       throw UsageError(
@@ -79,13 +84,16 @@ enum StoreMigrateCommand: Command {
     }
   }
 
-  /// What a LOCATION names.
+  /// A location that the user named.
   enum Place: CustomStringConvertible {
+    /// A data directory.
     case directory(String)
+    /// The file of a store.
     case file(String)
+    /// A store in PostgreSQL.
     case postgreSQL(PostgreSQLAddress)
 
-    /// The data directory, where it is one.
+    /// The data directory; `nil` for PostgreSQL.
     var directory: String? {
       switch self {
       case .directory(let path): path
@@ -94,7 +102,10 @@ enum StoreMigrateCommand: Command {
       }
     }
 
-    /// - Parameter data: the data directory of a store in PostgreSQL.
+    /// Returns the location of the store.
+    ///
+    /// - Parameter data: The data directory with the assets of a store in PostgreSQL; `nil` if
+    ///   there is none.
     func location(assetsIn data: String?) -> StoreLocation {
       switch self {
       case .directory(let path):
@@ -117,7 +128,7 @@ enum StoreMigrateCommand: Command {
 }
 
 extension StoreMove.Progress {
-  /// How far it is, for people.
+  /// The progress for people, with stage, table and rows.
   var text: String {
     let part = "table \(tableNumber) of \(tables) (\(table)), \(rows.counting("row"))"
     return switch stage {
@@ -129,6 +140,7 @@ extension StoreMove.Progress {
 }
 
 extension StoreMove.Result {
+  /// Returns the result for `--json`, with the digest of each table.
   fileprivate func json(
     from: StoreMigrateCommand.Place, to: StoreMigrateCommand.Place
   ) -> JSONValue {

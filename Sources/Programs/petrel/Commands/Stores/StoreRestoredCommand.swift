@@ -4,7 +4,12 @@ import PetrelServer
 import Storage
 import StoreTools
 
-/// `petrel store restored`
+/// The command `petrel store restored`, which an administrator runs after PostgreSQL's programs
+/// have restored an older copy of the store.
+///
+/// All numbers of the store then continue beyond those that it gave out before, and devices read
+/// their zones again because their change tokens expire. With `--nothing-lost` the tokens stay
+/// valid. After a dump, no server opens the store before this command has run.
 enum StoreRestoredCommand: Command {
   static let name = "store restored"
   static let example = "petrel store restored --store postgres://petrel@db.example.com/petrel"

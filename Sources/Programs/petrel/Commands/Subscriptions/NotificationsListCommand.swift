@@ -3,7 +3,10 @@ import CommandInterface
 import Explanation
 import JSONCoding
 
-/// `petrel notifications list`
+/// The command `petrel notifications list`, which prints the latest notifications with the states
+/// of their pushes.
+///
+/// It calls `GET pushes` of the admin API.
 enum NotificationsListCommand: Command {
   static let name = "notifications list"
   static let example = "petrel notifications list --container iCloud.com.example.app --limit 10"
@@ -19,7 +22,8 @@ enum NotificationsListCommand: Command {
     guard arguments.positional.isEmpty else { throw UsageError("takes no words") }
     try await AdminOptions.withAccess(arguments) { access in
       var query: [String: String?] = ["text": arguments.string("text")]
-      // A server remembers the latest of all databases; a store does not.
+      // A server keeps the latest notifications of all databases in memory. On a store, the command
+      // reads one database.
       if access is LocalAdminAccess || arguments.string("container") != nil {
         query.merge(try PlaceOptions.members(arguments)) { $1 }
       }
@@ -31,6 +35,7 @@ enum NotificationsListCommand: Command {
     return 0
   }
 
+  /// The columns of the table.
   static let columns: [Table.Column] = [
     .init("CHANGED") { $0["changed"]?.timeText ?? "" },
     .init("EVENT") { $0.eventText },
@@ -42,14 +47,14 @@ enum NotificationsListCommand: Command {
 }
 
 extension JSONValue {
-  /// What was done, for people.
+  /// The event of a change, for people.
   var eventText: String {
     let name = self["event"]?.string ?? ""
     let event = ChangeEvent.allCases.first { "\($0)" == name }
     return event?.text ?? name
   }
 
-  /// What became of a notification's pushes, for people.
+  /// The states of a notification's pushes, for people.
   fileprivate var deliveriesText: String {
     let deliveries = self["deliveries"]?.array ?? []
     let texts = deliveries.map { delivery in

@@ -2,7 +2,10 @@ import CommandInterface
 import Foundation
 import JSONCoding
 
-/// `petrel notifications watch`
+/// The command `petrel notifications watch`, which prints notifications as a server logs them,
+/// until SIGINT or SIGTERM.
+///
+/// It reads the event stream `GET events` of the admin API, so it needs a running server.
 enum NotificationsWatchCommand: Command {
   static let name = "notifications watch"
   static let example =
@@ -42,7 +45,10 @@ enum NotificationsWatchCommand: Command {
     return 0
   }
 
-  /// A stream ends after some minutes, so that the server asks anew who reads it.
+  /// Prints the notifications of the event stream.
+  ///
+  /// The server ends a stream after some minutes, so that the client must authenticate again. The
+  /// method then opens the next one.
   private static func watch(
     _ remote: RemoteAdminAccess, text: String?, count: Int, isJSON: Bool
   ) async throws {
@@ -71,12 +77,14 @@ enum NotificationsWatchCommand: Command {
     }
   }
 
+  /// Returns whether a name in a notification contains the text of `--text`.
   private static func fits(_ push: JSONValue, _ text: String?) -> Bool {
     guard let text else { return true }
     return ["recordName", "recordType", "subscriber", "subscriptionID", "zoneName", "container"]
       .contains { push[$0]?.string?.lowercased().contains(text) ?? false }
   }
 
+  /// Prints a notification as a line.
   private static func show(_ push: JSONValue, isJSON: Bool) {
     if isJSON { return Output.json(push) }
     let record =
@@ -89,13 +97,16 @@ enum NotificationsWatchCommand: Command {
   }
 }
 
-/// Reads an event stream (the HTML standard, "Server-sent events") in pieces.
+/// A parser of event streams (HTML standard, "Server-sent events") that takes the bytes in pieces.
 struct EventStreamReader {
+  /// The bytes after the last complete line.
   private var rest: [UInt8] = []
+  /// The name of the event so far.
   private var event = ""
+  /// The data of the event so far.
   private var data = ""
 
-  /// The data of the events of one name that end with this piece.
+  /// Adds a piece, and returns the data of the events with this name that are now complete.
   mutating func read(_ piece: [UInt8], named name: String) -> [String] {
     var found: [String] = []
     rest += piece

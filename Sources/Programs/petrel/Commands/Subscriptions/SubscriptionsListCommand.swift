@@ -1,7 +1,9 @@
 import CommandInterface
 import JSONCoding
 
-/// `petrel subscriptions list`
+/// The command `petrel subscriptions list`, which prints the subscriptions in a database.
+///
+/// It calls `GET subscriptions` of the admin API.
 enum SubscriptionsListCommand: Command {
   static let name = "subscriptions list"
   static let example = "petrel subscriptions list --container iCloud.com.example.app --type Note"
@@ -36,7 +38,7 @@ enum SubscriptionsListCommand: Command {
 }
 
 extension JSONValue {
-  /// What a subscription in the protocol's form watches, for people.
+  /// The changes that a subscription of CloudKit Web Services watches, for people.
   var watchedText: String {
     let zone = self["zoneID"]?["zoneName"]?.string
     let place = zone.map { $0 == "_defaultZone" ? "" : " in \($0)" } ?? " in all zones"

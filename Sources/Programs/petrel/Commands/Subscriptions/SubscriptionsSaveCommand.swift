@@ -2,7 +2,10 @@ import CommandInterface
 import Foundation
 import JSONCoding
 
-/// `petrel subscriptions save`
+/// The command `petrel subscriptions save`, which saves a subscription for a user, from a file or
+/// from options.
+///
+/// It calls `POST subscriptions/save` of the admin API.
 enum SubscriptionsSaveCommand: Command {
   static let name = "subscriptions save"
   static let example =
@@ -51,6 +54,10 @@ enum SubscriptionsSaveCommand: Command {
     return 0
   }
 
+  /// Returns the subscription of `--file`, or a query subscription of the other options, in the
+  /// format of CloudKit Web Services.
+  ///
+  /// - Throws: `UsageError` if the options are incomplete or contradict each other.
   private static func subscription(_ arguments: Arguments) throws -> [String: JSONValue] {
     if let file = arguments.string("file") {
       for option in ["type", "fires-on", "once", "zone", "alert"] where arguments.flag(option) {
@@ -87,7 +94,9 @@ enum SubscriptionsSaveCommand: Command {
   }
 }
 
-/// `petrel subscriptions delete`
+/// The command `petrel subscriptions delete`, which deletes subscriptions of a user.
+///
+/// It calls `POST subscriptions/delete` of the admin API for each ID.
 enum SubscriptionsDeleteCommand: Command {
   static let name = "subscriptions delete"
   static let example =

@@ -1,7 +1,10 @@
 import CommandInterface
 import JSONCoding
 
-/// `petrel subscriptions show`
+/// The command `petrel subscriptions show`, which prints a subscription with its predicate and its
+/// push.
+///
+/// It calls `GET subscriptions` of the admin API with the ID.
 enum SubscriptionsShowCommand: Command {
   static let name = "subscriptions show"
   static let example =
@@ -21,7 +24,7 @@ enum SubscriptionsShowCommand: Command {
       var query = query
       var rows: [JSONValue] = []
       var next: String?
-      // Without a subscriber a page looks at some of the rows only.
+      // Without a subscriber, the API searches only a part of the rows for each page.
       repeat {
         query["continuation"] = next
         let answer = try await access.get("subscriptions", query)

@@ -2,7 +2,9 @@ import CommandInterface
 import JSONCoding
 import PushChannels
 
-/// `petrel devices list`
+/// The command `petrel devices list`, which prints the devices of all users or of one user.
+///
+/// It calls `GET devices` of the admin API.
 enum DevicesListCommand: Command {
   static let name = "devices list"
   static let example = "petrel devices list --user anna"
@@ -14,6 +16,7 @@ enum DevicesListCommand: Command {
       Listing.limitOption, AdminOptions.json,
     ] + AdminOptions.all
 
+  /// The columns of the table.
   static let columns: [Table.Column] = [
     .init("KIND", "kind"), .init("TOKEN", "token", width: 64), .init("CONTAINER", "container"),
     .init("ENVIRONMENT", "environment"),
@@ -33,7 +36,10 @@ enum DevicesListCommand: Command {
   }
 }
 
-/// `petrel devices remove`
+/// The command `petrel devices remove`, which removes a device and the deliveries that wait for it.
+///
+/// It calls `POST devices/delete` of the admin API. Without `--kind` it tries each kind until one
+/// has the token.
 enum DevicesRemoveCommand: Command {
   static let name = "devices remove"
   static let example = "petrel devices remove 9a3c0d"
@@ -47,6 +53,7 @@ enum DevicesRemoveCommand: Command {
       AdminOptions.json,
     ] + AdminOptions.all
 
+  /// The kinds of devices of all push channels.
   private static let kinds = PushChannelRegistry.all.map { $0.kind.rawValue }
 
   static func run(_ arguments: Arguments) async throws -> Int32 {

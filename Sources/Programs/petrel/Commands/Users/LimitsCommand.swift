@@ -4,7 +4,8 @@ import JSONCoding
 import PetrelServer
 import WebServices
 
-/// `petrel limits`
+/// The command `petrel limits`, which prints the limits that a server with this configuration
+/// reports to its clients.
 enum LimitsCommand: Command {
   static let name = "limits"
   static let example = "petrel limits --data /var/lib/petrel"

@@ -1,13 +1,14 @@
 import CommandInterface
 import JSONCoding
 
-/// What the commands `petrel roles …` have in common.
+/// The parts that the `roles` commands share.
 enum RolesCommand {
+  /// The options of the commands.
   static let options: [Arguments.Option] =
     [ContainerOptions.container, ContainerOptions.environment, AdminOptions.json]
     + AdminOptions.all
 
-  /// The container's environment as arguments of the admin API.
+  /// Returns the container's environment as arguments of the admin API.
   static func place(_ arguments: Arguments) throws -> [String: String] {
     [
       "container": try ContainerOptions.container(arguments),
@@ -15,7 +16,7 @@ enum RolesCommand {
     ]
   }
 
-  /// Gives a role to somebody, or takes it away.
+  /// Grants or revokes the ROLE of a USER with `POST` to this path of the admin API.
   static func post(_ path: String, _ arguments: Arguments) async throws -> Int32 {
     let words = arguments.positional
     guard words.count == 2, !words.contains("") else {
@@ -32,7 +33,8 @@ enum RolesCommand {
   }
 }
 
-/// `petrel roles grant`
+/// The command `petrel roles grant`, which gives a user or a server-to-server key a role of the
+/// schema.
 enum RolesGrantCommand: Command {
   static let name = "roles grant"
   static let example = "petrel roles grant editor anna --container iCloud.com.example.app"
@@ -45,7 +47,7 @@ enum RolesGrantCommand: Command {
   }
 }
 
-/// `petrel roles revoke`
+/// The command `petrel roles revoke`, which removes a role from a user or a server-to-server key.
 enum RolesRevokeCommand: Command {
   static let name = "roles revoke"
   static let example = "petrel roles revoke editor anna --container iCloud.com.example.app"
@@ -58,7 +60,9 @@ enum RolesRevokeCommand: Command {
   }
 }
 
-/// `petrel roles list`
+/// The command `petrel roles list`, which prints the roles of a schema with their members.
+///
+/// It calls `GET roles` of the admin API.
 enum RolesListCommand: Command {
   static let name = "roles list"
   static let example = "petrel roles list --container iCloud.com.example.app"

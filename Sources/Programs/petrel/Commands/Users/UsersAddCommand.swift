@@ -3,7 +3,9 @@ import CommandInterface
 import JSONCoding
 import StoreModel
 
-/// `petrel users add`
+/// The command `petrel users add`, which adds a user and prints a web auth token.
+///
+/// It calls `POST users/add` of the admin API.
 enum UsersAddCommand: Command {
   static let name = "users add"
   static let example = "petrel users add anna --email anna@example.com"
@@ -25,10 +27,11 @@ enum UsersAddCommand: Command {
       AdminOptions.json,
     ] + AdminOptions.all
 
+  /// The option for the lifetime of a token.
   static let lifetimeOption = Arguments.Option(
     "expires-in", "TIME", "the token's lifetime, such as 12h or 30d (default 2w)")
 
-  /// The members of the admin API for what options say of a person.
+  /// The members of the admin API's request, by the option of each.
   private static let members = [
     "email": "emailAddress", "phone": "phoneNumber", "given-name": "givenName",
     "middle-name": "middleName", "family-name": "familyName", "nickname": "nickname",
@@ -52,7 +55,7 @@ enum UsersAddCommand: Command {
     return 0
   }
 
-  /// Prints a user's new web auth token.
+  /// Prints the new web auth token of a user, or the whole answer with `--json`.
   static func tellToken(of user: JSONValue, _ arguments: Arguments) {
     if arguments.flag("json") {
       Output.json(user)
@@ -61,7 +64,7 @@ enum UsersAddCommand: Command {
     }
   }
 
-  /// The value of `--expires-in` in seconds; nil without it.
+  /// Returns the value of `--expires-in` in seconds; `nil` without the option.
   static func lifetime(_ arguments: Arguments) throws -> JSONValue? {
     guard let lifetime = try arguments.duration("expires-in") else { return nil }
     guard let seconds = Int64(exactly: lifetime.rounded(.up)) else {
@@ -70,7 +73,9 @@ enum UsersAddCommand: Command {
     return .int(seconds)
   }
 
-  /// - Throws: ``UsageError`` for what is no e-mail address or no telephone number.
+  /// Checks the e-mail address and the telephone number before the request.
+  ///
+  /// - Throws: `UsageError` if one of them is invalid.
   private static func checkPlaces(_ arguments: Arguments) throws {
     do {
       _ = try UserProfile(

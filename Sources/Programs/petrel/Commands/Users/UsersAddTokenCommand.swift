@@ -1,7 +1,9 @@
 import CommandInterface
 import JSONCoding
 
-/// `petrel users add-token`
+/// The command `petrel users add-token`, which prints another web auth token of a user.
+///
+/// It calls `POST users/add-token` of the admin API.
 enum UsersAddTokenCommand: Command {
   static let name = "users add-token"
   static let example = "petrel users add-token anna --expires-in 30d"

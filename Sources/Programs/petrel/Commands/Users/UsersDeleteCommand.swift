@@ -3,7 +3,11 @@ import Foundation
 import JSONCoding
 import StoreModel
 
-/// `petrel users delete`
+/// The command `petrel users delete`, which deletes a user with private databases, subscriptions
+/// and devices.
+///
+/// The admin API starts the deletion (`POST users/delete`); then it proceeds in steps. A server
+/// takes them in the background; without a server, the command takes them itself.
 enum UsersDeleteCommand: Command {
   static let name = "users delete"
   static let example = "petrel users delete anna --public-records keep"
@@ -19,6 +23,7 @@ enum UsersDeleteCommand: Command {
       .init("yes", nil, "does not ask whether it is meant"), AdminOptions.json,
     ] + AdminOptions.all
 
+  /// The choices for public records of the user.
   private static let choices = UserDeletion.PublicRecords.allCases.map(\.rawValue)
 
   static func run(_ arguments: Arguments) async throws -> Int32 {
@@ -61,7 +66,9 @@ enum UsersDeleteCommand: Command {
     }
   }
 
-  /// Asks whoever sits at the terminal to type the user's name.
+  /// Asks the user at the terminal to type the name of the user to delete.
+  ///
+  /// - Throws: `UsageError` without a terminal, ``AdminFailure`` for another name.
   private static func confirm(_ name: String, _ choice: String) throws {
     guard isatty(STDIN_FILENO) == 1 else {
       throw UsageError("needs --yes where nobody can be asked: what is deleted cannot come back")
@@ -79,9 +86,9 @@ enum UsersDeleteCommand: Command {
     }
   }
 
-  /// Takes the steps in this process.
+  /// Takes the steps of the deletion in this process.
   ///
-  /// - Returns: false when the rest needs a server and none has the store open.
+  /// - Returns: `false` if the rest needs a server for its dispatch and none has the store open.
   private static func finish(
     on maintenance: any Maintenance, isServed: Bool, _ progress: ProgressLine
   ) async throws -> Bool {
@@ -94,7 +101,7 @@ enum UsersDeleteCommand: Command {
     return true
   }
 
-  /// Waits for the server, which takes the steps.
+  /// Waits until the server has taken the steps.
   private static func follow(
     _ deletion: JSONValue, on access: any AdminAccess, _ progress: ProgressLine
   ) async throws -> Bool {
@@ -108,6 +115,7 @@ enum UsersDeleteCommand: Command {
     }
   }
 
+  /// Returns the progress for people.
   private static func text(_ done: Int, _ stage: String) -> String {
     done.counting("row") + " removed or made anonymous (\(stage)) "
   }

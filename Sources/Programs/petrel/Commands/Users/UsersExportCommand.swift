@@ -1,7 +1,10 @@
 import CommandInterface
 import JSONCoding
 
-/// `petrel users export`
+/// The command `petrel users export`, which writes all data of a user into a new folder
+/// (``UserExport``).
+///
+/// The folder gets its name only when it is complete.
 enum UsersExportCommand: Command {
   static let name = "users export"
   static let example = "petrel users export anna --to anna-data"

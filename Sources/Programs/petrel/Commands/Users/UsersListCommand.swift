@@ -1,6 +1,8 @@
 import CommandInterface
 
-/// `petrel users list`
+/// The command `petrel users list`, which prints the users with their record names.
+///
+/// It calls `GET users` of the admin API.
 enum UsersListCommand: Command {
   static let name = "users list"
   static let example = "petrel users list"

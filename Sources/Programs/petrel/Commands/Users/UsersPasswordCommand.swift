@@ -1,6 +1,9 @@
 import CommandInterface
 
-/// `petrel users password`
+/// The command `petrel users password`, which sets a user's password for the sign-in page and ends
+/// the user's sessions in web apps.
+///
+/// It calls `POST users/password` of the admin API.
 enum UsersPasswordCommand: Command {
   static let name = "users password"
   static let example = "petrel users password anna"

@@ -1,6 +1,8 @@
 import CommandInterface
 
-/// `petrel users show`
+/// The command `petrel users show`, which prints the account of a user and up to 200 devices.
+///
+/// It calls `GET users/show` and `GET devices` of the admin API.
 enum UsersShowCommand: Command {
   static let name = "users show"
   static let example = "petrel users show anna"

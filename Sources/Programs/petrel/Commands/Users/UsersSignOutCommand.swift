@@ -1,7 +1,10 @@
 import CommandInterface
 import JSONCoding
 
-/// `petrel users sign-out`
+/// The command `petrel users sign-out`, which ends the sessions of a user.
+///
+/// It calls `POST users/sign-out` of the admin API. With `--everywhere` it also ends those of
+/// native clients and web couriers.
 enum UsersSignOutCommand: Command {
   static let name = "users sign-out"
   static let example = "petrel users sign-out anna --everywhere"

@@ -5,14 +5,18 @@ import Settings
 import Storage
 import StoreTools
 
-/// The folder for the bytes of assets of a store in PostgreSQL: whether it is the one that all servers
-/// of the store have.
+/// The check of the asset folder for a store in PostgreSQL. All servers of the store must have the
+/// same folder.
 struct AssetFolderCheck: Sendable {
+  /// The address of the store.
   let address: PostgreSQLAddress
+  /// The asset folder of the configuration.
   let directory: String
 
+  /// Compares the folder's identity with the one in the store; returns nothing if the store cannot
+  /// be read.
   func findings() async -> [Finding] {
-    // That the store cannot be reached is told by another look.
+    // The check of the store reports an unreachable store.
     guard let store = try? await PostgreSQLExamination.look(at: address) else { return [] }
     let folder = await withCheckedContinuation { continuation in
       let thread = Thread { [directory] in
@@ -23,6 +27,8 @@ struct AssetFolderCheck: Sendable {
     return [Self.judge(folder, for: store)]
   }
 
+  /// Returns the finding for a folder and a store. The store refuses to start only if it has assets
+  /// already.
   static func judge(
     _ folder: AssetFolderExamination, for store: PostgreSQLExamination
   ) -> Finding {

@@ -3,21 +3,26 @@ import Configuration
 import Foundation
 import Settings
 
-/// The machine's clock, by which provider tokens and signed requests are judged.
+/// The check of the machine's clock. Provider tokens and signed requests contain times, so a wrong
+/// clock makes others refuse them.
 struct ClockCheck: Sendable {
-  /// Seconds that a clock may be off as others see it: what a network and whole seconds account for.
+  /// Seconds that the clock may differ from another machine's. Network delays and whole seconds
+  /// account for a few.
   static let tolerance = 5.0
 
   let configuration: ServerConfiguration
+  /// The times that other machines reported during the other checks.
   let samples: [ClockSamples.Sample]
 
+  /// Asks the kernel and compares the samples.
   func findings() -> [Finding] {
     let isKept = Self.isKept
     return [Self.judge(isKept: isKept)]
       + Self.judge(samples, signatureWindow: configuration.signatureWindow)
   }
 
-  /// Whether something keeps the clock right, as the kernel knows (adjtimex(2)).
+  /// Whether a service keeps the clock synchronized, according to the kernel (adjtimex(2)); `nil`
+  /// if the kernel does not answer.
   private static var isKept: Bool? {
     var state = timex()
     let result = adjtimex(&state)
@@ -25,6 +30,7 @@ struct ClockCheck: Sendable {
     return result != TIME_ERROR && state.status & STA_UNSYNC == 0
   }
 
+  /// Returns the finding for the kernel's answer.
   static func judge(isKept: Bool?) -> Finding {
     switch isKept {
     case true?: .ok("the kernel says that the clock is kept right")
@@ -36,6 +42,8 @@ struct ClockCheck: Sendable {
     }
   }
 
+  /// Returns a finding for each sample. A difference of half the signature window, or of five
+  /// minutes, is a problem; a smaller one is a warning.
   static func judge(_ samples: [ClockSamples.Sample], signatureWindow: Double) -> [Finding] {
     samples.map { sample in
       let seconds = Int(abs(sample.lead).rounded())

@@ -3,18 +3,23 @@ import Configuration
 import Foundation
 import Settings
 
-/// The configuration as `petrel serve` would read it.
+/// The check of the configuration, read in the same way as by `petrel serve`.
 struct ConfigurationCheck: Sendable {
-  /// What is in force, as far as it can be.
+  /// The configuration, with the values that could be read.
   let configuration: ServerConfiguration
+  /// The file, variables and flags that the values come from.
   let sources: ConfigurationSources
+  /// All mistakes in the configuration.
   let mistakes: [ConfigurationError]
 
-  /// - Throws: ``UsageError`` for flags that cannot be.
+  /// Reads the configuration.
+  ///
+  /// - Throws: `UsageError` for impossible flags.
   init(_ arguments: Arguments) throws {
     (configuration, sources, mistakes) = try ConfigurationOptions.readWhatCan(arguments)
   }
 
+  /// Returns the mistakes, or one finding if there are none, and the warnings about missing TLS.
   func findings() -> [Finding] {
     guard mistakes.isEmpty else {
       return mistakes.map {
@@ -25,7 +30,8 @@ struct ConfigurationCheck: Sendable {
     return [.ok("the configuration is good: \(place)")] + transport
   }
 
-  /// Where passwords, tokens and records would go over a network without TLS.
+  /// Warnings about passwords, tokens and records that would cross a network without TLS, and about
+  /// an open admin API.
   private var transport: [Finding] {
     var findings: [Finding] = []
     let address = configuration.address

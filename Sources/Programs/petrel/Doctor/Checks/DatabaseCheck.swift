@@ -5,16 +5,19 @@ import Storage
 import StoreModel
 import StoreTools
 
-/// The store: whether this program can open it, and whether it is whole.
+/// The check of a store in a file: whether this program can open it and whether it is damaged.
 struct DatabaseCheck: Sendable {
-  /// How long a store is looked through, unless all of it is to be.
+  /// The longest time for reading the store, without `--deep`.
   static let patience = Duration.seconds(20)
-  /// Bytes in the write-ahead log at which those who save wait.
+  /// The bytes of the write-ahead log at which saves begin to wait.
   private static let longLog = StoreConfiguration().tuning.logPages * 4_096
 
+  /// The path of the store's file.
   let path: String
+  /// Whether the whole store and its indexes are read, without a time limit.
   let isDeep: Bool
 
+  /// Reads the store. A missing store is no problem, because the first start creates it.
   func findings() async -> [Finding] {
     let found: StoreExamination
     do {
@@ -32,6 +35,7 @@ struct DatabaseCheck: Sendable {
     return Self.judge(found, path: path, isDeep: isDeep)
   }
 
+  /// Returns the findings for what the examination saw.
   static func judge(_ found: StoreExamination, path: String, isDeep: Bool) -> [Finding] {
     guard found.faults.isEmpty else {
       return found.faults.map {

@@ -5,18 +5,21 @@ import Settings
 import Storage
 import StoreModel
 
-/// The devices in the store: whether the configuration has a way to each.
+/// The check of the registered devices: whether a push channel is configured for each kind and
+/// container.
 struct DevicesCheck: Sendable {
   let configuration: ServerConfiguration
 
+  /// Counts the devices; returns nothing if the store cannot be read.
   func findings() async -> [Finding] {
-    // The check of the store reports one that is missing or cannot be read.
+    // The check of the store reports a store that is missing or unreadable.
     guard let census = try? await DeviceCensus.take(at: configuration.storeLocation) else {
       return []
     }
     return Self.judge(census, for: configuration)
   }
 
+  /// Returns a warning for each group of devices without a channel.
   static func judge(_ census: DeviceCensus, for configuration: ServerConfiguration) -> [Finding] {
     let settings = configuration.channelSettings
     let warnings = census.groups.compactMap { group -> Finding? in

@@ -3,18 +3,22 @@ import Foundation
 import Settings
 import Storage
 
-/// The data directory: whether the server may write what is in it, and nobody else may read it.
+/// The check of the data directory: the server must be able to write its files, and other users
+/// must not read them.
 struct DirectoryCheck: Sendable {
+  /// The absolute path of the data directory.
   let directory: String
   let storePath: String
   let assetsPath: String
 
+  /// Creates the check for the paths of a configuration.
   init(_ configuration: ServerConfiguration) {
     directory = URL(fileURLWithPath: configuration.dataDirectory).path
     storePath = URL(fileURLWithPath: configuration.storePath).path
     assetsPath = URL(fileURLWithPath: configuration.assetsPath).path
   }
 
+  /// Checks the directory, its owner, the store's files and the permissions.
   func findings() -> [Finding] {
     var information = stat()
     guard stat(directory, &information) == 0 else { return [missing(errno)] }
@@ -43,6 +47,7 @@ struct DirectoryCheck: Sendable {
     return findings
   }
 
+  /// Returns the finding for a directory that does not exist or cannot be examined.
   private func missing(_ error: Int32) -> Finding {
     guard error == ENOENT else {
       return .problem(
@@ -61,7 +66,8 @@ struct DirectoryCheck: Sendable {
       "make it: install -d -m 700 -o petrel \(directory)")
   }
 
-  /// The store's files that the server could not open, as after a command that root ran.
+  /// Returns a problem for each file of the store that the server could not open, for example after
+  /// a command of root.
   private func files(ownedLike user: uid_t, _ owner: String) -> [Finding] {
     (["", "-wal", "-shm", ".lock", "-assets"].map { storePath + $0 } + [assetsPath]).compactMap {
       file in
@@ -79,12 +85,12 @@ struct DirectoryCheck: Sendable {
     }
   }
 
-  /// What is open to others than its user, with what makes it private again. What the server does not
-  /// make, such as its configuration, is left to who made it.
+  /// Returns warnings about files that other users may read, with the command that protects them.
+  /// Files that the server does not create, such as its configuration, are left to other checks.
   private func exposures() -> [Finding] {
     let folder = AssetFiles.folder(of: storePath)
     let name = (storePath as NSString).lastPathComponent
-    // Files in a folder that this user may not list are not looked at.
+    // Files in a folder that this user may not list are skipped.
     let files = ((try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? [])
       .filter { $0.hasPrefix(name) }.sorted().map { folder + "/" + $0 }
     let store = files.filter(Self.isOpen)
@@ -107,9 +113,11 @@ struct DirectoryCheck: Sendable {
     return findings
   }
 
-  /// Files of assets that are looked at. There may be millions, and they lie in folders that are private.
+  /// The most asset files to check. A store may have millions of them, and they are in folders that
+  /// only their owner may open.
   private static let lookedAtFiles = 10_000
 
+  /// Returns the files below a folder that other users may access.
   private static func openFiles(below folder: String) -> [String] {
     guard let names = FileManager.default.enumerator(atPath: folder) else { return [] }
     var open: [String] = []
@@ -120,13 +128,15 @@ struct DirectoryCheck: Sendable {
     return open
   }
 
-  /// Whether the group or others have any right to a file.
+  /// Returns whether the group or others have any permission for a file. Symbolic links count as
+  /// closed.
   private static func isOpen(_ path: String) -> Bool {
     var information = stat()
     return lstat(path, &information) == 0 && information.st_mode & 0o077 != 0
       && information.st_mode & S_IFMT != S_IFLNK
   }
 
+  /// Returns the first three paths with their modes, and the number of the others.
   private static func list(_ paths: [String]) -> String {
     let named = paths.prefix(3).map { path -> String in
       var information = stat()
@@ -137,12 +147,13 @@ struct DirectoryCheck: Sendable {
     return named.joined(separator: ", ") + (rest > 0 ? ", and \(rest) more are open" : "")
   }
 
-  /// Why nothing can be made in a directory; nil when it can.
+  /// Returns the reason why the directory cannot be written; `nil` if it can.
   private static func writingTrouble(_ directory: String) -> String? {
     faccessat(AT_FDCWD, directory, R_OK | W_OK | X_OK, AT_EACCESS) == 0
       ? nil : String(cString: strerror(errno))
   }
 
+  /// Returns the name of a user, or the number if there is no such user.
   private static func name(ofUser user: uid_t) -> String {
     getpwuid(user).map { String(cString: $0.pointee.pw_name) } ?? "user \(user)"
   }

@@ -4,19 +4,22 @@ import PetrelServer
 import Settings
 import Storage
 
-/// The disk that the data directory is on, or would be.
+/// The check of the file system of the data directory: free space, free files and kind.
 struct DiskCheck: Sendable {
-  /// What a file system says of itself.
+  /// The state of a file system, from statfs(2).
   struct Space: Sendable, Hashable {
+    /// Bytes that unprivileged users may still write.
     var freeBytes: UInt64
-    /// Files that can still be made; nil where the file system has no such limit.
+    /// Files that can still be created; `nil` if the file system has no such limit.
     var freeFiles: UInt64?
-    /// Its kind, as `statfs` has it.
+    /// The magic number of its kind.
     var kind: UInt32
   }
 
+  /// The data directory, which need not exist yet.
   let directory: String
 
+  /// Checks the file system of the directory.
   func findings() -> [Finding] {
     guard let place = existing, let space = Self.space(at: place) else {
       return [
@@ -26,7 +29,7 @@ struct DiskCheck: Sendable {
     return Self.judge(space, of: place)
   }
 
-  /// The directory, or the nearest one above it that there is.
+  /// The directory, or its nearest parent that exists.
   private var existing: String? {
     var place = URL(fileURLWithPath: directory).path
     while access(place, F_OK) != 0 {
@@ -36,6 +39,7 @@ struct DiskCheck: Sendable {
     return place
   }
 
+  /// Returns the state of a file system; `nil` if the call fails.
   private static func space(at place: String) -> Space? {
     var system = statfs()
     guard statfs(place, &system) == 0 else { return nil }
@@ -45,16 +49,19 @@ struct DiskCheck: Sendable {
       kind: UInt32(truncatingIfNeeded: system.f_type))
   }
 
-  /// Below this the server still works, but it is time to act.
+  /// The free bytes below which there is a warning (1 GiB). The server still works.
   static let scarceBytes: UInt64 = 1 << 30
-  /// Files that may still be made: each asset is one.
+  /// The free files below which there is a warning. Each asset needs one.
   static let scarceFiles: UInt64 = 10_000
+  /// The free files below which there is a problem.
   static let leastFiles: UInt64 = 100
 
+  /// Returns the findings for the state of a file system.
   static func judge(_ space: Space, of place: String) -> [Finding] {
     [bytes(space, place), files(space, place), kind(space, place)].compactMap { $0 }
   }
 
+  /// Returns the finding about free space. Below `Server.leastFreeBytes` the server is not ready.
   private static func bytes(_ space: Space, _ place: String) -> Finding {
     let free = "\(space.freeBytes >> 20) MiB are free at \(place)"
     let advice = "make room: du -xh \(place) | sort -h | tail shows what takes it"
@@ -65,6 +72,7 @@ struct DiskCheck: Sendable {
     return space.freeBytes < scarceBytes ? .warning(free, advice) : .ok(free)
   }
 
+  /// Returns the finding about free files; `nil` if there are enough.
   private static func files(_ space: Space, _ place: String) -> Finding? {
     guard let files = space.freeFiles, files < scarceFiles else { return nil }
     let text = "\(files) more files can be made at \(place), and each asset is one"
@@ -72,13 +80,15 @@ struct DiskCheck: Sendable {
     return files < leastFiles ? .problem(text, advice) : .warning(text, advice)
   }
 
-  /// Kinds of file system (statfs(2)) that a write-ahead log cannot be on: its index is memory that
-  /// all who use it share (https://sqlite.org/wal.html).
+  /// Network file systems by magic number (statfs(2)). SQLite's write-ahead log does not work on
+  /// them, because its index is memory that all processes share (https://sqlite.org/wal.html).
   private static let shared: [UInt32: String] = [
     0x6969: "NFS", 0xFF53_4D42: "CIFS", 0xFE53_4D42: "SMB", 0x517B: "SMB", 0x0102_1997: "9p",
     0x00C3_6400: "Ceph", 0x5346_414F: "AFS", 0x0BD0_0BD0: "Lustre", 0x4750_4653: "GPFS",
   ]
 
+  /// Returns a finding if the kind of file system is unsuitable: a network, memory, a container's
+  /// layer or FUSE.
   private static func kind(_ space: Space, _ place: String) -> Finding? {
     if let name = shared[space.kind] {
       return .problem(

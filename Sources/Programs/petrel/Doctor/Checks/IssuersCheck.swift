@@ -2,11 +2,14 @@ import Configuration
 import OpenIDConnect
 import Settings
 
-/// Whether the OpenID Connect issuers can be reached and are what the configuration says.
+/// The check of the OpenID Connect issuers: whether each is reachable and matches the
+/// configuration.
 struct IssuersCheck: Sendable {
   let configuration: ServerConfiguration
+  /// The collector of the times in the issuers' answers.
   let samples: ClockSamples
 
+  /// Asks all issuers at the same time and returns a finding for each, in the order of their names.
   func findings() async -> [Finding] {
     let issuers = configuration.signIn.issuers.sorted { $0.key < $1.key }
     return await withTaskGroup(of: (Int, Finding).self) { group in
@@ -19,6 +22,7 @@ struct IssuersCheck: Sendable {
     }
   }
 
+  /// Asks an issuer for its metadata and keys.
   private func look(at settings: IssuerSettings, named name: String) async -> Finding {
     do {
       let date = try await Issuer(settings).checkReachability()

@@ -6,18 +6,24 @@ import Foundation
 import PushChannels
 import Settings
 
-/// Keys, certificates and secrets in files: whether they can be used, by whom, and for how long.
+/// The check of the files that the configuration names: keys, certificates and secrets. They must
+/// be readable and valid, and secrets must be private.
 struct KeyCheck: Sendable {
   let configuration: ServerConfiguration
   let sources: ConfigurationSources
 
+  /// A file that the configuration names.
   private struct NamedFile {
+    /// The path of the setting, such as `admin.keyFile`.
     var key: String
     var path: String
+    /// The kind of contents that the setting expects.
     var contents: SettingKind.FileContents
+    /// Whether the file contains a secret.
     var isSecret: Bool
   }
 
+  /// Checks all files, at the time `now` for the validity of certificates.
   func findings(at now: Timestamp = .now) -> [Finding] {
     var findings = configuration.fileMistakes(from: sources).map { mistake in
       Finding.problem(
@@ -38,7 +44,7 @@ struct KeyCheck: Sendable {
       ] : findings
   }
 
-  /// Every file that the configuration names.
+  /// All files that the configuration names.
   private var files: [NamedFile] {
     let rows = ConfigurationListing(of: configuration, from: sources).rows
     return rows.compactMap { row in
@@ -52,6 +58,7 @@ struct KeyCheck: Sendable {
     }
   }
 
+  /// Whether the configuration file itself contains secrets.
   private var hasSecretsInFile: Bool {
     ConfigurationListing(of: configuration, from: sources).rows.contains { row in
       guard row.value == "(not shown)", case .file = row.origin else { return false }
@@ -59,7 +66,7 @@ struct KeyCheck: Sendable {
     }
   }
 
-  /// Whether more than the owner and the group may read a secret.
+  /// Returns a problem if users other than the owner and the group may read a secret.
   static func exposure(of path: String, as key: String) -> [Finding] {
     var information = stat()
     guard stat(path, &information) == 0, information.st_mode & 0o007 != 0 else { return [] }
@@ -70,19 +77,21 @@ struct KeyCheck: Sendable {
     ]
   }
 
+  /// Returns the finding about the validity of a file with the certificates of authorities.
   private static func authorities(_ path: String, as key: String, at now: Timestamp) -> [Finding] {
     guard let text = text(of: path) else { return [] }
-    // The finding says that the file has no certificate.
+    // The finding below says that the file has no certificate.
     guard let all = try? CertificateSummary.all(inPEM: text) else {
       return [
         .problem("\(key) \(path) has no certificate in PEM form", "name a file that has some")
       ]
     }
-    // A bundle may well have some that are over; one of them is enough.
+    // A bundle may contain expired certificates; it is good if one of them is valid.
     guard let last = all.max(by: { $0.end < $1.end }) else { return [] }
     return [.validity(of: last, "\(key)", at: now, renewal: "get its issuer's new one")]
   }
 
+  /// Returns the text of a file; `nil` if it cannot be read.
   private static func text(of file: String) -> String? {
     FileManager.default.contents(atPath: file).map { String(decoding: $0, as: UTF8.self) }
   }

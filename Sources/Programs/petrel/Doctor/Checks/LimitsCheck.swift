@@ -2,15 +2,19 @@ import Foundation
 import HTTPService
 import Settings
 
-/// How many files, and so connections, the server may have open.
+/// The check of the limit of open files, which also limits the connections of the server.
 struct LimitsCheck: Sendable {
+  /// Reads the hard limit of this process. A server started from this shell would have the same
+  /// one.
   func findings() -> [Finding] {
     var limit = rlimit()
     guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return [] }
     return [Self.judge(descriptors: Int(clamping: limit.rlim_max))]
   }
 
-  /// - Parameter descriptors: the hard limit, to which the server raises its own.
+  /// Returns the finding for a limit.
+  ///
+  /// - Parameter descriptors: The hard limit, to which the server raises its own limit.
   static func judge(descriptors: Int) -> Finding {
     let wanted = HTTPServer.Configuration().maximumConnections
     let possible = HTTPServer.connections(withDescriptors: descriptors)

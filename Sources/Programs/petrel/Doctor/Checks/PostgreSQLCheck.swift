@@ -6,10 +6,12 @@ import Storage
 import StoreModel
 import StoreTools
 
-/// The PostgreSQL that has the store: whether it can be reached, and keeps what it was given.
+/// The check of the PostgreSQL server that has the store: reachability, version, schema, durability
+/// settings and connections.
 struct PostgreSQLCheck: Sendable {
   let address: PostgreSQLAddress
 
+  /// Connects and examines the server.
   func findings() async -> [Finding] {
     do {
       return Self.judge(try await PostgreSQLExamination.look(at: address), at: "\(address)")
@@ -23,6 +25,7 @@ struct PostgreSQLCheck: Sendable {
     }
   }
 
+  /// Returns the findings for what the examination saw.
   static func judge(_ found: PostgreSQLExamination, at address: String) -> [Finding] {
     var findings = [version(found), schemaVersion(found)]
     if found.encoding != "UTF8" {
@@ -70,6 +73,7 @@ struct PostgreSQLCheck: Sendable {
     return findings
   }
 
+  /// Returns the finding about PostgreSQL's version.
   private static func version(_ found: PostgreSQLExamination) -> Finding {
     let text = "PostgreSQL \(found.version / 10_000).\(found.version % 10_000)"
     guard found.version < PostgreSQLExamination.oldestVersion else { return .ok(text) }
@@ -77,6 +81,7 @@ struct PostgreSQLCheck: Sendable {
       "\(text) is too old: nobody tries Petrel with it", "upgrade it to version 13 or newer")
   }
 
+  /// Returns the finding about the schema version of the store.
   private static func schemaVersion(_ found: PostgreSQLExamination) -> Finding {
     let newest = StoreExamination.newestVersion
     switch found.schemaVersion {
@@ -98,6 +103,7 @@ struct PostgreSQLCheck: Sendable {
     }
   }
 
+  /// Returns the finding about a store that is distributed with Citus.
   private static func distribution(_ spread: StoreDistribution.Spread) -> Finding {
     let shards = spread.shardCount.counting("shard")
     guard spread.nodeCount > 0 else {
@@ -109,9 +115,10 @@ struct PostgreSQLCheck: Sendable {
     return .ok("the store is distributed over \(spread.nodeCount.counting("node")) in \(shards)")
   }
 
-  /// A server's own, and a few for commands beside it.
+  /// The free connections that a server needs, and three for commands beside it.
   private static let wantedConnections = PostgreSQLExamination.connections + 3
 
+  /// Returns the finding about free connections.
   private static func connections(_ found: PostgreSQLExamination) -> Finding {
     let free = found.connectionLimit - found.usedConnections
     let text = "\(free) of \(found.connectionLimit) connections are free"

@@ -5,13 +5,16 @@ import OpenIDConnect
 import Settings
 import Storage
 
-/// The server that runs, or whether one could: its health, its address, and the URL that clients use.
+/// The check of the server: the health of a running one, or whether one could listen. It also tests
+/// the public URL.
 struct ServerCheck: Sendable {
+  /// Whether the public URL is left out, because it may lead beyond this machine.
   let configuration: ServerConfiguration
   let isOffline: Bool
 
+  /// Checks the running server, or the address if none runs.
   func findings() async -> [Finding] {
-    // That a PostgreSQL is out of reach is told with the store.
+    // The check of the store reports a PostgreSQL server that is out of reach.
     guard (try? await SQLStore.isServed(at: configuration.storeLocation)) ?? false else {
       return [.ok("no server runs on this store")] + listening
     }
@@ -23,13 +26,15 @@ struct ServerCheck: Sendable {
     return [await health()] + (isOffline ? [] : await publicURL())
   }
 
-  /// The server's own word, over this machine's own network.
+  /// Returns the finding about `/health/ready` of the running server, asked through this machine's
+  /// own network.
   private func health() async -> Finding {
     let url = "http://\(host):\(configuration.port)/health/ready"
     let log = "journalctl -u petrel -n 50 has its log"
     do {
       let answer = try await BoundedFetcher().fetch(url, form: nil, authorization: nil)
-      // Whatever else answers there is no server of Petrel.
+      // Another program may answer at this port with anything, so an answer without JSON is
+      // reported as such.
       guard let json = try? JSONValue(parsing: Data(answer.body)),
         let checks = json["checks"]?.object
       else {
@@ -46,6 +51,7 @@ struct ServerCheck: Sendable {
     }
   }
 
+  /// The host to connect to, where an address for all interfaces becomes a loopback address.
   private var host: String {
     switch configuration.address {
     case "0.0.0.0": "127.0.0.1"
@@ -54,7 +60,8 @@ struct ServerCheck: Sendable {
     }
   }
 
-  /// The way that clients take, through proxies and their certificates.
+  /// Returns the finding about `/health/live` at the public URL, through proxies and their
+  /// certificates.
   private func publicURL() async -> [Finding] {
     guard let url = configuration.publicURL else { return [] }
     let page = (url.hasSuffix("/") ? String(url.dropLast()) : url) + "/health/live"
@@ -77,7 +84,7 @@ struct ServerCheck: Sendable {
     }
   }
 
-  /// Whether a server could listen where it is to.
+  /// Returns the finding whether a server could listen at the configured address.
   private var listening: [Finding] {
     guard configuration.port != 0 else { return [] }
     let place = "\(configuration.address), port \(configuration.port)"
@@ -98,7 +105,8 @@ struct ServerCheck: Sendable {
     }
   }
 
-  /// What the system says to a socket at this address; nil when it takes it.
+  /// Binds a socket to an address for a moment. Returns the error number; `nil` if the address is
+  /// free.
   static func error(listeningOn address: String, port: Int) -> Int32? {
     var hints = addrinfo()
     hints.ai_flags = AI_PASSIVE | AI_NUMERICHOST
