@@ -8,37 +8,48 @@ internal import StoreModel
 internal import Synchronization
 internal import WebServices
 
-/// The users and devices of a cloud. Each is made when a test first names it.
+/// The users and devices of a cloud. The cloud creates each of them when a test first names it.
 ///
-/// A test names them without waiting; whatever asks the cloud for something waits until all that
-/// were named before are there. So a device gets the pushes for every change that is made after it
-/// was named, and for no other.
+/// Naming a user or a device does not wait. Each request to the cloud first waits until all users
+/// and devices named before exist (``ready()``). So a device gets the pushes for every change made
+/// after the test named it, and no others. A lock protects the state, so any thread may call the
+/// methods.
 final class Accounts: Sendable {
+  /// A device of a user, registered for the pushes of one container.
   struct Device: Sendable, Hashable {
+    /// The container's identifier.
     var container: String
+    /// The user's name in the test.
     var user: String
+    /// The device's name in the test.
     var name: String
   }
 
+  /// The values that the lock protects.
   private struct State {
-    /// By users' names.
+    /// The web auth tokens by the users' names.
     var tokens: [String: String] = [:]
+    /// The devices that are registered, or soon will be.
     var registered: Set<Device> = []
-    /// The last that was begun; it comes after all others.
+    /// The newest task that creates a user or a device; nil before the first. Each task waits for
+    /// the one before.
     var preparation: Task<Void, any Error>?
   }
 
-  /// Web auth tokens outlive every test's clock: a hundred years, in seconds.
+  /// The lifetime of web auth tokens in seconds: a hundred years, so that they outlive the clock of
+  /// every test.
   private static let tokenLifetime = 100 * 365 * 86_400.0
 
   private let store: any AccountStore & SessionStore
   private let service: CloudService
+  /// The users' names and record names.
   let names: UserNames
   private let clock: @Sendable () -> Timestamp
   private let environment: ContainerEnvironment
   private let executor: any TaskExecutor
   private let state = Mutex(State())
 
+  /// Creates an empty list for a cloud's store and service.
   init(
     store: any AccountStore & SessionStore, service: CloudService, names: UserNames,
     environment: ContainerEnvironment, executor: any TaskExecutor,
@@ -52,7 +63,7 @@ final class Accounts: Sendable {
     self.clock = clock
   }
 
-  /// The web auth token of a user.
+  /// Returns the web auth token of a user, and creates the user if the name is new.
   func token(of user: String) -> String {
     state.withLock { state in
       if let token = state.tokens[user] { return token }
@@ -63,7 +74,7 @@ final class Accounts: Sendable {
     }
   }
 
-  /// Registers a device for pushes, as an app does at its launch.
+  /// Registers a device for pushes, as an app does at its launch. A repeat has no effect.
   func register(_ device: Device) {
     let token = token(of: device.user)
     state.withLock { state in
@@ -72,11 +83,13 @@ final class Accounts: Sendable {
     }
   }
 
-  /// Comes back when all users and devices that were named are there.
+  /// Returns when all users and devices that were named exist. It throws the error of the one that
+  /// could not be created.
   func ready() async throws {
     try await state.withLock { $0.preparation }?.value
   }
 
+  /// Appends work to the chain of tasks. Call it with the lock held.
   private func prepare(
     _ state: inout State, _ work: @escaping @Sendable () async throws -> Void
   ) {
@@ -87,6 +100,7 @@ final class Accounts: Sendable {
     }
   }
 
+  /// Creates a user in the store, with a web auth token.
   private func add(_ name: String, token: String) async throws {
     let user = try await store.addUser(named: name, at: clock())
     names.add(name, recordName: user.userRecordName)
@@ -94,9 +108,13 @@ final class Accounts: Sendable {
       token, for: user, in: store, lifetime: Self.tokenLifetime, at: clock())
   }
 
+  /// Registers a device by the request `tokens/register`, with a token that is derived from the
+  /// names.
+  ///
+  /// - Throws: ``TestCloudError/Code/notPrepared`` if the service refuses the request.
   private func register(_ device: Device, webAuthToken: String) async throws {
-    // Pushes go to the devices that are there when a change is dispatched: what was changed before
-    // this device was named is not for it.
+    // A push goes to the devices that are registered when its change is dispatched. So earlier
+    // changes are dispatched first.
     await service.settle()
     let path = ServicePath(
       container: device.container, environment: environment, scope: nil,

@@ -3,17 +3,20 @@ internal import HTTPService
 internal import PetrelServer
 internal import WebServices
 
-/// A request that goes on from a change token, for the fault that the token is too old.
+/// A request that continues from a change token, for the fault that the token is too old.
 struct FeedReading {
   private let request: HTTPRequest
   private let context: MessageContext
-  /// What is asked of single zones, each with a token of its own.
+  /// The zones of a request for several zones, each with its own token; nil for other requests.
   private let zones: ZoneChangesRequest?
 
+  /// The error for the request or the zone.
   private static let failure = ServiceError(
     .changeTokenExpired, "the test asked for this: the change token is too old")
 
-  /// Nil when the request reads no feed, begins at its beginning, or cannot be read.
+  /// Reads a request; nil if it reads no feed, begins at the start of a feed, or cannot be parsed.
+  ///
+  /// - Parameter userRecordName: the user's record name, which owners of zones are compared with.
   init?(_ request: HTTPRequest, userRecordName: String?) {
     let context = MessageContext(
       ownerNaming: userRecordName.map { .relative(to: $0) } ?? .explicit)
@@ -47,18 +50,19 @@ struct FeedReading {
     self.zones = zones
   }
 
-  /// What can be read; a request that cannot be read is the service's to refuse.
+  /// Returns the value; nil if it cannot be parsed. The service reports the mistake to the caller.
   private static func read<Value>(_ value: () throws -> Value?) -> Value? {
-    // The service gives the caller the reason.
+    // The service reports the mistake to the caller.
     try? value()
   }
 
+  /// Returns the change token of one zone; nil without one.
   private static func token(of zone: Result<RecordChangesRequest, FailedItem>) -> String? {
     read { try zone.get().syncToken }
   }
 
-  /// The answer that refuses the tokens. Zones that are read from their beginning are answered by
-  /// the service.
+  /// Returns the answer that refuses the change tokens. In a request for several zones, the service
+  /// answers those without a token.
   func answer(from service: CloudService) async -> HTTPResponse {
     guard let zones else { return HTTPResponse(Self.failure) }
     let answered = zones.zones.filter { Self.token(of: $0) == nil }

@@ -4,16 +4,21 @@ import Foundation
 internal import HTTPService
 internal import Synchronization
 
-/// Carries the requests of one device to its cloud in the same process, as they would stand on the
-/// wire.
+/// The transport of one device's requests to its cloud in the same process. It passes complete HTTP
+/// requests and answers, so the client and the server encode and decode as over a network.
 final class InProcessTransport: WebServicesTransport {
+  /// The cloud, which lives as long as a container uses the transport.
   let cloud: TestCloud
+  /// The user's name in the test; nil for a device without a signed-in user.
   let user: String?
+  /// The device's name in the test.
   let device: String
-  /// Whether the cloud's faults concern the requests.
+  /// Whether the cloud's faults apply to the requests.
   let meetsFaults: Bool
+  /// The URL below which the requests seem to go: ``TestCloud/serverURL``.
   let serverURL: URL
 
+  /// Creates the transport of a device.
   init(cloud: TestCloud, user: String?, device: String, meetsFaults: Bool) {
     self.cloud = cloud
     self.user = user
@@ -22,6 +27,10 @@ final class InProcessTransport: WebServicesTransport {
     serverURL = TestCloud.serverURL
   }
 
+  /// Sends a request. The completion is called once: with the answer, the timeout or the
+  /// cancellation.
+  ///
+  /// - Returns: a closure that cancels the request.
   func send(
     _ request: TransportRequest,
     completion: @escaping @Sendable (Result<TransportResponse, TransportFailure>) -> Void
@@ -32,7 +41,7 @@ final class InProcessTransport: WebServicesTransport {
     }
     let isPoll = if case .courier = request.target { true } else { false }
     let exchange = Exchange(completion)
-    // A poll is open most of the time: it must not keep anyone waiting.
+    // A poll is open most of the time, so `settle()` must not wait for it.
     if !isPoll { cloud.requests.begin() }
     let task = Task(executorPreference: cloud.executor) { [self] in
       let result = await cloud.answer(message, to: self)
@@ -44,25 +53,33 @@ final class InProcessTransport: WebServicesTransport {
   }
 }
 
-/// A request that has one outcome: its answer, its timeout, or that it was cancelled.
+/// A request under way. It has one outcome: its answer, its timeout or its cancellation. The first
+/// of them wins. A lock protects the state.
 private final class Exchange: Sendable {
   typealias Completion = @Sendable (Result<TransportResponse, TransportFailure>) -> Void
 
+  /// The values that the lock protects; all nil after the outcome.
   private struct State {
     var completion: Completion?
     var task: Task<Void, Never>?
-    /// Dispatch sources may be used from any thread; their Swift type does not say so.
+    /// The timer of the timeout. Dispatch sources may be used from any thread; their Swift type does
+    /// not say so.
     nonisolated(unsafe) var timer: (any DispatchSourceTimer)?
   }
 
+  /// The state of the request.
   private let state: Mutex<State>
 
+  /// Creates a request that has not started.
   init(_ completion: @escaping Completion) {
     state = Mutex(State(completion: completion))
   }
 
+  /// Sets the task of the request, and starts the timer.
+  ///
+  /// - Parameter timeout: seconds until the request fails with `timedOut`.
   func start(task: Task<Void, Never>, timeout: TimeInterval) {
-    // A source may be used from any thread; its type does not say so.
+    // A dispatch source may be used from any thread; its Swift type does not say so.
     nonisolated(unsafe) let timer = DispatchSource.makeTimerSource()
     timer.schedule(deadline: .now() + timeout)
     timer.setEventHandler { [self] in
@@ -78,19 +95,22 @@ private final class Exchange: Sendable {
     if isOver { timer.cancel() }
   }
 
+  /// Ends the request with `cancelled`.
   func cancel() {
     end(.failure(TransportFailure(.cancelled, "the request was cancelled")))
   }
 
+  /// Ends the request with its answer.
   func finish(_ result: Result<TransportResponse, TransportFailure>) {
     close(result)
   }
 
-  /// Gives the request up: its task may stop too.
+  /// Ends the request without an answer, and cancels its task.
   private func end(_ result: Result<TransportResponse, TransportFailure>) {
     close(result)?.cancel()
   }
 
+  /// Calls the completion if there was no outcome before. Returns the task.
   @discardableResult
   private func close(
     _ result: Result<TransportResponse, TransportFailure>
@@ -106,7 +126,8 @@ private final class Exchange: Sendable {
 }
 
 extension HTTPRequest {
-  /// A request as it would arrive; nil where no URL can be made of its target.
+  /// Creates the request as it would arrive over the network; nil if its target does not make a
+  /// URL.
   fileprivate init?(_ request: TransportRequest, below serverURL: URL) {
     guard let url = request.url(below: serverURL),
       let components = URLComponents(url: url, resolvingAgainstBaseURL: true)

@@ -4,37 +4,40 @@ import Foundation
 internal import HTTPService
 internal import WebServices
 
-/// A request that saves or deletes records, for the faults that concern its single records.
+/// A request that saves or deletes records, for the faults that apply to its single records.
 struct RecordSaves {
+  /// The container, environment and database of the request.
   private let path: ServicePath
+  /// The operations that can be parsed.
   private let operations: [RecordOperation]
   private let context: MessageContext
 
-  /// Nil when the request is of another kind, or cannot be read.
+  /// Reads a request; nil if it is of another kind, or cannot be parsed.
   init?(_ request: HTTPRequest, userRecordName: String?) {
     guard let path = try? ServicePath(parsing: request.path),
       path.operation == TestOperation.modifyRecords.rawValue
     else { return nil }
     let context = MessageContext(
       ownerNaming: userRecordName.map { .relative(to: $0) } ?? .explicit)
-    // A request that cannot be read is the service's to refuse.
+    // The service refuses a request that cannot be parsed.
     guard let body = try? ModifyRecordsRequest(parsing: request.body, context: context) else {
       return nil
     }
     self.path = path
     self.context = context
-    // A request that cannot be read is the service's to refuse.
+    // The service refuses a request that cannot be parsed.
     operations = body.operations.compactMap { try? $0.get() }
   }
 
-  /// Whether any record is saved.
+  /// Whether the request saves a record.
   var savesRecords: Bool {
     operations.contains { $0.kind != .delete && $0.kind != .forceDelete }
   }
 
-  /// Whether a save can meet a conflict.
+  /// Whether a save in the request can meet a conflict: one that needs the record's change tag.
   var canConflict: Bool { operations.contains(where: Self.canConflict) }
 
+  /// Whether an operation needs the record's change tag.
   private static func canConflict(_ operation: RecordOperation) -> Bool {
     switch operation.kind {
     case .create, .update, .replace: true
@@ -42,7 +45,7 @@ struct RecordSaves {
     }
   }
 
-  /// The answer that refuses each record.
+  /// Returns the body of an answer that refuses each record with this error.
   func refusal(_ code: ServerErrorCode, _ reason: String) -> Data {
     let items = operations.map { operation in
       Result<RecordsResponse.Item, FailedItem>.failure(
@@ -54,7 +57,11 @@ struct RecordSaves {
     return RecordsResponse(records: items).body(context: context)
   }
 
-  /// Lets another device save the records that can meet a conflict.
+  /// Saves the records that can meet a conflict, as another device does.
+  ///
+  /// - Parameters:
+  ///   - container: the container as the other device sees it.
+  ///   - change: changes each record before the other device saves it.
   func interfere(
     as container: CKContainer, _ change: @Sendable (CKRecord) -> Void
   ) async throws {
@@ -66,7 +73,7 @@ struct RecordSaves {
     }
   }
 
-  /// The record as the other device has it: the server's, or a new one where it has none.
+  /// Returns the record for the other device: the server's, or a new one if the server has none.
   private static func record(
     for operation: RecordOperation, in database: CKDatabase
   ) async throws -> CKRecord {
@@ -84,6 +91,7 @@ struct RecordSaves {
 }
 
 extension CKDatabase.Scope {
+  /// The database scope of a request; the public one if the request's path has none.
   fileprivate init(_ scope: DatabaseScope?) {
     self =
       switch scope {

@@ -1,18 +1,23 @@
 internal import Synchronization
 
-/// Counts the requests that are being answered, for those who wait until none is.
+/// A count of the requests that the cloud is answering, for tasks that wait until there are none. A
+/// lock protects the state.
 final class RequestsUnderWay: Sendable {
+  /// The values that the lock protects.
   private struct State {
     var count = 0
+    /// The tasks that wait until the count is 0.
     var waiters: [CheckedContinuation<Void, Never>] = []
   }
 
   private let state = Mutex(State())
 
+  /// Counts a request.
   func begin() {
     state.withLock { $0.count += 1 }
   }
 
+  /// Ends a counted request. The last one resumes the waiting tasks.
   func end() {
     let waiters = state.withLock { state in
       state.count -= 1
@@ -23,7 +28,7 @@ final class RequestsUnderWay: Sendable {
     for waiter in waiters { waiter.resume() }
   }
 
-  /// Comes back at the first moment at which no request is under way.
+  /// Returns at the first moment at which no request is under way.
   func finished() async {
     await withCheckedContinuation { continuation in
       let isOver = state.withLock { state in

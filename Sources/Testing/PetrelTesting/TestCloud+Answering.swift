@@ -6,7 +6,8 @@ internal import Synchronization
 internal import WebServices
 
 extension TestCloud {
-  /// What comes back to a device for a request, with the fault that strikes it.
+  /// Returns the answer to a device's request, or the failure that the device sees. A fault that
+  /// applies to the request is used up.
   func answer(
     _ request: HTTPRequest, to sender: InProcessTransport
   ) async -> Result<TransportResponse, TransportFailure> {
@@ -24,13 +25,14 @@ extension TestCloud {
     return await respond(to: request)
   }
 
-  /// A fault, and what it concerns in the request that it strikes.
+  /// A fault, and the part of the request to which it applies.
   private struct Struck {
     var fault: TestFault
     var saves: RecordSaves?
     var feed: FeedReading?
   }
 
+  /// Takes the first fault that applies to a request; nil if there is none.
   private func takeFault(for request: HTTPRequest, of sender: InProcessTransport) -> Struck? {
     faults.withLock { plan in
       if plan.count == 0 { return nil }
@@ -51,6 +53,7 @@ extension TestCloud {
     }
   }
 
+  /// Returns the answer to a request with a fault.
   private func answer(
     _ request: HTTPRequest, to sender: InProcessTransport, with struck: Struck
   ) async -> Result<TransportResponse, TransportFailure> {
@@ -81,12 +84,13 @@ extension TestCloud {
     }
   }
 
-  /// The container of a request as another device of the same user sees it. It meets no faults.
+  /// Returns the container of a request as another device of the same user sees it. Faults do not
+  /// apply to that device.
   private func otherContainer(
     than sender: InProcessTransport, for request: HTTPRequest
   ) -> CKContainer {
     let device = "another device than \(sender.device)"
-    // A path that cannot be read is the service's to refuse.
+    // The service refuses a path that cannot be parsed.
     let identifier = (try? ServicePath(parsing: request.path))?.container
     return container(
       user: sender.user, device: device,
@@ -97,12 +101,14 @@ extension TestCloud {
 
   // MARK: The service's answers
 
+  /// Returns the service's answer.
   private func respond(
     to request: HTTPRequest
   ) async -> Result<TransportResponse, TransportFailure> {
     await transported(await service.respond(to: request))
   }
 
+  /// Turns the server's answer into the client's, with the whole body.
   private func transported(
     _ response: HTTPResponse
   ) async -> Result<TransportResponse, TransportFailure> {
@@ -119,7 +125,7 @@ extension TestCloud {
 }
 
 extension TestOperation {
-  /// What a request asks for.
+  /// The operation of a request.
   init(_ request: HTTPRequest) {
     if let path = try? ServicePath(parsing: request.path) {
       self.init(rawValue: path.operation)
@@ -132,7 +138,7 @@ extension TestOperation {
 }
 
 extension HTTPBody {
-  /// The whole body.
+  /// Returns the whole body; throws the error of a body that is written piece by piece.
   fileprivate func collected() async throws -> Data {
     switch self {
     case .data(let data):

@@ -25,44 +25,54 @@ internal import Synchronization
 /// #expect(pushes.map(\.notification?.subscriptionID) == ["notes"])
 /// ```
 ///
-/// Starting one takes milliseconds: give each test its own. Nothing of it is shared with another, so
-/// that tests can run in parallel. It ends with the last reference to it and its containers, or with
-/// ``stop()``.
+/// A cloud starts in milliseconds, so give each test its own. Two clouds share nothing, so tests
+/// can run in parallel. A cloud ends with ``stop()``, or with the last reference to it and its
+/// containers.
 ///
-/// The cloud answers on a queue of its own: it also answers code that blocks threads while it waits.
+/// The cloud answers on a queue of its own. So it also answers code that blocks threads while it
+/// waits. Any thread may call the methods.
 public final class TestCloud: Sendable {
-  /// How a cloud is set up.
+  /// The settings of a cloud.
   public struct Configuration: Sendable {
-    /// The container of ``TestCloud/container(user:device:identifier:registersForPushes:)`` where a
-    /// test names none. Others exist as soon as they are named.
+    /// The container that ``TestCloud/container(user:device:identifier:registersForPushes:)``
+    /// returns if a test names none. Other containers exist as soon as a test names them.
     public var containerIdentifier = "iCloud.org.example.tests"
     /// The environment of all containers.
     public var environment = PetrelConfiguration.Environment.development
-    /// When the cloud's clock begins. It stands still until ``TestClock/advance(by:)``.
+    /// The start of the cloud's clock, which stands still until ``TestClock/advance(by:)``.
     public var startDate = Date()
-    /// The pushes that are kept; beyond it the oldest are dropped.
+    /// The number of pushes that the cloud keeps, at least 1. Beyond it the oldest are dropped.
     public var pushLimit = 10_000
 
+    /// Settings for one container in the development environment, with a clock that starts now.
     public init() {}
   }
 
+  /// The settings.
   let configuration: Configuration
+  /// The queue on which the cloud runs its tasks.
   let executor = QueueExecutor()
+  /// The users and devices.
   let accounts: Accounts
+  /// Petrel's server without its sockets.
   let service: CloudService
+  /// The pushes that devices received.
   let log: PushLog
+  /// The count of requests under way, without the long polls.
   let requests = RequestsUnderWay()
+  /// The faults of requests that are still to come.
   let faults = Mutex(FaultPlan<TestFault>())
+  /// The faults of pushes that are still to come.
   let pushFaults: PushFaults
   private let store: any Store
   private let face: TestClock.Face
   private let isStopped = Mutex(false)
-  /// Where the devices keep their long-lived operations. It is made when one begins, and goes with
-  /// the cloud.
+  /// The folder in which the devices keep their long-lived operations. The first such operation
+  /// creates the folder; it is removed when the cloud ends.
   let stateDirectory = FileManager.default.temporaryDirectory
     .appendingPathComponent("petrel-testing-\(UUID().uuidString)", isDirectory: true)
 
-  /// Where requests seem to go; the name exists nowhere (RFC 2606).
+  /// The URL to which requests seem to go. The name `petrel.invalid` never exists (RFC 2606).
   static let serverURL: URL = {
     var components = URLComponents()
     components.scheme = "http"
@@ -73,7 +83,7 @@ public final class TestCloud: Sendable {
 
   /// Starts a cloud without any data.
   ///
-  /// - Throws: ``TestCloudError`` when there is no room for it.
+  /// - Throws: ``TestCloudError/Code/cannotStart`` if the store in memory cannot be created.
   public init(configuration: Configuration = Configuration()) async throws {
     let store: any Store
     do {
@@ -121,16 +131,17 @@ public final class TestCloud: Sendable {
 
   // MARK: Users and devices
 
-  /// A container as one device of a user sees it. Users and devices exist as soon as they are named;
-  /// the same names stand for the same account and device each time.
+  /// Returns a container as one device of a user sees it. Users and devices exist as soon as a test
+  /// names them. The same names stand for the same account and device each time.
   ///
   /// - Parameters:
-  ///   - user: any name; nil for a device on which nobody is signed in.
-  ///   - device: any name. Devices of different users never are the same one.
-  ///   - identifier: the container's; nil means that of the configuration.
-  ///   - registersForPushes: whether the device receives pushes from now on, as with an app that has
-  ///     called `registerForRemoteNotifications()`. An app that calls Petrel's
-  ///     `CKContainer.registerForRemoteNotifications(deviceToken:)` itself needs false, or it
+  ///   - user: any name; nil for a device without a signed-in user.
+  ///   - device: any name. Two users may have devices of the same name, which are different
+  ///     devices.
+  ///   - identifier: the container's identifier; nil for that of the configuration.
+  ///   - registersForPushes: whether the device receives pushes from now on, as with an app that
+  ///     has called `registerForRemoteNotifications()`. Pass false for an app that calls Petrel's
+  ///     `CKContainer.registerForRemoteNotifications(deviceToken:)` itself. Otherwise the device
   ///     receives each push twice.
   public func container(
     user: String?, device: String = "device", identifier: String? = nil,
@@ -145,6 +156,7 @@ public final class TestCloud: Sendable {
       transport: InProcessTransport(cloud: self, user: user, device: device, meetsFaults: true))
   }
 
+  /// Returns a container that sends its requests over a given transport.
   func container(
     user: String?, device: String, identifier: String, transport: InProcessTransport
   ) -> CKContainer {
@@ -159,24 +171,25 @@ public final class TestCloud: Sendable {
 
   // MARK: Time
 
-  /// The cloud's clock, which stands still until it is advanced.
+  /// The cloud's clock, which stands still until a test advances it.
   public var clock: TestClock { TestClock(face: face, service: service) }
 
-  /// Comes back when all that was saved or deleted so far has had its effect: requests that have
-  /// reached the cloud are answered, every change has been matched with the subscriptions, and every
-  /// push is with its device.
+  /// Returns when all saves and deletions so far have had their effects. Requests that have reached
+  /// the cloud are answered, every change has been matched with the subscriptions, and every push
+  /// is with its device.
   ///
-  /// Pushes that APNs could not take (``fail(nextPush:user:device:times:)``) are not waited for:
-  /// they are sent again once the clock has been advanced. Neither are operations that the app has
-  /// queued and that have sent nothing yet. Comes back at once when there is nothing to wait for, and
-  /// when the cloud was stopped.
+  /// The call does not wait for two things. Pushes that APNs could not take
+  /// (``fail(nextPush:user:device:times:)``) are sent again after the clock has been advanced.
+  /// Operations that the app has queued may not have sent a request yet. The call returns at once
+  /// if there is nothing to wait for, and if the cloud was stopped.
   public func settle() async {
     try? await accounts.ready()
     await requests.finished()
     await service.settle()
   }
 
-  /// Ends the cloud. Requests fail from then on with `networkFailure`, and ``pushes`` ends.
+  /// Ends the cloud. From then on requests fail with `networkFailure`, and ``pushes`` ends. A
+  /// second call has no effect.
   public func stop() async {
     let wasStopped = isStopped.withLock { isStopped in
       defer { isStopped = true }
@@ -189,14 +202,15 @@ public final class TestCloud: Sendable {
     Self.removeState(stateDirectory)
   }
 
-  /// An operation that ends removes its own folder. A removal that finds one gone amid its work gives
-  /// up, and is tried again.
+  /// Removes the folder of long-lived operations. An operation that ends removes its own folder at
+  /// the same time, and then the removal fails and is retried.
   private static func removeState(_ directory: URL) {
     for _ in 0..<20 where FileManager.default.fileExists(atPath: directory.path) {
-      // What stays lies in the temporary directory.
+      // A failure is ignored: the folder is in the temporary directory.
       try? FileManager.default.removeItem(at: directory)
     }
   }
 
+  /// Whether ``stop()`` was called.
   var hasStopped: Bool { isStopped.withLock { $0 } }
 }

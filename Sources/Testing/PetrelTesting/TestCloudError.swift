@@ -1,18 +1,22 @@
-/// Why a ``TestCloud`` cannot do what it was asked for.
+/// The failure of a ``TestCloud`` to start, or to create a user or a device.
 public struct TestCloudError: Error, Sendable, Hashable, CustomStringConvertible {
+  /// The kind of failure. Codes may be added.
   public struct Code: Sendable, Hashable {
+    /// The name of the code.
     let name: String
 
-    /// The store in memory cannot be made.
+    /// The store in memory cannot be created.
     public static let cannotStart = Code(name: "cannotStart")
-    /// A user or a device cannot be made.
+    /// A user or a device cannot be created.
     public static let notPrepared = Code(name: "notPrepared")
   }
 
+  /// The kind of failure.
   public var code: Code
-  /// What was wrong.
+  /// A description of the failure for a person to read.
   public var reason: String
 
+  /// Creates a failure.
   init(_ code: Code, _ reason: String) {
     self.code = code
     self.reason = reason

@@ -1,21 +1,22 @@
 extension TestCloud {
-  /// Lets the next requests that fit go wrong.
+  /// Makes the next requests fail to which the conditions apply.
   ///
   /// ```swift
   /// cloud.fail(next: .rateLimited(retryAfter: 3), user: "anna", operation: .modifyRecords)
   /// cloud.fail(next: .conflict(changing: { $0["title"] = "Theirs" }))
   /// ```
   ///
-  /// Faults strike in the order in which they were asked for, one for each request. An operation of
-  /// utility or background quality, the default outside `CKDatabase`'s own methods, tries again by
-  /// itself when the network or the server fails: `times` counts attempts.
+  /// Faults apply in the order in which a test asks for them, one to each request. An operation of
+  /// utility or background quality of service is retried by the client when the network or the
+  /// server fails. That is the default outside of `CKDatabase`'s own methods. `times` counts
+  /// attempts.
   ///
   /// - Parameters:
-  ///   - user: whose requests; nil means everybody's.
-  ///   - device: requests of this device; nil means any.
-  ///   - operation: requests of this kind; nil means any but those that come in the background (the
-  ///     poll for notifications, and the registration of a device).
-  ///   - times: requests that go wrong; `.max` means all until ``removeFaults()``.
+  ///   - user: the user whose requests fail; nil for all users.
+  ///   - device: the device whose requests fail; nil for any.
+  ///   - operation: the kind of requests that fail. Nil stands for any kind except those that come
+  ///     in the background: the poll for notifications, and the registration of a device.
+  ///   - times: the number of requests that fail; `.max` for all until ``removeFaults()``.
   public func fail(
     next fault: TestFault, user: String? = nil, device: String? = nil,
     operation: TestOperation? = nil, times: Int = 1
@@ -25,12 +26,12 @@ extension TestCloud {
     }
   }
 
-  /// Lets APNs refuse the next pushes.
+  /// Makes APNs refuse the next pushes.
   ///
   /// - Parameters:
-  ///   - user: pushes to this user; nil means anyone.
-  ///   - device: pushes to devices of this name; nil means any.
-  ///   - times: pushes that go wrong; `.max` means all until ``removeFaults()``.
+  ///   - user: the user whose pushes fail; nil for all users.
+  ///   - device: the name of the devices whose pushes fail; nil for any.
+  ///   - times: the number of pushes that fail; `.max` for all until ``removeFaults()``.
   public func fail(
     nextPush fault: TestPushFault, user: String? = nil, device: String? = nil, times: Int = 1
   ) {
@@ -39,14 +40,14 @@ extension TestCloud {
     }
   }
 
-  /// Faults that were asked for and have not struck yet: a test can make sure that all did.
+  /// The number of faults that have not been used up. A test can check that it is 0 at the end.
   public var waitingFaults: Int {
     let requests = faults.withLock { $0.count }
     let (sum, overflow) = requests.addingReportingOverflow(pushFaults.plan.withLock { $0.count })
     return overflow ? .max : sum
   }
 
-  /// Lets nothing go wrong any more.
+  /// Removes all faults of requests and pushes.
   public func removeFaults() {
     faults.withLock { $0.removeAll() }
     pushFaults.plan.withLock { $0.removeAll() }

@@ -1,11 +1,12 @@
 public import CloudKit
 internal import WebServices
 
-/// Something that goes wrong with a request to a ``TestCloud``.
+/// A failure of a request to a ``TestCloud``.
 ///
-/// The client gets it as it would get the real thing, so that its own rules say which `CKError` the
-/// app sees, and whether the operation tries again by itself.
+/// The client gets the same answer as from the real failure. So the client's own rules decide about
+/// the `CKError` that the app sees, and about a retry.
 public struct TestFault: Sendable {
+  /// The kind of failure.
   enum Kind: Sendable {
     case networkLoss
     case answerLost
@@ -16,49 +17,53 @@ public struct TestFault: Sendable {
     case changeTokenExpired
   }
 
+  /// The kind of failure.
   let kind: Kind
 
-  /// There is no network: `networkUnavailable`. The cloud does not get the request.
+  /// There is no network: the app gets `networkUnavailable`. The cloud does not get the request.
   public static let networkLoss = TestFault(kind: .networkLoss)
-  /// The connection breaks after the cloud has carried out the request: `serverResponseLost`.
+  /// The connection breaks after the cloud has carried out the request: the app gets
+  /// `serverResponseLost`.
   public static let answerLost = TestFault(kind: .answerLost)
-  /// The caller makes too many requests: `requestRateLimited`.
+  /// The caller makes too many requests: the app gets `requestRateLimited`.
   ///
-  /// - Parameter retryAfter: what `CKError.retryAfterSeconds` says.
+  /// - Parameter retryAfter: the seconds in `CKError.retryAfterSeconds`; nil for none.
   public static func rateLimited(retryAfter: TimeInterval? = nil) -> TestFault {
     TestFault(kind: .refusal(.throttled, retryAfter: retryAfter))
   }
-  /// The server is busy: `serviceUnavailable`.
+  /// The server is busy: the app gets `serviceUnavailable`.
   ///
-  /// - Parameter retryAfter: what `CKError.retryAfterSeconds` says.
+  /// - Parameter retryAfter: the seconds in `CKError.retryAfterSeconds`; nil for none.
   public static func serviceUnavailable(retryAfter: TimeInterval? = nil) -> TestFault {
     TestFault(kind: .refusal(.tryAgainLater, retryAfter: retryAfter))
   }
-  /// Another request is at work in the zone: `zoneBusy`.
+  /// Another request is changing the zone: the app gets `zoneBusy`.
   ///
-  /// - Parameter retryAfter: what `CKError.retryAfterSeconds` says.
+  /// - Parameter retryAfter: the seconds in `CKError.retryAfterSeconds`; nil for none.
   public static func zoneBusy(retryAfter: TimeInterval? = nil) -> TestFault {
     TestFault(kind: .refusal(.zoneBusy, retryAfter: retryAfter))
   }
-  /// The user's sign-in has expired: `notAuthenticated`.
+  /// The user's sign-in has expired: the app gets `notAuthenticated`.
   public static let authenticationExpired = TestFault(
     kind: .refusal(.authenticationFailed, retryAfter: nil))
-  /// The change token is older than what the server keeps: `changeTokenExpired`. Concerns only
-  /// requests that go on from a token; of several zones in one, those that do.
+  /// The change token is older than the changes that the server keeps: the app gets
+  /// `changeTokenExpired`. The fault applies only to requests that continue from a token. In a
+  /// request for several zones, it applies to the zones with a token.
   public static let changeTokenExpired = TestFault(kind: .changeTokenExpired)
-  /// The user's storage is full: `quotaExceeded` for each record of a save. Concerns only requests
-  /// that save records.
+  /// The user's storage is full: the app gets `quotaExceeded` for each record of a save. The fault
+  /// applies only to requests that save records.
   public static let quotaExceeded = TestFault(kind: .quotaExceeded)
-  /// Another device of the user saves the records just before: `serverRecordChanged`. Concerns only
-  /// saves that can meet a conflict, that is, those with the policy `ifServerRecordUnchanged`.
+  /// Another device of the user saves the records just before: the app gets `serverRecordChanged`.
+  /// The fault applies only to saves that can meet a conflict, that is, those with the policy
+  /// `ifServerRecordUnchanged`.
   public static let conflict = conflict { _ in }
-  /// Another device of the user saves the records just before: `serverRecordChanged` with the three
-  /// records.
+  /// Another device of the user saves the records just before: the app gets `serverRecordChanged`
+  /// with the three records.
   ///
-  /// The save of the other device is a real one: subscriptions fire, and the first device gets their
-  /// pushes. Concerns only saves with the policy `ifServerRecordUnchanged`.
+  /// The save of the other device is a real one: subscriptions fire, and the first device gets
+  /// their pushes. The fault applies only to saves with the policy `ifServerRecordUnchanged`.
   ///
-  /// - Parameter change: what the other device changes in each record.
+  /// - Parameter change: changes each record as the other device does.
   public static func conflict(
     changing change: @escaping @Sendable (CKRecord) -> Void
   ) -> TestFault {
@@ -66,23 +71,25 @@ public struct TestFault: Sendable {
   }
 }
 
-/// What APNs does with a push of a ``TestCloud`` that does not arrive.
+/// A failure of a push of a ``TestCloud`` at APNs.
 public struct TestPushFault: Sendable {
+  /// The kind of failure.
   enum Kind: Sendable {
     case unavailable(retryAfter: Double)
     case unregistered
   }
 
+  /// The kind of failure.
   let kind: Kind
 
-  /// APNs cannot take the push now (status 503). It is sent again once the cloud's clock has been
-  /// advanced by the time that APNs asked for.
+  /// APNs cannot take the push now (status 503). The cloud sends the push again after its clock has
+  /// been advanced by the time that APNs asked for.
   ///
   /// - Parameter retryAfter: seconds, up to a day.
   public static func unavailable(retryAfter: TimeInterval = 60) -> TestPushFault {
     TestPushFault(kind: .unavailable(retryAfter: retryAfter))
   }
-  /// The app was deleted from the device (status 410): the cloud forgets the device's token and
+  /// The app was deleted from the device (status 410). The cloud deletes the device's token and
   /// sends it no more pushes.
   public static let unregistered = TestPushFault(kind: .unregistered)
 }

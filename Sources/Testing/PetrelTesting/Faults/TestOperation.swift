@@ -1,18 +1,20 @@
-/// What a request to the cloud asks for: the operations of CloudKit Web Services that the classes of
-/// CloudKit use.
+/// The operation of a request to the cloud: one of the operations of CloudKit Web Services that
+/// CloudKit's classes use.
 ///
-/// The raw value is the end of the request's path, such as `records/modify`. The bytes of assets have
-/// URLs without a name; the raw values for them are Petrel's own.
+/// The raw value is the end of the request's path, such as `records/modify`. The bytes of assets
+/// have URLs without a name; the raw values for them are Petrel's own.
 public struct TestOperation: RawRepresentable, Sendable, Hashable {
+  /// The end of the request's path.
   public let rawValue: String
 
+  /// Names an operation, also one without a constant here.
   public init(rawValue: String) {
     self.rawValue = rawValue
   }
 
-  /// `CKModifyRecordsOperation` and what saves or deletes records.
+  /// `CKModifyRecordsOperation`, and other calls that save or delete records.
   public static let modifyRecords = TestOperation(rawValue: "records/modify")
-  /// `CKFetchRecordsOperation` and what fetches records by their IDs.
+  /// `CKFetchRecordsOperation`, and other calls that fetch records by their IDs.
   public static let fetchRecords = TestOperation(rawValue: "records/lookup")
   /// `CKQueryOperation`.
   public static let query = TestOperation(rawValue: "records/query")
@@ -28,11 +30,12 @@ public struct TestOperation: RawRepresentable, Sendable, Hashable {
   public static let fetchSubscriptions = TestOperation(rawValue: "subscriptions/lookup")
   /// `CKFetchSubscriptionsOperation.fetchAllSubscriptionsOperation()`.
   public static let fetchAllSubscriptions = TestOperation(rawValue: "subscriptions/list")
-  /// What a save of records with assets begins with: the server says where the bytes go.
+  /// The first request of a save of records with assets. The server answers it with the URLs for
+  /// the uploads.
   public static let prepareAssetUpload = TestOperation(rawValue: "assets/upload")
-  /// The bytes of an asset, on their way to the cloud.
+  /// The upload of an asset's bytes.
   public static let uploadAsset = TestOperation(rawValue: "assets/POST")
-  /// The bytes of an asset, on their way from the cloud.
+  /// The download of an asset's bytes.
   public static let downloadAsset = TestOperation(rawValue: "assets/GET")
   /// `CKFetchDatabaseChangesOperation`.
   public static let fetchDatabaseChanges = TestOperation(rawValue: "changes/database")
@@ -53,8 +56,9 @@ public struct TestOperation: RawRepresentable, Sendable, Hashable {
   /// The long poll behind `CKContainer.remoteNotifications()`.
   public static let pollNotifications = TestOperation(rawValue: "aps")
 
-  /// Whether only faults that name the operation concern it: these requests come at any moment, and
-  /// would take the faults that are meant for others.
+  /// Whether the client sends such requests at any moment by itself. Only faults that name the
+  /// operation apply to them. Otherwise they would use up faults that a test means for other
+  /// requests.
   var isInBackground: Bool {
     self == .pollNotifications || (rawValue.hasPrefix("tokens/") && self != .modifyBadge)
   }

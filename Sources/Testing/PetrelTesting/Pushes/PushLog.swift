@@ -1,24 +1,34 @@
 internal import Synchronization
 
-/// The pushes that devices received, up to a limit, and those who wait for the next.
+/// The pushes that devices received, up to a limit, and the tasks that wait for the next. A lock
+/// protects the state.
+///
+/// Pushes have positions from 0, in the order of their delivery.
 final class PushLog: Sendable {
+  /// The values that the lock protects.
   private struct State {
-    /// Those that are kept begin at `dropped % limit` and go around.
+    /// The kept pushes as a ring: the oldest is at the index `dropped % limit`.
     var pushes: [TestPush] = []
-    /// Pushes that are not kept any more.
+    /// The number of pushes that are no longer kept, which is also the position of the oldest kept
+    /// one.
     var dropped = 0
+    /// The waiting tasks by their numbers.
     var waiters: [Int: CheckedContinuation<Void, Never>] = [:]
+    /// The number of the last waiting task.
     var nextWaiter = 0
     var isClosed = false
   }
 
+  /// The most pushes kept, at least 1.
   private let limit: Int
   private let state = Mutex(State())
 
+  /// Creates an empty log; a limit below 1 counts as 1.
   init(limit: Int) {
     self.limit = max(1, limit)
   }
 
+  /// Adds a push and resumes the waiting tasks. A full log drops its oldest push.
   func append(_ push: TestPush) {
     let waiters = state.withLock { state in
       if state.pushes.count < limit {
@@ -33,7 +43,7 @@ final class PushLog: Sendable {
     for waiter in waiters { waiter.resume() }
   }
 
-  /// Those that are kept, oldest first.
+  /// The kept pushes, oldest first.
   var all: [TestPush] {
     state.withLock { state in
       let start = state.dropped % limit
@@ -41,7 +51,7 @@ final class PushLog: Sendable {
     }
   }
 
-  /// Ends all reading.
+  /// Ends all readings: no more pushes will come.
   func close() {
     let waiters = state.withLock { state in
       state.isClosed = true
@@ -51,8 +61,8 @@ final class PushLog: Sendable {
     for waiter in waiters { waiter.resume() }
   }
 
-  /// The push at a position, or the oldest after it that is kept, and the position that follows.
-  /// Waits for it; nil when none will come or the task is cancelled.
+  /// Returns the push at a position, or the oldest kept one after it, with the next position. It
+  /// waits for a push that has not come; nil when the log is closed or the task is cancelled.
   func push(from position: Int) async -> (push: TestPush, next: Int)? {
     while !Task.isCancelled {
       let (found, isClosed) = state.withLock { state in
@@ -69,8 +79,7 @@ final class PushLog: Sendable {
     return nil
   }
 
-  /// Comes back when there may be a push at the position, the log is closed, or the task is
-  /// cancelled.
+  /// Returns when there may be a push at the position, the log is closed, or the task is cancelled.
   private func change(after position: Int) async {
     let number = state.withLock { state in
       state.nextWaiter += 1

@@ -5,24 +5,32 @@ internal import PushChannels
 internal import StoreModel
 internal import Synchronization
 
-/// The faults of pushes that are still to come.
+/// The faults of pushes that are still to come, under a lock.
 final class PushFaults: Sendable {
+  /// The faults.
   let plan = Mutex(FaultPlan<TestPushFault>())
 }
 
-/// The end of a push's way: a device of the cloud, in the place of APNs.
+/// The receiver of the pushes to one device of the cloud. It takes the place of APNs.
 struct PushReceiver: Sendable {
+  /// The device's registration.
   let device: DeviceToken
+  /// The user's name in the test.
   let user: String
+  /// The device's name in the test.
   let name: String
 
-  /// - Parameter user: the user's name in the test; nil for one whom the cloud did not make.
+  /// Creates the receiver of a registered device.
+  ///
+  /// - Parameter user: the user's name in the test; nil for a user whom the test did not name.
   init(device: DeviceToken, user: String?) {
     self.device = device
     self.user = user ?? device.userRecordName
     name = device.deviceID ?? device.token
   }
 
+  /// Returns a route that answers each push with 200 and adds it to the log, or answers with the
+  /// next fault.
   func route(
     log: PushLog, faults: PushFaults, clock: @escaping @Sendable () -> Timestamp
   ) -> PushRoute {
@@ -40,7 +48,8 @@ struct PushReceiver: Sendable {
     }
   }
 
-  /// An app's bundle ID is mostly its container's identifier without the prefix.
+  /// Returns the topic of a container's pushes. An app's bundle ID is mostly its container's
+  /// identifier without the prefix.
   private static func topic(of container: String) -> String {
     let prefix = "iCloud."
     return container.hasPrefix(prefix) ? String(container.dropFirst(prefix.count)) : container
@@ -48,7 +57,7 @@ struct PushReceiver: Sendable {
 }
 
 extension APNsResult {
-  /// What APNs answers when it does not take a push.
+  /// The answer of APNs for a fault.
   fileprivate init(_ fault: TestPushFault, at now: Timestamp) {
     switch fault.kind {
     case .unavailable(let retryAfter):
@@ -56,7 +65,7 @@ extension APNsResult {
         status: 503, reason: "ServiceUnavailable", timestamp: nil, apnsID: nil,
         retryAfter: retryAfter)
     case .unregistered:
-      // After each registration that was made up to now.
+      // The time is later than that of each registration so far, so the token is deleted.
       self = .answered(
         status: 410, reason: "Unregistered",
         timestamp: Timestamp(milliseconds: now.milliseconds + 1), apnsID: nil, retryAfter: nil)
@@ -65,6 +74,7 @@ extension APNsResult {
 }
 
 extension TestPush {
+  /// A push as the test sees it.
   fileprivate init(_ push: Push, to receiver: PushReceiver) {
     self.init(
       user: receiver.user, device: receiver.name,

@@ -1,20 +1,22 @@
 extension TestCloud {
-  /// The pushes that the devices receive, from the first, as they come. See ``TestPushes``.
+  /// The pushes that the devices receive, from the first one on, while they arrive. See
+  /// ``TestPushes``.
   ///
-  /// A test that asks what came of its changes is better off with ``pushes(to:device:)``, which knows
-  /// when all has come.
+  /// To check the effects of changes, use ``pushes(to:device:)``, which returns when all pushes
+  /// have arrived.
   public var pushes: TestPushes { TestPushes(log: log) }
 
-  /// The pushes that a user's devices have received since the cloud was started, oldest first, once
-  /// all has had its effect (``settle()``).
+  /// Returns the pushes that a user's devices have received since the cloud was started, oldest
+  /// first. It first waits until all changes have had their effects (``settle()``).
   ///
-  /// - Parameter device: only those to this device; nil means all of the user's.
+  /// - Parameter device: the only device whose pushes are returned; nil for all of the user's.
   public func pushes(to user: String, device: String? = nil) async -> [TestPush] {
     await settledPushes().filter { $0.user == user && (device == nil || $0.device == device) }
   }
 
-  /// The pushes to all devices since the cloud was started, oldest first, once all has had its effect
-  /// (``settle()``). At most ``Configuration/pushLimit``, the latest.
+  /// Returns the pushes to all devices since the cloud was started, oldest first: at most the
+  /// latest ``Configuration/pushLimit``. It first waits until all changes have had their effects
+  /// (``settle()``).
   public func settledPushes() async -> [TestPush] {
     await settle()
     return log.all

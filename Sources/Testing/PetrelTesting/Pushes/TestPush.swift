@@ -1,41 +1,48 @@
 public import CloudKit
 
-/// A push as a device would have received it from APNs.
+/// A push as a device would have received it from APNs. The properties in code voice are the
+/// headers of the request to APNs.
 public struct TestPush: Sendable {
-  /// What kind of push it is (`apns-push-type`).
+  /// The kind of a push (`apns-push-type`).
   public enum Kind: String, Sendable, Hashable {
-    /// Has an alert, a badge, a sound, a category or mutable content.
+    /// The push has an alert, a badge, a sound, a category or mutable content.
     case alert
-    /// Only wakes the app (`shouldSendContentAvailable`).
+    /// The push only wakes the app (`shouldSendContentAvailable`).
     case background
   }
 
-  /// The name that the user was given with ``TestCloud/container(user:device:identifier:registersForPushes:)``.
+  /// The user's name in the test: see
+  /// ``TestCloud/container(user:device:identifier:registersForPushes:)``.
   public let user: String
-  /// The name that the device was given there.
+  /// The device's name in the test.
   public let device: String
+  /// The identifier of the container whose change caused the push.
   public let containerIdentifier: String
+  /// The kind of the push.
   public let kind: Kind
-  /// `apns-priority`: 10 is delivered at once, 5 when it suits the device.
+  /// `apns-priority`: APNs delivers a push of 10 at once, and one of 5 when the device's power
+  /// permits.
   public let priority: Int
   /// `apns-topic`: the container's identifier without `iCloud.`.
   public let topic: String
-  /// `apns-collapse-id`: of several with the same value the device shows the newest.
+  /// `apns-collapse-id`: of several pushes with the same value, the device shows the newest. Nil
+  /// for none.
   public let collapseID: String?
-  /// `apns-expiration`: after this moment APNs does not deliver the push any more.
+  /// `apns-expiration`: APNs does not deliver the push after this time.
   public let expiration: Date
-  /// `apns-id`: the same however often the push was sent.
+  /// `apns-id`: all attempts to send the push have the same ID.
   public let id: UUID
-  /// The JSON that was sent, pruned to 4096 bytes as for APNs.
+  /// The JSON that was sent, pruned to 4,096 bytes as for APNs.
   public let payload: Data
 
-  /// The payload as `application(_:didReceiveRemoteNotification:)` gets it.
+  /// The payload as `application(_:didReceiveRemoteNotification:)` gets it; empty if it is not
+  /// JSON.
   public var userInfo: [AnyHashable: Any] {
     CKNotification.userInfo(parsing: payload) ?? [:]
   }
 
   /// The payload as CloudKit reads it: a `CKQueryNotification`, `CKRecordZoneNotification` or
-  /// `CKDatabaseNotification`.
+  /// `CKDatabaseNotification`. Nil if it is not a notification of CloudKit.
   public var notification: CKNotification? {
     CKNotification(fromRemoteNotificationDictionary: userInfo)
   }

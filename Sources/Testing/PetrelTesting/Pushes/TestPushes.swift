@@ -2,27 +2,33 @@ internal import Synchronization
 
 /// The pushes of a ``TestCloud``, in the order in which they were delivered.
 ///
-/// Each loop over it begins with the cloud's first push, and goes on with those to come; any number
-/// of loops can run at once. It ends when the cloud is stopped or the loop's task is cancelled.
+/// Each loop begins with the cloud's first push and continues with later ones while they arrive.
+/// Any number of loops can run at the same time. A loop ends when the cloud is stopped or the
+/// loop's task is cancelled.
 ///
 /// ```swift
 /// for await push in cloud.pushes where push.device == "ipad" { … }
 /// ```
 ///
 /// The cloud keeps its latest ``TestCloud/Configuration/pushLimit`` pushes. A loop that falls
-/// further behind goes on with the oldest that is kept.
+/// further behind continues with the oldest kept one.
 public struct TestPushes: AsyncSequence, Sendable {
   public typealias Element = TestPush
+  /// The sequence never throws.
   public typealias Failure = Never
 
+  /// The log that all loops read.
   let log: PushLog
 
   public func makeAsyncIterator() -> Iterator {
     Iterator(log: log)
   }
 
+  /// The position of one loop in the pushes.
   public struct Iterator: AsyncIteratorProtocol {
+    /// The log.
     let log: PushLog
+    /// The position of the next push, counted from 0.
     private var position = 0
 
     init(log: PushLog) {
