@@ -32,7 +32,7 @@ package enum ConfigurationPage {
       guard line.hasPrefix(start) else { continue }
       let name = line.dropFirst(start.count).prefix { $0 != " " }
       guard let table = tables.removeValue(forKey: String(name)) else {
-        throw ConfigurationError("the page has a table of '\(name)', which is no object")
+        throw ConfigurationError("the page has a table of '\(name)', which is not an object")
       }
       lines += ["", Substring(table), ""]
       isInTable = true
@@ -64,7 +64,7 @@ package enum ConfigurationPage {
 
   /// Returns the table row of a key.
   private static func row(_ key: ConfigurationKey) -> String {
-    let restart = key.needsRestart ? " Counts after a restart." : ""
+    let restart = key.needsRestart ? " Takes effect after a restart." : ""
     let cells = ["`\(key.name)`", key.kind.values, key.standard, key.meaning + restart]
     return "| " + cells.map { $0.replacing("|", with: "\\|") }.joined(separator: " | ") + " |"
   }

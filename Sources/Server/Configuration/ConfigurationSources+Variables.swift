@@ -98,7 +98,7 @@ extension ConfigurationSources {
       let known = keys.map { Self.variable(for: path + [$0.name]) }
       let near = NearestWord.among(known, to: variable).map { "did you mean \($0)? " } ?? ""
       throw ConfigurationError(
-        "\(variable): no key of the configuration has it; "
+        "\(variable): the configuration has no key for it; "
           + "\(near)known are \(known.joined(separator: ", "))")
     }
     let path = path + [key.name]
@@ -121,7 +121,7 @@ extension ConfigurationSources {
       return try find(more, among: keys, at: path + [name], variable: variable)
     default:
       throw ConfigurationError(
-        "\(variable): '\(path.joined(separator: "."))' is no object; the variable for it is "
+        "\(variable): '\(path.joined(separator: "."))' is not an object; its variable is "
           + Self.variable(for: path))
     }
   }

@@ -39,7 +39,7 @@ extension Explainer {
       reasons.insert(
         SilenceReason(
           .noDevice,
-          "the subscriber had no device in this container and environment that is pushed to"),
+          "the subscriber had no APNs device, browser or webhook in this container and environment"),
         at: 0)
     }
     return reasons
@@ -58,7 +58,7 @@ extension Explainer {
     if let period = periods.last(where: { $0.hasEnded(by: logged) }), let ended = period.ended {
       return SilenceReason(
         .deviceGone,
-        "the device was gone since \(ended.iso8601): \(period.reason ?? "it expired")",
+        "the device's registration ended at \(ended.iso8601): \(period.reason ?? "it expired")",
         device: period.token)
     }
     return periods.first.map {
@@ -80,12 +80,13 @@ extension Explainer {
       && notification.subscriber == notification.change.userRecordName
     if isOrigin {
       return SilenceReason(
-        .originDevice, "the device made the change, and is not told of what it knows",
+        .originDevice, "the device made the change itself, so it gets no push",
         device: device.token)
     }
     if device.kind == .courier {
       return SilenceReason(
-        .courier, "a reader of the web courier comes for what is logged", device: device.token)
+        .courier, "a web courier reader fetches notifications from the log and gets no push",
+        device: device.token)
     }
     return past.unsent.reason(against: device, in: notification.database.container)
   }
@@ -110,14 +111,14 @@ extension UnsentDeliveries {
     if contains(.userLimit) {
       return SilenceReason(
         .tooManyWaiting,
-        "as many pushes waited for the subscriber as 'limits.undeliveredPushesPerUser' allows, so "
-          + "none was queued for this notification", device: token)
+        "the subscriber had as many waiting pushes as 'limits.undeliveredPushesPerUser' allows, so "
+          + "no push was queued for this notification", device: token)
     }
     if contains(.serverLimit) {
       return SilenceReason(
         .tooManyWaiting,
-        "as many pushes waited on the server as 'limits.undeliveredPushes' allows, so none was queued "
-          + "for this notification", device: token)
+        "the server had as many waiting pushes as 'limits.undeliveredPushes' allows, so no push "
+          + "was queued for this notification", device: token)
     }
     return nil
   }

@@ -79,7 +79,7 @@ extension Explainer {
       let when =
         deletion.version <= past.subscriptionVersion
         ? "the subscription was deleted at \(time), before the change"
-        : "the subscription was deleted at \(time), after the change; what it asked for is not known"
+        : "the subscription was deleted at \(time), after the change; its content is not known"
       return [SilenceReason(.deletedSubscription, when)]
     }
     return [try await whereabouts(of: name, besides: past.database)]
@@ -143,7 +143,8 @@ extension Explainer {
       reasons.append(
         SilenceReason(
           .changedSince,
-          "the subscription was changed after the change was committed; this is what it says now"))
+          "the subscription was edited after the change was committed; the reasons are of its new content"
+        ))
     }
     if reasons.isEmpty {
       reasons = [

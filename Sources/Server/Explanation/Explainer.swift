@@ -133,7 +133,7 @@ public struct Explainer: Sendable {
     let time = record.modified?.timestamp.iso8601 ?? "an unknown time"
     return
       "the record was last changed at \(time), and no change of it is kept: the database had no "
-      + "subscriptions then, or it is too long ago, or too many others came after it"
+      + "subscriptions then, or retention has deleted the change"
   }
 
   /// Explains a change: its notifications, and the subscriptions that stayed silent.

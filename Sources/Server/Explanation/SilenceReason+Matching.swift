@@ -32,25 +32,28 @@ extension SilenceReason {
   ) -> [SilenceReason] {
     var reasons: [SilenceReason] = []
     guard let record = change.record, let needed = change.event.queryOption else {
-      return [SilenceReason(.event, "a query subscription fires on records, not on zones")]
+      return [
+        SilenceReason(.event, "a query subscription fires on changes of records, not of zones")
+      ]
     }
     if record.recordType != query.recordType {
       reasons.append(
         SilenceReason(
           .recordType,
-          "it asks for records of type '\(query.recordType)', and this one is of type "
+          "the subscription is for records of type '\(query.recordType)', and this record is of type "
             + "'\(record.recordType)'"))
     }
     if !options.contains(needed) {
       reasons.append(
         SilenceReason(
           .event,
-          "the record was \(change.event.text), and it fires on \(options.text)"))
+          "the record was \(change.event.text), and the subscription fires on \(options.text)"))
     }
     if let zoneID, zoneID != change.zoneID {
       reasons.append(
         SilenceReason(
-          .zone, "it asks for records in \(zoneID), and this one is in \(change.zoneID)"))
+          .zone,
+          "the subscription is for records in \(zoneID), and this record is in \(change.zoneID)"))
     }
     // A filter's result for a record of another type would not help the reader.
     guard record.recordType == query.recordType else { return reasons }
@@ -71,8 +74,8 @@ extension SilenceReason {
     if let value { return "it is \(value.text)" }
     switch filter.key {
     case .field(let name) where record.encryptedFields.contains(name):
-      return "the field is encrypted, and counts as absent"
-    case .allText: return "no text of the record has it"
+      return "the field is encrypted, so filters do not see it"
+    case .allText: return "no text of the record contains it"
     default: return "the record has no such field"
     }
   }
@@ -92,13 +95,16 @@ extension SilenceReason {
     } else if let zoneID, zoneID != change.zoneID {
       reasons.append(
         SilenceReason(
-          .zone, "it asks for changes in \(zoneID), and this one is in \(change.zoneID)"))
+          .zone,
+          "the subscription is for changes in \(zoneID), and this change is in \(change.zoneID)"))
     }
     if let recordType, recordType != change.record?.recordType {
       let other = change.record.map { "a record of type '\($0.recordType)'" } ?? "the zone itself"
       reasons.append(
         SilenceReason(
-          .recordType, "it asks for records of type '\(recordType)', and this is of \(other)"))
+          .recordType,
+          "the subscription is for records of type '\(recordType)', and this change is of \(other)")
+      )
     }
     return reasons
   }

@@ -86,11 +86,11 @@ struct ConfigurationSourcesTests {
     arguments: [
       (
         "PETREL_PROT", "1",
-        "PETREL_PROT: no key of the configuration has it; did you mean PETREL_PORT? known are PETREL_A"
+        "PETREL_PROT: the configuration has no key for it; did you mean PETREL_PORT? known are PETREL_A"
       ),
       ("PETREL_PORT", "x", "PETREL_PORT: must be a whole number from 0 to 65535, not 'x'"),
       ("PETREL_PORT", "70000", "PETREL_PORT: 'port' must be a whole number from 0 to 65535"),
-      ("PETREL_PORT__X", "1", "'port' is no object; the variable for it is PETREL_PORT"),
+      ("PETREL_PORT__X", "1", "'port' is not an object; its variable is PETREL_PORT"),
       ("PETREL_SIGN_IN__PASSWORDS", "no", "PETREL_SIGN_IN__PASSWORDS: must be true or false"),
       ("PETREL_LIMITS", "1", "PETREL_LIMITS: must be a JSON object"),
       ("PETREL_LIMITS", #"{"x": 1}"#, "PETREL_LIMITS: limits: unknown key 'x'"),

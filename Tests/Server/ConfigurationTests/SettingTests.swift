@@ -124,7 +124,7 @@ struct SettingTests {
       try help("port") == "the port to listen on, or 0 to let the system choose (default 8080)")
     #expect(
       try help("log-level")
-        == "the least severe level that the log has: debug, info, warning, error (default info)")
+        == "the least severe level of the log: debug, info, warning, error (default info)")
     #expect(
       try help("store")
         == "the PostgreSQL of the store, postgres://USER@HOST/DATABASE "

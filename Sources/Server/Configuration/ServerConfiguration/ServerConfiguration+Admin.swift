@@ -57,10 +57,10 @@ extension ServerConfiguration.Admin {
         "enabled", \.admin.isEnabled, .boolean,
         default: "`true` where only this machine can reach the server",
         shown: { .bool($0.servesAdmin) },
-        "Whether the API is there."),
+        "Whether the server offers the API."),
       .init(
         "console", \.admin.hasConsole, .boolean,
-        "Whether the pages of the console are there where the API is."),
+        "Whether the server offers the console with the API."),
       .init(
         "networks", \.admin.networks, .networks, default: "any",
         "The addresses that may use the API, such as `[\"10.0.0.0/8\"]`."),

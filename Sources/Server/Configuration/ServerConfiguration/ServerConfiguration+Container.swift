@@ -36,7 +36,7 @@ extension ServerConfiguration {
           "Whether the device that made a change gets no push for it."),
         .init(
           "refusesEqualSubscriptions", \.refusesEqualSubscriptions, .boolean,
-          "Whether a user's subscription that watches for the same as another one is refused."),
+          "Whether the server refuses a subscription that is equal to another one of the user."),
         .init(
           "deletionsCarryLastValues", \.deletionsCarryLastValues, .boolean,
           "Whether notifications of deletions carry the record's last values and type."),

@@ -90,13 +90,13 @@ extension ServerConfiguration.Limits {
         "The zones of one database, the default zone among them."),
       share(
         "recordTypesPerContainer", \.recordTypesPerContainer,
-        "The record types that saved records make. Those of `petrel schema` do not count."),
+        "The record types that saved records create. Those of `petrel schema` do not count."),
       share(
         "fieldsPerRecordType", \.fieldsPerRecordType,
-        "The fields of one record type that saved records make."),
+        "The fields of one record type that saved records create."),
       share(
         "apnsDevicesPerUser", \.apnsDevicesPerUser,
-        "The APNs tokens of one user. The server removes those that APNs does not know any more."),
+        "The APNs tokens of one user. The server removes tokens that APNs reports as unregistered."),
       share(
         "courierReadersPerUser", \.courierReadersPerUser,
         "The tokens of the web courier of one user that have not expired."),
@@ -106,17 +106,17 @@ extension ServerConfiguration.Limits {
       .init(
         "undeliveredPushesPerUser", \.undeliveredPushesPerUser, .whole(1...1_000_000_000),
         restart: true,
-        "The pushes of one database to one user's devices that have no outcome yet, about."),
+        "The approximate pushes of one database to one user's devices that have no outcome yet."),
       .object(
         "requestRates", \.requestRates, rates,
-        "How many requests may be made, and by whom. Without a rate there is no limit."),
+        "The request rates by kind of caller. Without a rate there is no limit."),
       .init(
         "clientAddressHeader", \.clientAddressHeader, .text,
         "The header field with the client's address from a proxy, such as `X-Forwarded-For`."),
       .init(
         "proxies", \.proxies, .networks, restart: true,
         default: "this machine; with `clientAddressHeader` all addresses",
-        "The addresses of proxies in front, such as `[\"10.0.0.0/24\"]`."),
+        "The addresses of proxies in front of the server, such as `[\"10.0.0.0/24\"]`."),
       .init(
         "connectionsPerAddress", \.connectionsPerAddress, .whole(1...1_000_000), restart: true,
         "The open connections of one IPv4 address or one IPv6 /64 network."),
@@ -128,17 +128,18 @@ extension ServerConfiguration.Limits {
         clientLimit: "requestSeconds", "The time of a request."),
       .init(
         "matchingIndexBytes", \.matchingIndexBytes, .whole(0...1 << 60, .bytes), restart: true,
-        "The memory for the indexes by which changes find subscriptions, as estimated."),
+        "The estimated memory for the indexes that match changes with subscriptions."),
       .init(
         "searchCacheBytes", \.searchCacheBytes, .whole(0...1 << 60, .bytes), restart: true,
-        "The memory for what searches keep of a file's value index. 0 keeps nothing."),
+        "The memory of the search cache of a store in a file. 0 turns the cache off."),
       .init(
         "silentPushInterval", \.silentPushInterval, .number(0...86_400, .seconds), restart: true,
         clientLimit: "silentPushInterval",
         "The time between two silent pushes to a device. 0 is no limit."),
       .init(
         "waitingPushes", \.waitingPushes, .whole(1...1_000_000_000), restart: true,
-        "The waiting pushes beyond which the silent ones for a device become one."),
+        "The number of waiting pushes above which the silent pushes of a device are merged into one."
+      ),
     ])
 
   /// Returns the setting of a quota. Its value is from 1 to 1,000,000,000, and `server/limits`
@@ -167,10 +168,10 @@ extension RequestRate {
     [
       .init(
         "perSecond", \.perSecond, .positive(upTo: 1_000_000), required: true,
-        "The requests a second, in the long run."),
+        "The requests a second, on average."),
       .init(
         "burst", \.burst, .whole(1...1_000_000), default: "ten times `perSecond`",
-        "The requests that may come at once."),
+        "The requests that may arrive at once."),
     ],
     rules: { reader, rate throws(ConfigurationError) in
       guard !reader.has("burst") else { return }
@@ -184,9 +185,9 @@ extension RequestRate.Subject {
     switch self {
     case .user: "The rate of a signed-in user."
     case .serverKey: "The rate of a server-to-server key."
-    case .apiToken: "The rate of all requests together that bear one API token."
+    case .apiToken: "The rate of all requests together with one API token."
     case .address:
-      "The rate of an IPv4 address or an IPv6 /64 network, for requests of nobody who is known."
+      "The rate of an IPv4 address or an IPv6 /64 network, for requests without a known caller."
     }
   }
 }

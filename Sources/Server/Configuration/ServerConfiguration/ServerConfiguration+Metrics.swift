@@ -24,7 +24,7 @@ extension ServerConfiguration.Metrics {
     [
       .init(
         "networks", \.networks, .networks,
-        "The addresses that may read it, such as `[\"10.0.0.0/8\"]`."),
+        "The addresses that may read the metrics, such as `[\"10.0.0.0/8\"]`."),
       .part(
         "tokenFile", .file(.secret),
         "A file with a token of at least 16 characters, for `Authorization: Bearer …`."),

@@ -16,7 +16,7 @@ extension ServerConfiguration {
       FileManager.default.fileExists(atPath: assetsPath)
     {
       throw ConfigurationError(
-        "'\(dataDirectory)' has the assets of a store that is in PostgreSQL: name that with "
+        "'\(dataDirectory)' has only the assets of a store in PostgreSQL; name the store with "
           + "--store, or the configuration with --config")
     }
     try FileManager.default.createDirectory(

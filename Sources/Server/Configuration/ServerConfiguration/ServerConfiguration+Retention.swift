@@ -25,11 +25,11 @@ extension ServerConfiguration {
         .init(
           "entries", \.entries, .whole(100...1_000_000), restart: true,
           clientLimit: "notificationLogEntries",
-          "The entries that are kept of each user, the newest."),
+          "The number of newest entries that are kept of each user."),
         .init(
           "bytes", \.bytes, .whole(1 << 20...1 << 40, .bytes), restart: true,
           clientLimit: "notificationLogSize",
-          "The size of the contents that are kept of each user, the newest."),
+          "The bytes of the newest contents that are kept of each user."),
       ])
   }
 
@@ -50,7 +50,7 @@ extension ServerConfiguration {
       [
         .init(
           "changes", \.changes, .whole(0...1_000_000), restart: true,
-          "The changes that are kept of each database, the newest. 0 keeps none."),
+          "The number of newest changes that are kept of each database. 0 keeps none."),
         .init(
           "days", \.days, .whole(1...365, .days), restart: true,
           "The time for which a change is kept."),

@@ -38,12 +38,14 @@ extension IssuerSettings {
     IssuerSettings(issuer: "", clientID: "", credential: .none, label: ""),
     [
       .init(
-        "issuer", \.issuer, .text, required: true, "The issuer's URL, exactly as it names itself."),
+        "issuer", \.issuer, .text, required: true,
+        "The issuer's URL, exactly as in the issuer's discovery document."),
       .init(
-        "clientID", \.clientID, .text, required: true, "The name of this server at the issuer."),
+        "clientID", \.clientID, .text, required: true, "The ID of this server at the issuer."),
       .part(
         "clientSecret", .secret, default: "a public client", "The secret of this server."),
-      .part("clientSecretFile", .file(.secret), "A file with the secret, instead of it."),
+      .part(
+        "clientSecretFile", .file(.secret), "A file with the secret, instead of `clientSecret`."),
       .part(
         "teamID", .text, default: "needed with `keyFile`", "The ten characters of the team."),
       .part("keyID", .text, default: "needed with `keyFile`", "The ten characters of the key."),
@@ -58,7 +60,7 @@ extension IssuerSettings {
       .init(
         "responseMode", \.responseMode, .choice(ResponseMode.self),
         default: "`query`; with a `keyFile` `form_post`",
-        "How the issuer hands over the code: in the query of a redirect, or in a form."),
+        "How the issuer sends the code: in the query of a redirect, or in a form."),
     ], rules: check)
 
   /// Checks an issuer's URL, reads the credential, and sets the defaults that depend on it.
@@ -86,7 +88,7 @@ extension IssuerSettings {
   ) throws(ConfigurationError) -> Credential {
     guard ["clientSecret", "clientSecretFile", "keyFile"].count(where: reader.has) <= 1 else {
       throw reader.mistake(
-        nil, "only one of 'clientSecret', 'clientSecretFile' and 'keyFile' may be")
+        nil, "only one of 'clientSecret', 'clientSecretFile' and 'keyFile' may be set")
     }
     if let secret = try reader.text("clientSecret", orIn: "clientSecretFile") {
       return .secret(secret.text)

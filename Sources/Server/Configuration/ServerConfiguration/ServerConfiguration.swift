@@ -137,20 +137,20 @@ extension ServerConfiguration {
         "The port to listen on, or 0 to let the system choose."),
       .init(
         "publicURL", \.publicURL, .text, restart: true, option: "URL", default: "address and port",
-        "The URL that clients use, where it differs, as behind a proxy."),
+        "The URL that clients use, if it differs, for example behind a proxy."),
       .part(
         "store", .text, restart: true, option: "URL", default: "a file in the data directory",
         shown: { .string($0.postgreSQL?.description ?? $0.storePath) },
-        "The [PostgreSQL](operating.md#on-postgresql) of the store, `postgres://USER@HOST/DATABASE`."
+        "The [PostgreSQL](../guide/several-servers.md#on-postgresql) of the store, `postgres://USER@HOST/DATABASE`."
       ),
       .part(
         "storeFile", .file(.secret), restart: true,
-        "A file with that address, instead of `store`. It keeps a password out of `server.json`."),
+        "A file with the URL, instead of `store`. It keeps a password out of `server.json`."),
       .init(
         "assetDirectory", \.assetDirectory, .folder, restart: true,
         default: "`petrel-assets` in the data directory",
         shown: { $0.postgreSQL == nil ? nil : .string($0.assetsPath) },
-        "The folder of the bytes of assets where the store is in PostgreSQL."),
+        "The folder for the bytes of assets if the store is in PostgreSQL."),
       .init(
         "storeWriters", \.storeWriters, .whole(1...64), restart: true,
         "The transactions that the server writes to PostgreSQL at the same time."),
@@ -160,7 +160,7 @@ extension ServerConfiguration {
       .init(
         "deletionRetentionDays", \.deletionRetentionDays, .whole(1...36_500, .days), restart: true,
         clientLimit: "deletionRetentionDays",
-        "The time for which deletions of records and zones are remembered."),
+        "The time for which the store keeps deletions of records and zones."),
       .init(
         "signatureWindowSeconds", \.signatureWindow,
         .whole(1...Int64(maximumSignatureWindow), .seconds), clientLimit: "signatureWindow",
@@ -170,25 +170,26 @@ extension ServerConfiguration {
         "How production gets record types and fields ([schemas](schema.md))."),
       .init(
         "drainSeconds", \.drainTime, .whole(0...300, .seconds),
-        "The time for which a server that has to stop still answers."),
+        "The time for which a server that stops still answers."),
       .init(
         "logLevel", \.logLevel, .choice(ServerLog.Level.self), restart: true, option: "LEVEL",
-        "The least severe level that the [log](#the-log) has."),
+        "The least severe level of the [log](#the-log)."),
       .init(
         "logFormat", \.logFormat, .choice(ServerLog.Format.self), restart: true, option: "FORMAT",
         "The format of the log."),
       .object(
         "metrics", \.metrics, Metrics.settings,
-        "Who may read [`/metrics`](operating.md#metrics) besides programs on this machine."),
+        "Who may read [`/metrics`](../operate/monitoring.md#metrics) besides programs on this machine."
+      ),
       .object(
         "limits", \.limits, Limits.settings,
-        "[Limits](#limits) for those who use the server, and of its memory."),
+        "[Limits](#limits) of the server's users and of its memory."),
       .object(
         "notificationLog", \.notificationLog, NotificationLog.settings,
         "How much the server keeps of users' [notifications](notification-log.md)."),
       .object(
         "explain", \.explain, Explain.settings,
-        "What the server keeps to [explain](explaining.md) why a push came or did not."),
+        "What the server keeps to [explain](explaining.md) why a push came or did not come."),
       .object(
         "admin", \.self, Admin.settings,
         "Who may [run the server over HTTP](#running-it-over-http)."),

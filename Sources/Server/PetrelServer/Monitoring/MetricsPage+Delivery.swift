@@ -11,7 +11,7 @@ extension MetricsPage {
   ///   - times: the histograms of the steps of a push.
   mutating func add(_ delivery: DeliveryWorker.Metrics, _ times: DeliveryTimes) {
     counter(
-      "petrel_deliveries_total", "Pushes to single devices, by what became of them.",
+      "petrel_deliveries_total", "Pushes to single devices, by outcome.",
       [
         .init([("outcome", "accepted")], delivery.delivered),
         .init([("outcome", "merged")], delivery.merged),
@@ -20,18 +20,20 @@ extension MetricsPage {
         .init([("outcome", "abandoned")], delivery.abandoned),
       ])
     counter(
-      "petrel_delivery_retries_total", "Attempts that are to be repeated.", delivery.retried)
+      "petrel_delivery_retries_total", "Attempts that failed and are repeated.", delivery.retried)
     counter(
-      "petrel_delivery_postponements_total", "Pushes put off because of the pace of their device.",
+      "petrel_delivery_postponements_total",
+      "Pushes postponed by the pace of their device or by the capacity.",
       delivery.postponed)
     gauge("petrel_deliveries_under_way", "Pushes that are being sent.", delivery.underWay)
-    gauge("petrel_deliveries_waiting", "Pushes that wait in the store, about.", delivery.waiting)
+    gauge(
+      "petrel_deliveries_waiting", "Approximate pushes that wait in the store.", delivery.waiting)
     gauge(
       "petrel_deliveries_merging_harder",
-      "1 while so many wait that silent ones for a device become one.",
+      "1 while so many pushes wait that the silent pushes of a device are merged into one.",
       delivery.isMergingHarder ? 1 : 0)
     gauge(
-      "petrel_delivery_routes_resting", "Routes that stand still because they do not work.",
+      "petrel_delivery_routes_resting", "Routes that rest because they do not work.",
       delivery.restingRoutes)
     histogram(
       "petrel_delivery_step_duration_seconds",
@@ -60,7 +62,7 @@ extension MetricsPage {
       each(\.answered))
     counter("petrel_posts_failed_total", "Posts without an answer.", each(\.failed))
     counter(
-      "petrel_posts_refused_total", "Posts that were not sent, for too many waited.",
+      "petrel_posts_refused_total", "Posts that were not sent because too many waited.",
       each(\.refused))
     gauge("petrel_posts_under_way", "Posts that are being sent.", each(\.underWay))
     gauge("petrel_posts_waiting", "Posts that wait.", each(\.waiting))
@@ -74,7 +76,7 @@ extension MetricsPage {
     gauge("process_resident_memory_bytes", "Memory in use.", process.residentBytes)
     gauge("process_virtual_memory_bytes", "Memory that is mapped.", process.virtualBytes)
     gauge("process_open_fds", "Open files and sockets.", process.openFiles)
-    gauge("process_max_fds", "How many may be open.", process.maximumFiles)
+    gauge("process_max_fds", "The limit of open files and sockets.", process.maximumFiles)
     gauge("process_threads", "Threads.", process.threads)
     gauge(
       "process_start_time_seconds", "When the process was started, since 1970-01-01 UTC.",

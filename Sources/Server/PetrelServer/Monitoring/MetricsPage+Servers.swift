@@ -7,40 +7,46 @@ extension MetricsPage {
   /// Adds the cluster membership of this server, for a store that several servers share.
   mutating func add(_ membership: ServerMembership.Metrics) {
     gauge(
-      "petrel_servers", "Servers that have the store open, as this one knows.", membership.servers)
+      "petrel_servers", "Registered servers of the store, as this server sees them.",
+      membership.servers)
     gauge(
       "petrel_dispatch_leases",
-      "Databases, and parts of divided ones, whose changes this server dispatches.",
+      "Databases and parts of divided databases whose changes this server dispatches.",
       membership.leases)
     gauge(
-      "petrel_dispatch_parts", "Parts of divided databases among them.", membership.parts)
+      "petrel_dispatch_parts", "Parts of divided databases that this server dispatches.",
+      membership.parts)
     counter(
       "petrel_dispatch_parts_released_total",
-      "Parts that this server left to others, for each to have its share.",
+      "Parts that this server released so that each server has its share.",
       membership.partsReleased)
     counter(
-      "petrel_dispatch_leases_taken_total", "Databases taken over that nobody dispatched.",
+      "petrel_dispatch_leases_taken_total",
+      "Databases and parts that this server took over because no server dispatched them.",
       membership.leasesTaken)
     counter(
-      "petrel_dispatch_leases_lost_total", "Databases that another server took over.",
+      "petrel_dispatch_leases_lost_total",
+      "Databases and parts that another server took over from this one.",
       membership.leasesLost)
     counter(
       "petrel_server_lapses_total",
-      "How often this server was taken for gone, having given no sign of life.", membership.lapses)
+      "How often other servers removed this server because it had sent no heartbeat.",
+      membership.lapses)
     counter(
       "petrel_servers_expired_total",
       "Other servers whose registrations this one removed because they had expired.",
       membership.expiredServersRemoved)
     gauge(
       "petrel_server_receives_notifications",
-      "Whether notifications of all servers come, so that the store is seldom asked for their changes.",
+      "1 while the notifications of all servers arrive, so that this server rarely polls the store.",
       membership.receivesNotifications ? 1 : 0)
     counter(
-      "petrel_server_notifications_total", "Notifications of servers that came, also of this one.",
+      "petrel_server_notifications_total",
+      "Notifications received from servers, this one included.",
       membership.notificationsReceived)
     counter(
       "petrel_server_looks_total",
-      "How often the store was asked for what other servers have committed.", membership.looks)
+      "How often this server polled the store for changes of other servers.", membership.looks)
   }
 }
 

@@ -9,15 +9,16 @@ extension MetricsPage {
   ///   them.
   mutating func add(_ store: StoreMetrics, _ sizes: StoreFileSizes?) {
     counter("petrel_store_commits_total", "Transactions that were committed.", store.commits)
-    counter("petrel_store_writes_total", "Writes that were in them.", store.writes)
+    counter("petrel_store_writes_total", "Writes in the committed transactions.", store.writes)
     counter(
       "petrel_store_failures_total",
-      "Transactions that the engine or the disk did not let through.", store.failures)
+      "Transactions that failed in the engine or on the disk.", store.failures)
     histogram(
-      "petrel_store_commit_duration_seconds", "From the begin of a transaction to its durability.",
+      "petrel_store_commit_duration_seconds",
+      "From the start of a transaction until it is durable.",
       store.commitSeconds)
     gauge(
-      "petrel_store_transaction_age_seconds", "Age of the transaction under way; 0 without one.",
+      "petrel_store_transaction_age_seconds", "Age of the transaction in progress; 0 without one.",
       store.secondsInTransaction ?? 0)
     gauge(
       "petrel_store_waiting", "Jobs that wait for a thread of the store.",
@@ -27,35 +28,36 @@ extension MetricsPage {
       ])
     counter(
       "petrel_store_reads_abandoned_total",
-      "Reads that were given up, for their clients had gone.",
+      "Reads that were cancelled because their clients no longer waited.",
       [
         .init([("state", "waiting")], store.abandonedReads.waiting),
         .init([("state", "running")], store.abandonedReads.running),
       ])
     gauge(
-      "petrel_store_log_bytes", "Bytes in the write-ahead log since it last began anew.",
+      "petrel_store_log_bytes", "Bytes of the write-ahead log in use.",
       store.logBytes)
     counter(
-      "petrel_store_checkpoints_total", "Passes that copied the write-ahead log.",
+      "petrel_store_checkpoints_total", "Passes that copied the write-ahead log into the database.",
       store.checkpoints)
     counter(
-      "petrel_store_checkpoint_failures_total", "Those that failed.", store.failedCheckpoints)
+      "petrel_store_checkpoint_failures_total", "Checkpoint passes that failed.",
+      store.failedCheckpoints)
     gauge(
       "petrel_store_unfiled_notifications",
-      "Entries of the notification log that wait to be filed in its index.",
+      "Entries of the notification log that wait to be added to its index.",
       store.unfiledNotifications)
     gauge(
-      "petrel_search_cache_entries", "What searches keep of the value index.",
+      "petrel_search_cache_entries", "Columns and lists of the value index in the search cache.",
       [
         .init([("kind", "column")], store.searchCache.columns),
         .init([("kind", "list")], store.searchCache.lists),
       ])
-    gauge("petrel_search_cache_bytes", "Memory that this takes.", store.searchCache.size)
+    gauge("petrel_search_cache_bytes", "Memory of the search cache.", store.searchCache.size)
     counter(
-      "petrel_search_cache_fills_total", "Entries of the search cache that were made.",
+      "petrel_search_cache_fills_total", "Entries that were added to the search cache.",
       store.searchCache.made)
     counter(
-      "petrel_search_cache_evictions_total", "Entries of the search cache that were given up.",
+      "petrel_search_cache_evictions_total", "Entries that were evicted from the search cache.",
       store.searchCache.givenUp)
     guard let sizes else { return }
     gauge(
@@ -63,7 +65,7 @@ extension MetricsPage {
       [.init([("file", "database")], sizes.database)]
         + (sizes.writeAheadLog.map { [.init([("file", "write_ahead_log")], $0)] } ?? []))
     if let free = sizes.free {
-      gauge("petrel_store_free_bytes", "What the store's file system has left.", free)
+      gauge("petrel_store_free_bytes", "Free bytes of the store's file system.", free)
     }
   }
 
@@ -71,7 +73,8 @@ extension MetricsPage {
   mutating func add(_ quotas: StoreQuotas) {
     let (limits, refusals) = (quotas.limits, quotas.refusals)
     counter(
-      "petrel_limit_refusals_total", "Additions that were refused, by the limit that they passed.",
+      "petrel_limit_refusals_total",
+      "Additions that were refused, by the limit that they would exceed.",
       StoreQuotas.Subject.allCases.map { .init([("limit", $0.rawValue)], refusals[$0] ?? 0) })
     gauge(
       "petrel_limit", "The limits in force.",
@@ -87,25 +90,26 @@ extension MetricsPage {
       dispatch.dispatchedChanges)
     counter(
       "petrel_match_candidates_total",
-      "Query subscriptions that were looked at for changes, those that ask the same as one.",
+      "Query subscriptions tested against changes; equal subscriptions count as one.",
       dispatch.candidates)
     counter(
-      "petrel_match_candidates_fired_total", "Those of them that fired.",
+      "petrel_match_candidates_fired_total",
+      "Tested query subscriptions that fired; equal subscriptions count as one.",
       dispatch.firedCandidates)
     gauge(
       "petrel_changes_waiting", "Changes in memory that wait to be matched.",
       dispatch.waitingChanges)
     counter(
-      "petrel_notifications_logged_total", "Subscriptions that fired on changes.",
+      "petrel_notifications_logged_total", "Notifications that were written to the log.",
       dispatch.loggedNotifications)
     counter(
       "petrel_notifications_withheld_total",
-      "Those whose subscribers may not read the record, so that they got nothing.",
+      "Notifications that were withheld because the subscriber may not read the record.",
       dispatch.withheldNotifications)
     let unsent = dispatch.unsentDeliveries
     counter(
       "petrel_deliveries_unwritten_total",
-      "Pushes that were not even written to the store, by why; their notifications are in the log.",
+      "Pushes that were not queued, by reason; their notifications are in the log.",
       [
         .init([("reason", "not_set_up")], unsent.notSetUp),
         .init([("reason", "user_limit")], unsent.userLimit),
@@ -120,18 +124,21 @@ extension MetricsPage {
       dispatch.catchUps)
     histogram(
       "petrel_change_dispatch_delay_seconds",
-      "From the save of a change to what it fires standing in the notification log.",
+      "From the save of a change until its notifications are in the log.",
       dispatch.savedToLogged)
     gauge("petrel_matching_indexes", "Matching indexes in memory.", dispatch.indexes)
-    gauge("petrel_matching_index_bytes", "About what they take.", dispatch.indexBytes)
+    gauge(
+      "petrel_matching_index_bytes", "Approximate memory of the matching indexes.",
+      dispatch.indexBytes)
     counter(
-      "petrel_matching_index_loads_total", "Indexes that were read from the store.",
+      "petrel_matching_index_loads_total", "Matching indexes that were read from the store.",
       dispatch.indexLoads)
     counter(
-      "petrel_matching_index_load_seconds_total", "The time that this took.",
+      "petrel_matching_index_load_seconds_total",
+      "Seconds in which matching indexes were read from the store.",
       [.init([], dispatch.indexLoadSeconds)])
     counter(
-      "petrel_matching_index_evictions_total", "Indexes that were given up for lack of memory.",
+      "petrel_matching_index_evictions_total", "Matching indexes that were evicted to free memory.",
       dispatch.indexEvictions)
   }
 }

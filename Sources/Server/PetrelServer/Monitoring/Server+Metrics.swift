@@ -27,11 +27,11 @@ extension Server {
   private func addRequests(to page: inout MetricsPage) {
     let times = requestTimes.histograms
     page.counter(
-      "petrel_requests_total", "Requests that were answered, failed ones among them.",
+      "petrel_requests_total", "Requests that were answered, including failed ones.",
       times.map { .init([("operation", $0.operation)], $0.histogram.count) })
     page.histogram(
       "petrel_request_duration_seconds",
-      "From a whole request to its answer. Web courier polls wait by intention and are left out.",
+      "From a complete request to its answer. Web courier polls wait by design and are left out.",
       times.filter { $0.operation != OperationTable.courier }.map {
         ([("operation", $0.operation)], $0.histogram)
       })
@@ -43,18 +43,19 @@ extension Server {
       }.sorted())
     page.counter(
       "petrel_item_failures_total",
-      "Records, zones or subscriptions that failed in requests that did not.",
+      "Records, zones or subscriptions that failed in requests that succeeded.",
       metrics.failedItems.map { .init([("code", $0.key.rawValue)], $0.value) }.sorted())
     let turns = service.turnMetrics
     page.gauge(
-      "petrel_requests_waiting", "Requests that wait for others of their callers that take long.",
+      "petrel_requests_waiting", "Requests that wait for long requests of the same callers.",
       turns.waiting)
     page.counter(
-      "petrel_requests_delayed_total", "Requests that have waited for others of their callers.",
+      "petrel_requests_delayed_total",
+      "Requests that have waited for requests of the same callers.",
       turns.delayed)
     page.counter(
       "petrel_requests_crowded_out_total",
-      "Requests that were refused because too many of their callers' waited.", turns.refused)
+      "Requests that were refused because too many of the same callers waited.", turns.refused)
   }
 
   /// Adds the connections of the HTTP server and the readers of the web courier.
@@ -62,30 +63,30 @@ extension Server {
     let metrics = httpMetrics
     page.gauge("petrel_http_connections", "Connections that are open.", metrics.openConnections)
     page.counter(
-      "petrel_http_connections_evicted_total", "Idle connections closed to make room for others.",
+      "petrel_http_connections_evicted_total", "Idle connections closed to admit others.",
       metrics.connectionsEvicted)
     page.gauge(
-      "petrel_http_requests_under_way", "Requests that are received or answered, polls among them.",
+      "petrel_http_requests_under_way", "Requests that are received or answered, including polls.",
       metrics.requestsUnderWay)
     page.gauge(
       "petrel_http_buffered_bytes", "Bodies and answers in memory.", metrics.bufferedBytes)
     page.gauge("petrel_http_spooled_bytes", "Uploads in files.", metrics.spooledBytes)
     page.counter(
-      "petrel_http_requests_broken_total", "Requests whose answer was not sent whole.",
+      "petrel_http_requests_broken_total", "Requests whose answer was not sent completely.",
       metrics.requestsBroken)
     page.counter(
       "petrel_http_refused_total", "Requests and connections refused before they were handled.",
       metrics.refused.map { .init([("reason", $0.key.rawValue)], $0.value) }.sorted())
     let readers = service.courierReaders
     page.gauge(
-      "petrel_courier_readers", "Readers of the web courier that wait.",
+      "petrel_courier_readers", "Readers of the web courier that wait for notifications.",
       [
         .init([("kind", "poll")], max(0, readers.waiting - readers.streams)),
         .init([("kind", "stream")], readers.streams),
       ])
     page.gauge(
       "petrel_courier_requests_waiting",
-      "Requests of the web courier that wait until others have been looked after.",
+      "Requests of the web courier that wait for the server's attention.",
       service.courierRequestsWaiting)
   }
 }

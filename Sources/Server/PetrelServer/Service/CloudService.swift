@@ -321,8 +321,8 @@ public final class CloudService: Sendable {
         await trim()
       } else {
         log.warning(
-          "the clock was set forward, so nothing is deleted by its age; restart the server if the "
-            + "time is right now",
+          "the clock was set forward, so the server deletes nothing by its age; restart the server "
+            + "if the clock is right",
           ["seconds": .double(watch.jump(at: clock(), steady: began))])
       }
       let schedule = RetentionSchedule(began: began, ended: .now, logged: logged)
@@ -341,7 +341,7 @@ public final class CloudService: Sendable {
     } catch {
       // After a cancellation the store may be closed, which is no fault.
       guard !Task.isCancelled else { return }
-      log.warning("old notifications could not be trimmed", ["cause": .string("\(error)")])
+      log.warning("old notifications could not be deleted", ["cause": .string("\(error)")])
     }
   }
 }

@@ -30,7 +30,7 @@ struct IndexBuilder: Sendable {
         // After a cancellation the store may be closed, which is no fault.
         guard !Task.isCancelled else { return }
         log.error(
-          "an index could not be built; it is tried again in a minute",
+          "an index could not be built; the server tries again in a minute",
           ["cause": .string("\(error)")])
         // A cancellation ends the sleep, and then the loop.
         try? await Task.sleep(for: .seconds(60))

@@ -160,7 +160,7 @@ public final class Server: Sendable {
       try http.listen(at: socket)
     } catch {
       log.warning(
-        "commands that change records or zones have to name the server with --server and an admin key",
+        "commands that change records or zones must name the server with --server and an admin key",
         ["cause": .string(error.reason)])
     }
   }

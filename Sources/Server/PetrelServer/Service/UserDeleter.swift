@@ -35,7 +35,7 @@ struct UserDeleter: Sendable {
         // After a cancellation the store may be closed, which is no fault.
         guard !Task.isCancelled else { return }
         log.error(
-          "the deletion of a user cannot go on; it is tried again in a minute",
+          "the deletion of a user failed; the server tries again in a minute",
           ["cause": .string("\(error)")])
         // A cancellation ends the sleep, and then the loop.
         try? await Task.sleep(for: .seconds(60))
