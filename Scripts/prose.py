@@ -174,8 +174,7 @@ def word_findings(path, lines):
 def declaration_findings(path, text):
     """Public declarations and types without a doc comment, and names with words of the list."""
     documented = False
-    public_depths, depth, cases_public = [], 0, []
-    string = False
+    string, attribute = False, 0
     for number, line in enumerate(text.splitlines(), start=1):
         stripped = line.strip()
         if string:
@@ -186,7 +185,9 @@ def declaration_findings(path, text):
         if stripped.startswith("///"):
             documented = True
             continue
-        if stripped.startswith(("//", "@", "#")) and not DECLARATION.match(stripped):
+        if attribute > 0 or stripped.startswith(("//", "@", "#")) and not DECLARATION.match(stripped):
+            # An attribute may go over several lines.
+            attribute += stripped.count("(") - stripped.count(")") if not stripped.startswith(("//", "#")) else 0
             continue
         match = DECLARATION.match(stripped)
         if match:

@@ -3,6 +3,7 @@ import Configuration
 import Foundation
 import RepositoryFiles
 import Settings
+import Storage
 import Testing
 
 @testable import petrel
@@ -19,6 +20,14 @@ struct ManualTests {
   func settings() throws {
     let page = try RepositoryFile.text("docs/reference/configuration.md")
     #expect(try ConfigurationPage.renewing(page) == page)
+  }
+
+  @Test("CHANGELOG.md begins with the version of the program, and with the schema version of its store")
+  func changes() throws {
+    let changes = try RepositoryFile.text("CHANGELOG.md")
+    let newest = try #require(changes.split(separator: "\n## ").dropFirst().first)
+    #expect(newest.hasPrefix(ServerVersion.current), "\(newest.prefix(20))")
+    #expect(newest.contains("Schema version of the store: \(Schema.newestVersion)."))
   }
 
   @Test("a page is refused that lacks a table, has one too many, or does not end one")
