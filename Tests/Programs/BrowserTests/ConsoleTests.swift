@@ -126,7 +126,7 @@ struct ConsoleTests {
 
       try await cloud.press("New record")
       try await cloud.fill("recordName", with: "eggs")
-      try await cloud.press("Make the record")
+      try await cloud.press("Create the record")
       try await cloud.shows("eggs")
 
       try await cloud.press("bread")
@@ -165,9 +165,9 @@ struct ConsoleTests {
 
       try await cloud.press("Pause")
       try await cloud.save("rain", title: "Rain", count: 7)
-      try await cloud.shows("1 came meanwhile")
+      try await cloud.shows("1 arrived meanwhile")
       try await cloud.hides("rain")
-      try await cloud.press("Go on")
+      try await cloud.press("Resume")
       try await cloud.shows("rain")
 
       try await cloud.fill("text", with: "WIND")
@@ -184,8 +184,8 @@ struct ConsoleTests {
       try await cloud.signIn()
       // The predicate has no index of its own to be found in vain: both are looked at, one fires.
       try await cloud.subscribe("few", predicate: "count > 3 AND title != 'Wind'")
-      try await cloud.open("overview", until: "Subscriptions looked at")
-      try await cloud.shows("Looked at a second")
+      try await cloud.open("overview", until: "Subscriptions tested")
+      try await cloud.shows("Tested a second")
       // Rates begin with the second sample.
       _ = try await cloud.found("the chart's lines", Self.lines + "return lines.length === 2;")
       try await cloud.save("wind", title: "Wind", count: 12)

@@ -2,7 +2,7 @@
 
 let proof = null;
 
-/** What the server refused, with what it said. */
+/** A refusal of the server: its code, its reason and its ID in the log. */
 export class Refusal extends Error {
   constructor(code, reason, uuid) {
     super(reason);
@@ -17,11 +17,11 @@ async function send(method, path, init) {
     response = await fetch(`/admin/v1/${path}`, { method, credentials: 'same-origin', ...init });
   } catch {
     throw new Refusal('UNREACHABLE',
-      'The server cannot be reached. See whether it runs and this computer is connected, then try again.');
+      'The server cannot be reached. Check that it runs and that this computer is connected, then try again.');
   }
   const text = await response.text();
   let body = {};
-  try { body = text ? JSON.parse(text) : {}; } catch { /* told by the status */ }
+  try { body = text ? JSON.parse(text) : {}; } catch { /* the status says what failed */ }
   if (response.ok) return body;
   if (body.serverErrorCode === 'AUTHENTICATION_REQUIRED') {
     location.assign(`/console/sign-in?over=1${location.hash}`);

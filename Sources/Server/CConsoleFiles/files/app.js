@@ -1,4 +1,4 @@
-// The frame around the pages: which one is shown, where they look, theme and session.
+// The frame around the pages: the page that is shown, the place, the theme and the session.
 
 import { isDark, toggleTheme } from './theme.js';
 import { get, post } from './api.js';
@@ -56,11 +56,11 @@ async function show(moved) {
   showPlace(document.getElementById('place'), page.needs, () => show(false));
   document.title = `${page.title} – Petrel console`;
   if (page.needs !== 'none' && !place.container) {
-    main.replaceChildren(empty('Nothing is here yet',
+    main.replaceChildren(empty('No container yet',
       'A container appears when an app first saves something in it, or when server.json names it.'));
   } else if (page.needs !== 'none' && !containerNames().includes(place.container)) {
     main.replaceChildren(empty('Not on this server',
-      `This address is about ${place.container}, and this server has nothing of it. Choose another container above.`));
+      `This address is for ${place.container}, and this server has no data of it. Choose another container above.`));
   } else if (page.needs === 'database' && place.database !== 'public' && !place.user && name !== 'pushes') {
     main.replaceChildren(empty('Whose database?',
       'Enter the name of an account, or a user record name, in “User” above.'));

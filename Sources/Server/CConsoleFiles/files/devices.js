@@ -11,7 +11,7 @@ export function devices(main) {
     h('form', { class: 'card', 'aria-label': 'Filter', onsubmit: (event) => { event.preventDefault(); begin(); } },
       h('div', { class: 'bar' }, h('div', { class: 'grow' }, field('User', user)), h('button', { class: 'first' }, 'Filter'))), trouble, results);
   async function remove(device) {
-    if (!await confirmed('Forget this device?', 'It gets no more pushes, and what waits for it is given up, until its app registers again.', 'Forget the device')) return;
+    if (!await confirmed('Forget this device?', 'It gets no more pushes until its app registers again. The pushes that wait for it are not sent.', 'Forget the device')) return;
     if (!await attempt(trouble, () => post('devices/delete', { kind: device.kind, token: device.token }))) return;
     toast('The device was forgotten.');
     begin();
@@ -34,7 +34,7 @@ export function devices(main) {
         return { rows: answer.devices, continuation: answer.continuation };
       },
       none: () => empty('No devices', state.user
-        ? 'This user has registered none.' : 'An app registers its device when it asks for remote notifications.'),
+        ? 'This user has no registered device.' : 'An app registers its device when it asks for remote notifications.'),
     }));
   }
   begin();

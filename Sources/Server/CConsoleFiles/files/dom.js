@@ -95,7 +95,7 @@ export function pagedList({ caption, columns, load, none }) {
     let next = first.continuation;
     const update = () => {
       text.textContent = `${list.count().toLocaleString('en')} ${list.count() === 1 ? 'row' : 'rows'}`
-        + (next ? ', and more to come' : '');
+        + (next ? ', and there are more' : '');
       button.hidden = !next;
     };
     button.addEventListener('click', async () => {
@@ -146,7 +146,7 @@ export function confirmed(title, text, verb) {
   });
 }
 
-/** Runs what a button does; what goes wrong is told in `place`. */
+/** Runs the action of a button; shows an error in `place`. */
 export async function attempt(place, action) {
   place.replaceChildren();
   try {
@@ -188,7 +188,7 @@ export function nameTable(answer) {
 
 /** A user by the name of the account, where there is one, with the user record name beside it. */
 export function person(userRecordName, names = {}) {
-  if (!userRecordName) return 'nobody known';
+  if (!userRecordName) return 'an unknown user';
   const name = names[userRecordName];
   return h('span', { class: 'person' }, name ? [name, ' '] : null,
     h('code', { class: name ? 'quiet clipped' : '', title: userRecordName }, userRecordName));
@@ -197,7 +197,7 @@ export function person(userRecordName, names = {}) {
 export function anchor(href, text, properties = {}) { return h('a', { href, ...properties }, text); }
 
 /**
- * Tells what is wrong with what a control says, and puts the cursor where the server points to with
+ * Shows what is wrong with a control's text, and puts the cursor where the server points to with
  * a ^ under its text.
  */
 export function pointOut(control, error, trouble) {

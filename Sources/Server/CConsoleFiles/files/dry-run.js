@@ -6,7 +6,7 @@ import { editor, protocolType } from './fields.js';
 import { database, link, place } from './place.js';
 import { events, recordLink, silentList, subscriptionLink } from './story.js';
 
-/** The record type that was tried last. */
+/** The record type of the last dry run. */
 let lastType = '';
 const eventNames = [['create', 'created'], ['update', 'updated'], ['delete', 'deleted']];
 
@@ -16,7 +16,7 @@ function kept(types) {
 }
 
 function promise() {
-  return h('p', { class: 'notice' }, 'A dry run saves nothing, fires nothing, and nobody is notified.');
+  return h('p', { class: 'notice' }, 'A dry run saves nothing, fires nothing and notifies nobody.');
 }
 
 export async function dryRun(main, query) {
@@ -73,7 +73,7 @@ function recordForm(types, typeName) {
       entries.push({ name, type, control, read });
       return field(`${name} · ${type}`, control);
     }));
-    if (!names.size) list.append(h('p', { class: 'quiet small' }, 'This type has no fields yet. Give the record as JSON to try some.'));
+    if (!names.size) list.append(h('p', { class: 'quiet small' }, 'This type has no fields yet. Choose JSON to try a record with fields.'));
   }
   function fromFields() {
     const fields = {};
@@ -107,7 +107,7 @@ async function tryRecord(main, query, types) {
   const event = choice(eventNames, 'create', { name: 'event' });
   const source = h('input', { name: 'source', value: query.get('recordName') ?? '', placeholder: 'name of a record', spellcheck: 'false' });
   const zone = h('input', { name: 'sourceZone', value: query.get('zone') ?? '', size: 14, placeholder: '_defaultZone', spellcheck: 'false' });
-  const subscriber = h('input', { name: 'subscriber', value: query.get('subscriber') ?? '', placeholder: 'everybody', spellcheck: 'false' });
+  const subscriber = h('input', { name: 'subscriber', value: query.get('subscriber') ?? '', placeholder: 'all users', spellcheck: 'false' });
   const subscriptionID = h('input', { name: 'subscriptionID', value: query.get('subscriptionID') ?? '', placeholder: 'all', spellcheck: 'false' });
   async function take() {
     await attempt(trouble, async () => {
@@ -149,7 +149,7 @@ function showRecordRun(results, body, first) {
   const silentHead = h('h2', {});
   const all = first.fitting ?? null;
   let lookedAt = 0;
-  let told = 0;
+  let listed = 0;
   let kept = 0;
   let moreFiring = false;
   function add(answer) {
@@ -157,18 +157,18 @@ function showRecordRun(results, body, first) {
     lookedAt += answer.lookedAt;
     // With the index all that fire come with the first page.
     const more = answer === first || all === null ? answer.firing : [];
-    told += more.length;
+    listed += more.length;
     kept += answer.silent.length;
     moreFiring ||= answer.moreFiring;
     firing.append(...more.map((item) => h('li', {},
       anchor(subscriptionLink(item), item.subscriptionID, { class: 'mono' }), ' of ', person(item.subscriber, names))));
     if (answer.silent.length) silent.append(silentList(answer.silent, names));
-    firingHead.textContent = !told && !moreFiring ? 'No subscription would fire'
-      : moreFiring && all !== null ? `${number(all)} subscriptions fit; ${number(told)} of them`
-        : moreFiring ? `More than ${count(told, 'subscription')} would fire` : `${count(told, 'subscription')} would fire`;
-    silentHead.textContent = kept ? `${count(kept, 'subscription')}${answer.continuation || answer.moreSilent ? ' and perhaps more' : ''} would not` : 'None that would not';
-    foot.replaceChildren(h('span', {}, `${count(lookedAt, 'subscription')} looked at${answer.continuation ? ', and there are others' : ''}.`
-      + (all === null ? '' : ' Those that fire were found by the index, among all of the database.')),
+    firingHead.textContent = !listed && !moreFiring ? 'No subscription would fire'
+      : moreFiring && all !== null ? `${number(all)} subscriptions match; ${number(listed)} of them are listed`
+        : moreFiring ? `More than ${count(listed, 'subscription')} would fire` : `${count(listed, 'subscription')} would fire`;
+    silentHead.textContent = kept ? `${count(kept, 'subscription')}${answer.continuation || answer.moreSilent ? ' and perhaps more' : ''} would not` : 'Would not fire: none';
+    foot.replaceChildren(h('span', {}, `${count(lookedAt, 'subscription')} examined${answer.continuation ? ', and there are others' : ''}.`
+      + (all === null ? '' : ' The index found those that fire among all subscriptions of the database.')),
     answer.continuation ? h('button', { type: 'button', onclick: async (event) => {
       event.target.disabled = true;
       try {
@@ -176,17 +176,17 @@ function showRecordRun(results, body, first) {
       } catch (error) {
         foot.replaceChildren(problem(error));
       }
-    } }, 'Look at more') : '');
+    } }, 'Examine more') : '');
   }
   add(first);
   const isAbout = body.subscriber || body.subscriptionID;
-  if (!told && !kept && !first.continuation && isAbout) {
+  if (!listed && !kept && !first.continuation && isAbout) {
     results.replaceChildren(h('div', { class: 'card' }, empty('No such subscription here',
       'This database has no subscription of this user and ID.')));
     return;
   }
   results.replaceChildren(
-    h('section', { class: 'card', 'aria-label': 'Would fire' }, firingHead, told ? firing : null),
+    h('section', { class: 'card', 'aria-label': 'Would fire' }, firingHead, listed ? firing : null),
     h('section', { class: 'card', 'aria-label': 'Would not fire' }, silentHead,
       kept ? null : h('p', { class: 'quiet' }, 'Subscriptions to other record types are left out.'), silent, foot));
 }
@@ -250,7 +250,7 @@ async function trySubscription(main, query, types) {
           h('div', { class: 'grow' }, field('As the subscription of', subscriber)),
           h('button', { class: 'first' }, 'Try the subscription'))]
       : h('div', { class: 'bar' },
-        h('p', { class: 'grow' }, base.zoneID ? ['Changes in the zone ', h('code', {}, base.zoneID.zoneName)] : 'Changes in all zones but the default one'),
+        h('p', { class: 'grow' }, base.zoneID ? ['Changes in the zone ', h('code', {}, base.zoneID.zoneName)] : 'Changes in all zones except the default zone'),
         field('As the subscription of', subscriber), h('button', { class: 'first' }, 'Try the subscription')),
     trouble), results);
 }
@@ -276,11 +276,11 @@ function showSubscriptionRun(results, body, first) {
         ? anchor(recordLink(item.recordName, item.zoneID, { notification: item.notificationID, before: item.sequence + 1 }), item.recordName, { class: 'mono' })
         : h('code', {}, item.zoneID?.zoneName ?? 'a zone'),
       ' ', h('span', { class: 'quiet' }, events[item.event] ?? 'changed', ', ', time(item.time)))));
-    title.textContent = fitting ? `It would have fired on ${count(fitting, 'change')}${shown < fitting ? `; the latest ${number(shown)}` : ''}` : 'It would have fired on none of them';
+    title.textContent = fitting ? `It would have fired on ${count(fitting, 'change')}${shown < fitting ? `; the latest ${number(shown)}` : ''}` : 'It would not have fired on any of them';
     filters.replaceChildren(refusals.size
-      ? h('ul', { class: 'reasons' }, [...refusals].map(([filter, times]) => h('li', {}, badge('A filter says no', 'warn'), ' ',
+      ? h('ul', { class: 'reasons' }, [...refusals].map(([filter, times]) => h('li', {}, badge('A filter does not match', 'warn'), ' ',
         h('code', {}, filter), ` did not hold for ${count(times, 'change')} of the record type`))) : '');
-    foot.replaceChildren(h('span', {}, changes ? [`${count(changes, 'change')} looked at, back to `, time(since), answer.more ? ', and older ones are kept.' : ': all that are kept.'] : 'No change of this database is kept.'),
+    foot.replaceChildren(h('span', {}, changes ? [`${count(changes, 'change')} examined, back to `, time(since), answer.more ? '. Older changes are kept, too.' : '. No older change is kept.'] : 'No change of this database is kept.'),
       answer.more ? h('button', { type: 'button', onclick: async (event) => {
         event.target.disabled = true;
         try {
@@ -288,7 +288,7 @@ function showSubscriptionRun(results, body, first) {
         } catch (error) {
           foot.replaceChildren(problem(error));
         }
-      } }, 'Look at older ones') : '');
+      } }, 'Examine older changes') : '');
   }
   add(first);
   results.replaceChildren(h('section', { class: 'card', 'aria-label': 'Outcome' }, title, list, filters, foot));

@@ -23,7 +23,7 @@ function askForm(asked) {
   const control = (name, placeholder) => h('input', { name, value: asked[name] ?? '', size: 14, placeholder, spellcheck: 'false', autocomplete: 'off' });
   const controls = {
     recordName: control('recordName', 'its name'), zone: control('zone', '_defaultZone'),
-    subscriber: control('subscriber', 'everybody'), subscriptionID: control('subscriptionID', 'all'),
+    subscriber: control('subscriber', 'all users'), subscriptionID: control('subscriptionID', 'all'),
   };
   return h('form', { class: 'card', 'aria-label': 'What to explain', onsubmit: (event) => {
     event.preventDefault();
@@ -50,18 +50,18 @@ export async function explain(main, query) {
   const asked = Object.fromEntries(names.map((name) => [name, query.get(name) ?? undefined]));
   const where = `${place.database} database of ${place.container}, ${place.environment}`;
   if (asked.recordName) {
-    main.append(heading(asked.recordName, `What became of its latest changes. Zone ${asked.zone ?? '_defaultZone'}, ${where}.`,
+    main.append(heading(asked.recordName, `Its latest changes, and which pushes they caused. Zone ${asked.zone ?? '_defaultZone'}, ${where}.`,
       anchor(link('dry-run', { recordName: asked.recordName, zone: asked.zone }), 'Try a change', { class: 'button' }), copyButton()), askForm(asked));
     await explainRecord(main, asked);
   } else if (asked.subscriptionID && (asked.subscriber || place.database !== 'public')) {
-    main.append(heading(asked.subscriptionID, `How this subscription fared of late. ${where[0].toUpperCase()}${where.slice(1)}.`,
+    main.append(heading(asked.subscriptionID, `Its latest firings, and the recent changes that it matched. ${where[0].toUpperCase()}${where.slice(1)}.`,
       anchor(link('dry-run', { subscriber: asked.subscriber, subscriptionID: asked.subscriptionID }), 'Try it', { class: 'button' }), copyButton()), askForm(asked));
     await explainSubscription(main, asked);
   } else {
-    main.append(heading('Explain', 'Why a push came, or did not.'), askForm(asked),
+    main.append(heading('Explain', 'Why a push came, or did not come.'), askForm(asked),
       h('div', { class: 'card' }, asked.subscriptionID
         ? empty('Whose subscription?', 'Subscriptions of several users may have one ID. Enter the name of an account, or a user record name.')
-        : empty('What happened?', 'Enter a record’s name to see its latest changes: what was committed, which subscriptions fired and which did not, and what became of each push. Or leave it empty and enter a user and a subscription, to see how it fared.')));
+        : empty('What happened?', 'Enter a record’s name to see its latest changes: what was committed, which subscriptions fired and which did not, and the state of each push. Or leave it empty and enter a user and a subscription to see the subscription’s latest firings.')));
   }
 }
 
@@ -95,11 +95,11 @@ async function explainRecord(main, asked) {
   try {
     const answer = await load(asked.before);
     if (!answer.changes.length) {
-      results.replaceChildren(h('div', { class: 'card' }, empty('No change of it is kept', answer.remark
-        ? `${answer.remark[0].toUpperCase()}${answer.remark.slice(1)}.` : 'There are none before this one.')));
+      results.replaceChildren(h('div', { class: 'card' }, empty('No change of the record is kept', answer.remark
+        ? `${answer.remark[0].toUpperCase()}${answer.remark.slice(1)}.` : 'No older change is kept.')));
     }
     if (!isFound) {
-      results.prepend(h('p', { class: 'notice' }, 'The change behind this push is not kept any more; these are older ones of the record.'));
+      results.prepend(h('p', { class: 'notice' }, 'The change behind this push is not kept any more. These are older changes of the record.'));
     }
   } catch (error) {
     results.replaceChildren(problem(error));
@@ -132,16 +132,16 @@ async function explainSubscription(main, asked) {
   if (!answer.exists) {
     results.append(h('div', { class: 'notice error' }, h('strong', {}, answer.deleted ? 'It was deleted' : 'There is no such subscription'),
       h('p', {}, answer.deleted
-        ? ['It does not fire any more since ', time(answer.deleted), '. One that fires once is deleted by that.']
-        : [person(answer.subscriber, nameTable(answer)), ' has none of this ID in this database.'])));
+        ? ['It was deleted at ', time(answer.deleted), ' and no longer fires. A subscription that fires once is deleted when it fires.']
+        : [person(answer.subscriber, nameTable(answer)), ' has no subscription with this ID in this database.'])));
   } else {
     const pushed = firings.flatMap((firing) => firing.deliveries);
-    const since = tally.since ? ['since ', time(tally.since)] : 'none was made since it was saved';
+    const since = tally.since ? ['since ', time(tally.since)] : 'no change since it was saved';
     results.append(
       h('div', { class: 'tiles' },
-        tile('Changes looked through', number(tally.changes), [since, answer.moreChanges ? ', and older ones' : '']),
-        tile('It fits', number(tally.fitting), 'of these, as it is now'),
-        tile('Checked without a match', number(tally.checkedWithoutMatch), 'the work beyond the changes that fit'),
+        tile('Changes examined', number(tally.changes), [since, answer.moreChanges ? ', and older ones' : '']),
+        tile('It matches', number(tally.fitting), 'of these changes, with its present content'),
+        tile('Checked without a match', number(tally.checkedWithoutMatch), 'changes that cost work and did not match'),
         tile('Pushes', number(pushed.length), `${number(pushed.filter((item) => item.state === 'delivered').length)} delivered, of the firings below`)),
       h('div', { class: 'card' }, definitions([
         ['Owner', person(answer.subscriber, nameTable(answer))], ['Watches', kind(subscription)],
@@ -150,8 +150,8 @@ async function explainSubscription(main, asked) {
       ])));
     if (tally.refusals.length) {
       results.append(h('section', { class: 'card flush', 'aria-label': 'Filters' },
-        h('div', { class: 'card-head' }, h('h2', {}, 'Which filter says no')),
-        h('div', { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': 'Filters and how often they said no' },
+        h('div', { class: 'card-head' }, h('h2', {}, 'Filters that did not match')),
+        h('div', { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': 'Filters and how often they did not match' },
           h('table', {}, h('thead', {}, h('tr', {}, h('th', { scope: 'col' }, 'Filter'), h('th', { scope: 'col' }, 'Changes of its record type that it refused'))),
             h('tbody', {}, tally.refusals.map((item) => h('tr', {}, h('td', {}, h('code', {}, item.filter)), h('td', {}, number(item.count)))))))));
     }
@@ -160,6 +160,6 @@ async function explainSubscription(main, asked) {
     h('h2', {}, firings.length ? `The latest ${count(firings.length, 'firing')}` : 'Firings'),
     firings.length
       ? h('ol', { class: 'steps' }, firings.map((firing) => firingCard(firing, nameTable(answer), { isTarget: firing.notificationID === asked.notification })))
-      : empty('It has not fired of late', 'Nothing that it fired is in the log. “Try it” tells which of the recent changes it would have fired on.')));
+      : empty('It has not fired recently', 'The log has no notification of it. “Try it” shows the recent changes that it would have fired on.')));
   find(main);
 }

@@ -4,7 +4,7 @@ import { h, time } from './dom.js';
 
 export const plainTypes = ['STRING', 'INT64', 'DOUBLE', 'TIMESTAMP'];
 
-/** A field's value in a few words. */
+/** A short form of a field's value. */
 export function brief(item) {
   if (!item) return '';
   const { value, type } = item;
@@ -31,7 +31,7 @@ export function editor(item) {
     const control = h('input', { type: 'text', value: value === undefined ? '' : new Date(value).toISOString(), placeholder: '2026-01-31T12:00:00Z' });
     return { control, read: () => {
       const moment = Date.parse(control.value);
-      if (Number.isNaN(moment)) throw new Error(`“${control.value}” is no date; write it as 2026-01-31T12:00:00Z.`);
+      if (Number.isNaN(moment)) throw new Error(`“${control.value}” is not a date; write it as 2026-01-31T12:00:00Z.`);
       return moment;
     } };
   }
@@ -40,7 +40,7 @@ export function editor(item) {
     return { control, read: () => {
       const read = Number(control.value);
       if (control.value.trim() === '' || !Number.isFinite(read) || (type === 'INT64' && !Number.isInteger(read))) {
-        throw new Error(`“${control.value}” is no ${type === 'INT64' ? 'whole ' : ''}number.`);
+        throw new Error(`“${control.value}” is not a ${type === 'INT64' ? 'whole ' : ''}number.`);
       }
       return read;
     } };

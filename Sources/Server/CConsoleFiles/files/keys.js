@@ -8,7 +8,7 @@ export function keys(main) {
   const trouble = h('div', {});
   async function revoke(key) {
     const own = key.isCurrent ? ' You are signed in with this very key, so this session ends too.' : '';
-    if (!await confirmed(`Revoke this ${kinds[key.kind]}?`, `What uses “${key.name || key.identifier}” is refused from now on. This cannot be taken back.${own}`, 'Revoke')) return;
+    if (!await confirmed(`Revoke this ${kinds[key.kind]}?`, `From now on the server refuses everything that uses “${key.name || key.identifier}”. You cannot undo this.${own}`, 'Revoke')) return;
     if (!await attempt(trouble, () => post('keys/revoke', { identifier: key.identifier }))) return;
     toast('It was revoked.');
     list.reload();
@@ -43,8 +43,8 @@ export function keys(main) {
       list.reload();
       sheet(secret ? 'Keep it now' : 'The key is registered', null, [
         h('p', {}, secret
-          ? 'This is shown once and kept nowhere. Put it where it is used before you close this.'
-          : 'Programs that sign with its private half name it by this key ID.'),
+          ? 'The console shows this only once, and the server does not keep it. Copy it to the place where it is used before you close this.'
+          : 'Programs that sign with its private key send this key ID.'),
         h('div', { class: 'secret', tabindex: '0' }, secret ?? done.keyID)], { drawer: false });
     }
     const dialog = sheet('New key or token', null, h('form', { class: 'card', onsubmit: save },
@@ -62,8 +62,8 @@ export function keys(main) {
       { title: '', cell: (key) => (key.revoked ? badge('revoked', 'bad') : h('button', { type: 'button', class: 'bad', 'aria-label': `Revoke ${kinds[key.kind]} ${key.name || key.identifier}`, onclick: () => revoke(key) }, 'Revoke…')) },
     ],
     load: async () => ({ rows: (await get('keys')).keys }),
-    none: () => empty('No keys', 'There is none yet.'),
+    none: () => empty('No keys', 'The server has no keys yet.'),
   });
-  main.append(heading('Keys and tokens', 'What apps, programs and those who run the server prove themselves with.',
+  main.append(heading('Keys and tokens', 'How apps, programs and operators authenticate.',
     h('button', { type: 'button', class: 'first', onclick: make }, 'New key or token')), trouble, list);
 }

@@ -5,7 +5,7 @@ export const samples = [];
 const watchers = new Set();
 let isConnected = false;
 
-function tell(kind, data) { for (const watcher of watchers) watcher(kind, data); }
+function notify(kind, data) { for (const watcher of watchers) watcher(kind, data); }
 
 export function connected() { return isConnected; }
 
@@ -17,8 +17,8 @@ export function watch(watcher) {
 
 export function start() {
   const source = new EventSource('/admin/v1/events');
-  source.addEventListener('open', () => { isConnected = true; tell('connection', true); });
-  source.addEventListener('error', () => { isConnected = false; tell('connection', false); });
+  source.addEventListener('open', () => { isConnected = true; notify('connection', true); });
+  source.addEventListener('error', () => { isConnected = false; notify('connection', false); });
   source.addEventListener('sample', (event) => {
     const sample = JSON.parse(event.data);
     const last = samples.at(-1);
@@ -26,9 +26,9 @@ export function start() {
     if (last && sample.requests.served < last.requests.served) samples.length = 0;
     samples.push(sample);
     if (samples.length > seconds + 1) samples.shift();
-    tell('sample', sample);
+    notify('sample', sample);
   });
-  source.addEventListener('pushes', (event) => tell('pushes', JSON.parse(event.data)));
+  source.addEventListener('pushes', (event) => notify('pushes', JSON.parse(event.data)));
 }
 
 /** What a count rose by each second. */

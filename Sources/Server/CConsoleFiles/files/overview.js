@@ -41,7 +41,7 @@ export function overview(main) {
   const errors = h('section', { class: 'card' });
   const charts = h('div', { class: 'charts' });
   const servers = serversCard();
-  main.append(heading('Overview', 'What the server does now, and did in the last five minutes.', state),
+  main.append(heading('Overview', 'The server’s work now and in the last five minutes.', state),
     tiles, charts, servers.card);
 
   function update() {
@@ -71,15 +71,15 @@ export function overview(main) {
         `${number(now.changes.waiting)} changes, ${number(now.pushes.waiting)} pushes`),
       tile('Failures a second', rate(recent(failed)),
         `${number(now.requests.failed + now.requests.failedItems)} since the start`),
-      tile('Looked at a second', rate(recent(lookedAt)),
+      tile('Tested a second', rate(recent(lookedAt)),
         `subscriptions; ${bytes(now.indexes.bytes)} in memory`));
     charts.replaceChildren(
       graph('Rates a second', [
         { name: 'Changes', values: changes }, { name: 'Notifications', values: logged },
         { name: 'Pushes delivered', values: delivered }], rate),
       graph('Matching a second', [
-        { name: 'Subscriptions looked at', values: lookedAt },
-        { name: 'Of them fired', values: fired }], rate),
+        { name: 'Subscriptions tested', values: lookedAt },
+        { name: 'Tested and fired', values: fired }], rate),
       graph('From commit to notification', [
         { name: 'Median', values: median }, { name: '99th percentile', values: p99 }], milliseconds),
       graph('Waiting', [

@@ -27,11 +27,11 @@ export function pushes(main) {
     if (!state.isPaused) begin();
   } });
   const showPause = () => {
-    pause.textContent = state.isPaused ? 'Go on' : 'Pause';
+    pause.textContent = state.isPaused ? 'Resume' : 'Pause';
     pause.setAttribute('aria-pressed', String(state.isPaused));
   };
   showPause();
-  main.append(heading('Pushes', 'Notifications as they are logged, and what became of them on their way. Each time leads to the explanation.', pause),
+  main.append(heading('Pushes', 'Notifications as they are logged, with the state of their pushes. Select a time to see the explanation.', pause),
     h('form', { class: 'card', 'aria-label': 'Search', onsubmit: (event) => { event.preventDefault(); state.text = text.value; begin(); } },
       h('div', { class: 'bar' }, h('div', { class: 'grow' }, field('Text', text)), field('Where', where),
         h('button', { class: 'first' }, 'Search')), news), results);
@@ -59,10 +59,10 @@ export function pushes(main) {
     const key = drawn[focused]?.key;
     if (!rows.length && !next) {
       results.replaceChildren(state.text
-        ? empty('Nothing fits', 'No push here has this text. Clear the search to see all.')
+        ? empty('No match', 'No push here contains this text. Clear the search to see all.')
         : empty('No pushes yet', state.where === 'latest'
-          ? 'Nothing was notified since the server started. As soon as a change fires a subscription, it appears here by itself.'
-          : 'Nothing was notified in this database. Save a record that a subscription watches for, and see it appear.'));
+          ? 'No notification was logged since the server started. When a change fires a subscription, it appears here.'
+          : 'No notification was logged in this database. Save a record that matches a subscription to see one.'));
       drawn = [];
       return;
     }
@@ -88,7 +88,7 @@ export function pushes(main) {
       rows = page.pushes;
       next = page.continuation;
       draw();
-      tell();
+      showNews();
     } catch (error) {
       if (own === generation) results.replaceChildren(problem(error, begin));
     }
@@ -100,12 +100,12 @@ export function pushes(main) {
     state.isPaused = true;
     showPause();
     draw();
-    tell();
+    showNews();
   }
-  function tell() {
+  function showNews() {
     news.textContent = state.isPaused
-      ? `Paused.${missed ? ` ${missed.toLocaleString('en')} came meanwhile.` : ''}`
-      : 'New pushes appear by themselves.';
+      ? `Paused.${missed ? ` ${missed.toLocaleString('en')} arrived meanwhile.` : ''}`
+      : 'New pushes appear here automatically.';
   }
   /** Outcomes come later than the entries, so the first page is read again while some wait. */
   async function refresh() {
@@ -126,12 +126,12 @@ export function pushes(main) {
     }
   }
   begin();
-  tell();
+  showNews();
   let isStale = false;
   return watch((kind, data) => {
     if (kind === 'pushes') {
       isStale = true;
-      if (state.isPaused) { missed += data.pushes.length + data.leftOut; tell(); }
+      if (state.isPaused) { missed += data.pushes.length + data.leftOut; showNews(); }
     } else if (kind === 'sample' && (isStale || rows.some((push) => push.deliveries?.some((delivery) => delivery.state === 'waiting')))) {
       isStale = false;
       refresh();

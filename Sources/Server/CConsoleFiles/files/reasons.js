@@ -1,5 +1,5 @@
 // Why a subscription did not fire, and why a device got no push, in words. The codes are those of
-// docs/explaining.md.
+// docs/reference/explaining.md.
 
 import { badge, h } from './dom.js';
 
@@ -8,10 +8,10 @@ const labels = {
   otherDatabase: 'In another database', otherEnvironment: 'In the other environment',
   notYetSaved: 'Saved later', changedSince: 'Changed since', recordType: 'Another record type',
   event: 'Another event', zone: 'Another zone', defaultZone: 'Not in the default zone',
-  filter: 'A filter says no', permission: 'May not read it', valuesNotKept: 'Values not kept',
+  filter: 'A filter does not match', permission: 'No permission to read', valuesNotKept: 'Values not kept',
   notLogged: 'Not in the log', originDevice: 'Made the change', noDevice: 'No device',
-  registeredLater: 'Registered later', notSetUp: 'Not set up', tooManyWaiting: 'Too many wait',
-  deviceGone: 'Gone', courier: 'Comes by itself',
+  registeredLater: 'Registered later', notSetUp: 'Not set up', tooManyWaiting: 'Too many pushes wait',
+  deviceGone: 'Registration ended', courier: 'Web courier',
 };
 
 export function label(reason) { return labels[reason.code] ?? reason.code; }

@@ -32,7 +32,7 @@ export async function records(main) {
   const sorts = () => {
     const names = ['modificationDate', ...fieldsOf(state.recordType)
       .filter((entry) => entry.indexes.includes('SORTABLE')).map((entry) => entry.name)];
-    return [['', 'as they come'], ...names.flatMap((name) => [[name, `${name}, rising`], [`-${name}`, `${name}, falling`]])]
+    return [['', 'no order'], ...names.flatMap((name) => [[name, `${name}, ascending`], [`-${name}`, `${name}, descending`]])]
       .map(([value, text]) => h('option', { value, selected: value === state.sort }, text));
   };
   const sort = h('select', { name: 'sort' }, sorts());
@@ -51,7 +51,7 @@ export async function records(main) {
         title: entry.name, class: 'clip', cell: (record) => brief(record.fields[entry.name]) })),
       ...(place.database === 'public' ? [] : [{ title: 'Zone', cell: (record) => record.zoneID.zoneName }]),
       { title: 'Modified', class: 'nowrap', cell: (record) => time(record.modified?.timestamp) },
-      { title: 'Pushes', cell: (record) => anchor(recordLink(record.recordName, record.zoneID), 'Why?', { 'aria-label': `Why pushes came of ${record.recordName}, or did not` }) },
+      { title: 'Pushes', cell: (record) => anchor(recordLink(record.recordName, record.zoneID), 'Why?', { 'aria-label': `Why pushes for ${record.recordName} came or did not come` }) },
     ];
     results.replaceChildren(pagedList({
       caption: `Records of type ${state.recordType}`, columns,
@@ -63,8 +63,8 @@ export async function records(main) {
         return { rows: answer.records, continuation: answer.continuationMarker };
       },
       none: () => (state.predicate
-        ? empty('No record passes', 'No record of this type in this database passes the predicate. Check its fields and values, or clear it to see all.')
-        : empty('No records of this type', 'This database has none. An app or “New record” makes the first.')),
+        ? empty('No match', 'No record of this type in this database matches the predicate. Check its fields and values, or clear it to see all.')
+        : empty('No records of this type', 'This database has no records of this type. An app or “New record” creates the first.')),
     }));
   }
   begin();
@@ -94,7 +94,7 @@ function edit(record, recordType, types, onDone) {
       add(name.value, { type: type.value }, true).focus();
       name.value = '';
     } }, 'Add'));
-  const newName = h('input', { name: 'recordName', placeholder: 'made by the server when empty' });
+  const newName = h('input', { name: 'recordName', placeholder: 'the server chooses it when empty' });
   const newType = choice(types, recordType, { name: 'newRecordType' });
 
   async function save(event) {
@@ -112,7 +112,7 @@ function edit(record, recordType, types, onDone) {
     });
     if (!done) return;
     dialog.close();
-    toast(record ? 'The record was saved.' : `The record ${done.recordName} was made.`);
+    toast(record ? 'The record was saved.' : `The record ${done.recordName} was created.`);
     onDone();
   }
   async function outcome(operation) {
@@ -122,7 +122,7 @@ function edit(record, recordType, types, onDone) {
     return item;
   }
   async function remove() {
-    if (!await confirmed('Delete this record?', `${record.recordName} goes for good, and subscriptions to deletions fire.`, 'Delete the record')) return;
+    if (!await confirmed('Delete this record?', `${record.recordName} is deleted for good, and subscriptions to deletions fire.`, 'Delete the record')) return;
     const done = await attempt(trouble, () => outcome({
       operationType: 'delete', record: { recordName: record.recordName, zoneID: record.zoneID, recordChangeTag: record.recordChangeTag } }));
     if (!done) return;
@@ -143,7 +143,7 @@ function edit(record, recordType, types, onDone) {
           : [field('Record type', newType), field('Record name', newName)],
         list, adder, trouble,
         h('div', { class: 'actions' },
-          h('button', { class: 'first' }, record ? 'Save changes' : 'Make the record'),
+          h('button', { class: 'first' }, record ? 'Save changes' : 'Create the record'),
           record ? [
             anchor(recordLink(record.recordName, record.zoneID), 'Why did pushes come?', { class: 'button', onclick: () => dialog.close() }),
             anchor(link('dry-run', { recordName: record.recordName, zone: record.zoneID.zoneName === '_defaultZone' ? undefined : record.zoneID.zoneName }), 'Try a change', { class: 'button', onclick: () => dialog.close() }),

@@ -28,7 +28,7 @@ export async function schema(main) {
   ]);
   const trouble = h('div', {});
   async function deploy() {
-    if (!await confirmed('Deploy to production?', 'What development has is added to production. Record types and fields stay there for good.', 'Deploy')) return;
+    if (!await confirmed('Deploy to production?', 'The server adds the development schema to production. Record types and fields cannot be removed from production.', 'Deploy')) return;
     const done = await attempt(trouble, async () => {
       const outcome = await post('schema/deploy', { container: place.container });
       if (outcome.refusals.length) throw new Error(outcome.refusals.join('\n'));
@@ -39,7 +39,7 @@ export async function schema(main) {
     main.replaceChildren();
     await schema(main);
   }
-  main.append(heading('Schema', `What records of ${place.container} consist of in ${place.environment}.`));
+  main.append(heading('Schema', `Record types and fields of ${place.container} in ${place.environment}.`));
   main.append(h('section', { class: 'card', 'aria-label': 'Differences' },
     h('div', { class: 'head' },
       h('div', {}, h('h2', {}, 'From development to production'),
@@ -52,20 +52,20 @@ export async function schema(main) {
       ? h('div', { class: 'notice error' }, h('strong', {}, 'This cannot be deployed'), differences.refusals.map((reason) => h('p', {}, reason))) : null,
     trouble));
   if (shown.indexWork.length) {
-    main.append(h('section', { class: 'card', 'aria-label': 'Index work' }, h('h2', {}, 'Indexes being made'),
+    main.append(h('section', { class: 'card', 'aria-label': 'Index work' }, h('h2', {}, 'Indexes being built'),
       shown.indexWork.map((work) => h('p', {}, h('code', {}, `${work.recordType}.${work.field}`), ` ${work.phase}, ${number(work.done)}${work.total ? ` of ${number(work.total)}` : ''}`))));
   }
   if (!shown.recordTypes.length) {
     main.append(h('div', { class: 'card' }, empty('No record types',
       place.environment === 'production'
-        ? 'Production takes its types from development: make them there and deploy.'
+        ? 'Create record types in development, and deploy them to production.'
         : 'A record type appears when an app saves its first record, or with petrel schema import.')));
   }
   main.append(...shown.recordTypes.map(typeCard));
   if (shown.subscriptionTypes.length) {
     main.append(h('section', { class: 'card', 'aria-label': 'Subscription types' }, h('h2', {}, 'Subscription types'),
       h('p', { class: 'quiet' }, place.environment === 'production'
-        ? 'Production takes subscriptions of these types.' : 'An app has saved subscriptions of these types. A deploy takes them along.'),
+        ? 'Production accepts subscriptions of these types.' : 'An app has saved subscriptions of these types. A deploy adds the types to production.'),
       h('ul', {}, shown.subscriptionTypes.map((type) => h('li', {}, type)))));
   }
 }

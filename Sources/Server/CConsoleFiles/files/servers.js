@@ -29,7 +29,7 @@ export function serversCard() {
       const answer = await get('servers');
       if (answer.isShared) show(answer.servers); else asked = Infinity;
     } catch {
-      // The page says by itself that the server cannot be reached; the next answer comes in its place.
+      // The page already says that the server cannot be reached. The next answer replaces this one.
     }
   }
   return { card, refresh };

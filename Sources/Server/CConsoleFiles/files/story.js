@@ -1,4 +1,4 @@
-// The parts of an explanation: a change, what it fired, and what became of it on its way to devices.
+// The parts of an explanation: a change, its notifications, and their pushes to devices.
 
 import { anchor, badge, count, h, later, person, time } from './dom.js';
 import { database, link } from './place.js';
@@ -6,12 +6,12 @@ import { label, reasonList, sentence } from './reasons.js';
 
 export const events = {
   recordCreated: 'created', recordUpdated: 'updated', recordDeleted: 'deleted',
-  zoneCreated: 'zone made', zoneDeleted: 'zone deleted',
+  zoneCreated: 'zone created', zoneDeleted: 'zone deleted',
 };
 export const stateKinds = { waiting: 'warn', delivered: 'good', abandoned: 'bad', merged: '', refused: 'bad' };
 const titles = {
   recordCreated: 'Created', recordUpdated: 'Updated', recordDeleted: 'Deleted',
-  zoneCreated: 'Zone made', zoneDeleted: 'Zone deleted',
+  zoneCreated: 'Zone created', zoneDeleted: 'Zone deleted',
 };
 
 /** The address of a subscription's explanation. */
@@ -19,7 +19,7 @@ export function subscriptionLink(item, query = {}) {
   return link('explain', { subscriber: item.subscriber, subscriptionID: item.subscriptionID, ...query });
 }
 
-/** The address of a record's explanation. Only zones of a shared database have to be told by their owners. */
+/** The address of a record's explanation. Only zones of a shared database need their owner in it. */
 export function recordLink(recordName, zoneID, query = {}, where = database()) {
   const { zoneName, ownerRecordName } = zoneID ?? {};
   return link('explain', {
@@ -37,7 +37,7 @@ function delivery(item, start) {
       item.due ? [', next not before ', time(item.due)] : null),
     item.reason ? h('div', { class: 'small' }, item.reason) : null,
     item.mergedIntoNotification
-      ? h('div', { class: 'small' }, 'A newer one was pushed in its place: ', h('code', {}, item.mergedIntoNotification)) : null);
+      ? h('div', { class: 'small' }, 'A newer notification replaced it: ', h('code', {}, item.mergedIntoNotification)) : null);
 }
 
 function silence(reason) {
@@ -45,7 +45,7 @@ function silence(reason) {
     reason.device ? [' ', token(reason.device)] : null, h('div', { class: 'quiet small' }, sentence(reason)));
 }
 
-/** What became of a notification at each device. */
+/** The state of a notification's push to each device. */
 export function deliveries(notification, start) {
   return h('ul', { class: 'deliveries' }, notification.deliveries.map((item) => delivery(item, start)),
     notification.silentDevices.map(silence));
@@ -78,7 +78,7 @@ export function changeCard(change, names, { isTarget = false, isWhole = true } =
       h('div', { class: 'quiet small' }, time(step('saved') ?? start, { isExact: true }),
         change.device ? [' on the device ', h('code', {}, change.device)] : null,
         change.request ? [', by the request ', h('code', {}, change.request)] : null,
-        change.valuesKept ? null : '; its values were too large to be kept')),
+        change.valuesKept ? null : '; its values were too large to keep')),
     step('matched')
       ? h('li', { class: 'good' }, h('strong', {}, 'Matched'),
         h('div', { class: 'quiet small' }, `${later(step('matched') - start)}, ${fires
@@ -87,14 +87,14 @@ export function changeCard(change, names, { isTarget = false, isWhole = true } =
         h('div', { class: 'quiet small' }, 'Look again in a moment.')),
     ...change.notifications.map((item) => fired(item, start, names)),
     change.moreNotifications
-      ? h('li', {}, h('strong', {}, 'More subscriptions fired'), h('div', { class: 'quiet small' }, 'Name a user or a subscription above to see theirs.')) : null,
+      ? h('li', {}, h('strong', {}, 'More subscriptions fired'), h('div', { class: 'quiet small' }, 'Enter a user or a subscription above to see them.')) : null,
   ].filter(Boolean);
   const silent = change.silent.length
     ? h('details', { open: isWhole },
       h('summary', {}, `${count(change.silent.length, 'subscription')}${change.moreSilent ? ' and more' : ''} did not fire`),
       silentList(change.silent, names))
     : change.moreSilent
-      ? h('p', { class: 'quiet small' }, 'There are more subscriptions than are looked at for one answer. Name a user or a subscription above to see why theirs did not fire.')
+      ? h('p', { class: 'quiet small' }, 'There are more subscriptions than the server examines for one answer. Enter a user or a subscription above to see why it did not fire.')
       : null;
   return h('section', { class: isTarget ? 'card target' : 'card', 'aria-label': `${title} at ${new Date(start).toISOString()}`, tabindex: isTarget ? '-1' : null },
     h('div', { class: 'head' }, h('h2', {}, title, ' ', h('span', { class: 'quiet' }, time(start))), change.recordType ? badge(change.recordType) : null),

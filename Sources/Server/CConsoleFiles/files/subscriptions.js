@@ -29,14 +29,14 @@ export function subscriptions(main) {
         { title: 'Watches', cell: kind },
         { title: 'Predicate', class: 'clip', cell: (row) => (row.predicate ? h('code', {}, row.predicate) : '') },
         { title: 'Fires on', cell: (row) => (row.subscription.firesOn ?? []).map((event) => badge(event)) },
-        { title: 'Pushes', cell: (row) => anchor(address(row), 'Firings', { 'aria-label': `How ${row.subscription.subscriptionID} fared` }) },
+        { title: 'Pushes', cell: (row) => anchor(address(row), 'Firings', { 'aria-label': `Firings of ${row.subscription.subscriptionID}` }) },
       ],
       load: async (continuation) => {
         const answer = await get('subscriptions', { ...database(), ...state, continuation });
         return { rows: answer.subscriptions, continuation: answer.continuation };
       },
       none: () => (state.text || state.recordType
-        ? empty('No subscription fits', 'None in this database has this text and type. Clear the filter to see all.')
+        ? empty('No match', 'No subscription in this database has this text and type. Clear the filter to see all.')
         : empty('No subscriptions', 'Nobody subscribes to changes of this database yet.')),
     }));
   }
@@ -73,7 +73,7 @@ function open(row, onDone) {
     onDone();
   }
   async function remove() {
-    if (!await confirmed('Delete this subscription?', `${subscription.subscriptionID} does not fire any more. Its owner’s app is not told.`, 'Delete the subscription')) return;
+    if (!await confirmed('Delete this subscription?', `${subscription.subscriptionID} does not fire any more. The server does not notify its owner’s app.`, 'Delete the subscription')) return;
     const done = await attempt(trouble, () => post('subscriptions/delete', {
       ...database(), subscriber: row.subscriber, subscriptionID: subscription.subscriptionID }));
     if (!done) return;
@@ -85,7 +85,7 @@ function open(row, onDone) {
     definitions([['Owner', row.userName], ['User record', h('code', {}, row.subscriber)]]),
     isQuery ? field('Predicate', predicate) : null, field('The subscription, as in CloudKit Web Services', json), trouble,
     h('div', { class: 'actions' }, h('button', { class: 'first' }, 'Save changes'),
-      anchor(address(row), 'How did it fare?', { class: 'button', onclick: () => dialog.close() }),
+      anchor(address(row), 'Firings', { class: 'button', onclick: () => dialog.close() }),
       anchor(link('dry-run', { subscriber: row.subscriber, subscriptionID: subscription.subscriptionID }), 'Test', { class: 'button', onclick: () => dialog.close() }),
       h('button', { type: 'button', class: 'bad', onclick: remove }, 'Delete…'))));
 }

@@ -6,7 +6,7 @@ const state = { text: '' };
 export function users(main) {
   const results = h('div', {});
   const text = h('input', { name: 'text', type: 'search', value: state.text, placeholder: 'beginning of a name' });
-  main.append(heading('Users', ['The accounts of this server. ', h('code', {}, 'petrel users add'), ' makes them.']),
+  main.append(heading('Users', ['The accounts of this server. ', h('code', {}, 'petrel users add'), ' creates them.']),
     h('form', { class: 'card', 'aria-label': 'Search', onsubmit: (event) => { event.preventDefault(); begin(); } },
       h('div', { class: 'bar' }, h('div', { class: 'grow' }, field('Name', text)), h('button', { class: 'first' }, 'Search'))), results);
   function begin() {
@@ -24,22 +24,22 @@ export function users(main) {
         const answer = await get('users', { ...state, continuation });
         return { rows: answer.users, continuation: answer.continuation };
       },
-      none: () => (state.text ? empty('Nobody of this name', 'No account’s name begins like this; capitals count.')
-        : empty('No users yet', 'Make the first with: petrel users add NAME')),
+      none: () => (state.text ? empty('No match', 'No account’s name begins with this text. Upper and lower case differ.')
+        : empty('No users yet', 'Create the first with: petrel users add NAME')),
     }));
   }
   begin();
 }
 
-/** Asks what a deletion is to do with public records; undefined when it is not meant. */
+/** Asks whether a deletion keeps public records; undefined when the person cancels. */
 function deletionChoice(user) {
   return new Promise((resolve) => {
     let answer;
     const choices = [['keep', 'Keep public records, without the user’s name'], ['delete', 'Delete public records, too']]
       .map(([value, title]) => ({ value, title, input: h('input', { type: 'radio', name: 'publicRecords', value, required: true }) }));
     const dialog = sheet(`Delete ${user.name}?`, null, [
-      h('p', {}, `Private databases, files, subscriptions and devices of ${user.name} go for good. `
-        + 'Backups that were made before have them still.'),
+      h('p', {}, `The server deletes the private databases, files, subscriptions and devices of ${user.name} for good. `
+        + 'Earlier backups still contain them.'),
       h('form', { onsubmit: (event) => {
         event.preventDefault();
         answer = choices.find((choice) => choice.input.checked)?.value;
@@ -60,8 +60,8 @@ async function open(user, changed) {
   const list = h('div', { class: 'card flush' }, h('p', { class: 'more' }, 'Loading devices…'));
   async function signOut(everywhere) {
     const text = everywhere
-      ? 'Web apps, native clients and browsers lose their tokens. Native clients need another from petrel users add-token.'
-      : 'Web apps lose their sessions and lead to the sign-in page. Native clients stay.';
+      ? 'Web apps, native clients and browsers lose their tokens. A native client needs a new token from petrel users add-token.'
+      : 'Web apps lose their sessions and show the sign-in page again. Native clients stay signed in.';
     if (!await confirmed(`Sign ${user.name} out?`, text, 'Sign out')) return;
     const done = await attempt(trouble, () => post('users/sign-out', { user: user.userRecordName, everywhere }));
     if (done) toast(`${done.sessions} ${done.sessions === 1 ? 'session' : 'sessions'} ended.`);
@@ -80,7 +80,7 @@ async function open(user, changed) {
       ['User record', h('code', {}, user.userRecordName)], ['E-mail', user.emailAddress], ['Phone', user.phoneNumber],
       ['Since', time(user.created)], ['State', user.isBeingDeleted ? 'being deleted' : undefined]])),
     h('h3', {}, 'Devices'), list,
-    h('h3', {}, 'Everything of this user as files'),
+    h('h3', {}, 'Export all data of this user'),
     h('p', { class: 'small' }, h('code', {}, `petrel users export ${user.userRecordName} --to FOLDER`)), trouble,
     h('div', { class: 'actions' },
       h('button', { type: 'button', onclick: () => signOut(false) }, 'Sign out of web apps…'),
@@ -95,6 +95,6 @@ async function open(user, changed) {
         { title: 'Token', class: 'clip', cell: (device) => h('code', {}, device.token) },
         { title: 'Container', cell: (device) => device.container },
       ], devices)
-      : h('p', { class: 'more' }, 'None is registered, so this user gets no pushes.'));
+      : h('p', { class: 'more' }, 'No device is registered, so this user gets no pushes.'));
   });
 }

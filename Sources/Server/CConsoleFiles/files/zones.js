@@ -16,17 +16,17 @@ export function zones(main) {
   function make() {
     const name = h('input', { name: 'zoneName', required: true, maxlength: 255 });
     const wrong = h('div', {});
-    const dialog = sheet('New zone', 'A zone’s records are changed together and can be followed as one.',
+    const dialog = sheet('New zone', 'The records of a zone can be changed together, and a zone subscription watches all of them.',
       h('form', { class: 'card', onsubmit: async (event) => {
         event.preventDefault();
         if (!await attempt(wrong, () => change('create', name.value))) return;
         dialog.close();
-        toast('The zone was made.');
-      } }, field('Name', name), wrong, h('div', { class: 'actions' }, h('button', { class: 'first' }, 'Make the zone'))),
+        toast('The zone was created.');
+      } }, field('Name', name), wrong, h('div', { class: 'actions' }, h('button', { class: 'first' }, 'Create the zone'))),
       { drawer: false });
   }
   async function remove(zone) {
-    if (!await confirmed('Delete this zone?', `All records and subscriptions in ${zone.zoneName} go with it, for good.`, 'Delete the zone')) return;
+    if (!await confirmed('Delete this zone?', `The server deletes all records and subscriptions in ${zone.zoneName} for good.`, 'Delete the zone')) return;
     if (await attempt(trouble, () => change('delete', zone.zoneName))) toast('The zone was deleted.');
   }
   const list = pagedList({
@@ -37,7 +37,7 @@ export function zones(main) {
       ...(isPrivate ? [{ title: '', cell: (zone) => (zone.isDefault ? '' : h('button', { type: 'button', class: 'bad', 'aria-label': `Delete zone ${zone.zoneName}`, onclick: () => remove(zone) }, 'Delete…')) }] : []),
     ],
     load: async () => ({ rows: (await get('zones', database())).zones }),
-    none: () => empty('No zones', 'This database was never used, so it has no zones yet.'),
+    none: () => empty('No zones', 'Nothing was saved in this database, so it has no zones yet.'),
   });
   main.append(heading('Zones', `The ${place.database} database of ${place.container}, ${place.environment}.`,
     ...(isPrivate ? [h('button', { type: 'button', class: 'first', onclick: make }, 'New zone')] : [])), trouble, list);
