@@ -5,6 +5,11 @@ import CloudKitModel
 /// It has a condition for each path that leads to all matches, and for each that leads to none.
 /// First it gathers a part of each condition, enough to estimate the number of records that meet
 /// it. At the beginning of each walk, the plan decides what else to gather.
+///
+/// The sieve is used in this order: ``prepare(in:)``, then for each walk
+/// ``beginWalk(along:overhead:)`` and ``advise(wanted:sorting:mayWalk:in:)``, then
+/// ``admits(_:in:)`` for each record of the walk. Walks may be nested. A condition that holds for
+/// an inner walk alone is added by ``push(_:in:)`` and removed by ``pop()``.
 struct CandidateSieve {
   /// A walk through an index.
   private struct Walk {
@@ -16,6 +21,7 @@ struct CandidateSieve {
     var overhead = 0.0
   }
 
+  /// The conditions that every match meets; first the lasting ones, then those of nested walks.
   private(set) var conditions: [SearchCondition]
   /// The number of conditions that stay for all walks.
   private var lasting: Int
@@ -23,7 +29,9 @@ struct CandidateSieve {
   private var known: [Int] = []
   /// The conditions that are asked about single records.
   private var asked: [Int] = []
+  /// The present walk.
   private var walk = Walk()
+  /// The walks around the present one, the outermost first.
   private var outerWalks: [Walk] = []
   /// The approximate number of records.
   private(set) var population = 0.0
@@ -31,8 +39,11 @@ struct CandidateSieve {
   var rankCost: Double?
   /// The cost so far of walks and of records read.
   private(set) var spent = 0.0
+  /// The costs of steps, and the limits.
   private let effort: SearchEffort
 
+  /// Creates a sieve with the conditions of a search.
+  ///
   /// - Parameter conditions: a match meets all of them.
   init(_ conditions: [SearchCondition], effort: SearchEffort) {
     self.conditions = conditions
@@ -43,7 +54,8 @@ struct CandidateSieve {
 
   // MARK: Exclusion
 
-  /// Whether the record may match, by the complete conditions, at no cost.
+  /// Returns whether the record may match, by the complete conditions. It reads nothing from the
+  /// store.
   func mayMatch(_ number: Int64) -> Bool {
     for index in known
     where conditions[index].numbers.contains(number) == conditions[index].excludes {
@@ -52,7 +64,8 @@ struct CandidateSieve {
     return true
   }
 
-  /// Whether the record must be read. Asks the index if that is worth its cost.
+  /// Returns whether the record must be read. It asks the index if the plan found that worth its
+  /// cost.
   mutating func admits(_ number: Int64, in search: RecordSearch) throws -> Bool {
     guard mayMatch(number) else { return false }
     for index in asked where !conditions[index].isComplete {
@@ -81,6 +94,7 @@ struct CandidateSieve {
       .min { $0.count < $1.count }
   }
 
+  /// The size of the smallest complete set that contains all matches; nil if there is none.
   var candidateCount: Int? {
     known.filter { !conditions[$0].excludes }.map { conditions[$0].numbers.count }.min()
   }
@@ -90,7 +104,8 @@ struct CandidateSieve {
 
   // MARK: Planning
 
-  /// Gathers enough of each condition to estimate how many records meet it.
+  /// Gathers enough of each condition to estimate how many records meet it. It stops when a
+  /// complete set is so small that reading its records costs less than a further look.
   mutating func prepare(in search: RecordSearch) throws {
     guard !conditions.isEmpty else { return }
     population = Double(try search.highestNumber())
@@ -103,7 +118,7 @@ struct CandidateSieve {
     }
   }
 
-  /// Begins a walk, possibly within another.
+  /// Begins a walk, possibly within another. Each call needs a call of ``endWalk()``.
   ///
   /// - Parameters:
   ///   - path: the index of the condition whose path it follows, if any.
@@ -122,8 +137,10 @@ struct CandidateSieve {
   /// to walk on or to collect the candidates.
   ///
   /// - Parameters:
+  ///   - wanted: the number of records that fill the page.
   ///   - entryCost: the cost of the walk's entries; nil if walking is the only way.
   ///   - mayWalk: whether there is a walk.
+  /// - Returns: ``SearchPlan/Step/walk`` or ``SearchPlan/Step/collect``.
   mutating func advise(
     wanted: Int, sorting entryCost: Double?, mayWalk: Bool = true, in search: RecordSearch
   ) throws -> SearchPlan.Step {
@@ -142,16 +159,19 @@ struct CandidateSieve {
     }
   }
 
-  /// The cost of the best way to `wanted` more records, in entries.
+  /// Returns the cost of the best way to `wanted` more records, in entries; infinite if there is no
+  /// way.
   func cost(of wanted: Int, sorting entryCost: Double?, mayWalk: Bool = true) -> Double {
     plan(wanted: wanted, sorting: entryCost, mayWalk: mayWalk).0.choice.cost
   }
 
-  /// The estimated number of a walk's records that match.
+  /// Returns the estimated fraction of a walk's records that match (0–1).
   func matching(sorting entryCost: Double) -> Double {
     plan(wanted: 1, sorting: entryCost).0.matches
   }
 
+  /// Returns the plan for `wanted` more records, and the indices of the conditions that it numbers
+  /// from 0.
   private func plan(
     wanted: Int, sorting entryCost: Double?, mayWalk: Bool = true
   ) -> (SearchPlan, indices: [Int]) {
@@ -175,6 +195,7 @@ struct CandidateSieve {
 
   // MARK: Conditions
 
+  /// Gathers up to `limit` more entries of a condition.
   private mutating func gather(_ index: Int, _ limit: Int, in search: RecordSearch) throws {
     guard !conditions[index].isComplete else { return }
     // Numbers outside of another lasting set need not be kept.
@@ -186,12 +207,13 @@ struct CandidateSieve {
     addWhenComplete(index)
   }
 
+  /// Adds a complete condition to those that exclude records at no cost.
   private mutating func addWhenComplete(_ index: Int) {
     guard conditions[index].isComplete, !known.contains(index) else { return }
     known.append(index)
   }
 
-  /// Adds a condition for the following walks.
+  /// Adds a condition for the following walks, and gathers its first part.
   mutating func push(_ condition: SearchCondition, in search: RecordSearch) throws {
     conditions.append(condition)
     addWhenComplete(conditions.count - 1)
@@ -225,12 +247,14 @@ struct CandidateSieve {
     conditions.contains { $0.rulesOut(stretch) }
   }
 
-  /// The condition that the fewest records meet, among the first `count`.
+  /// Returns the index of the condition that the fewest records meet, among the first `count`; nil
+  /// for none.
   func fewest(ofFirst count: Int) -> Int? {
     conditions.indices.prefix(count).min { conditions[$0].members < conditions[$1].members }
   }
 
-  /// Removes a condition, before the first walk.
+  /// Removes a lasting condition, before the first walk: a scan follows its path, so all records of
+  /// the scan meet it.
   mutating func remove(_ index: Int) {
     conditions.remove(at: index)
     lasting -= 1

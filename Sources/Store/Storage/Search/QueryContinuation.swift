@@ -3,7 +3,10 @@ import Cryptography
 import Foundation
 import StoreModel
 
-/// The position after a page of a query, encoded for clients.
+/// The position after a page of a query.
+///
+/// Clients get it as a sealed text, the continuation marker. It is bound to its ``Scope``, so
+/// another query or another user cannot use it.
 enum QueryContinuation: Equatable {
   /// In the order of the value index.
   ///
@@ -16,10 +19,13 @@ enum QueryContinuation: Equatable {
   /// The scope of a continuation: one query of one caller in one database, while the caller's read
   /// access stays the same.
   struct Scope {
+    /// The query, its zone and its caller.
     private let query: RecordQuery
     private let database: DatabaseID
+    /// The records that the caller may read: all, or only their own.
     private let reach: RecordAccess.Reach
 
+    /// Creates the scope of a query.
     init(_ query: RecordQuery, in database: DatabaseID, reach: RecordAccess.Reach) {
       self.query = query
       self.database = database
@@ -48,8 +54,9 @@ enum QueryContinuation: Equatable {
     "continuationMarker: the marker does not belong to this query of this caller in this database; "
       + "send the query it was given for, or start again without a marker")
 
-  /// Reads a continuation. Throws ``StoreError/Code/badContinuation`` unless it was given for this
-  /// scope.
+  /// Reads a continuation marker.
+  ///
+  /// - Throws: ``StoreError/Code/badContinuation`` unless the marker was given for this scope.
   init(_ text: String, of scope: Scope, sealedBy tokens: TokenCipher) throws {
     let digest = scope.digest
     let tailSize = Self.numberSize + digest.count
@@ -79,6 +86,8 @@ enum QueryContinuation: Equatable {
     }
   }
 
+  /// Returns the continuation marker: the position, the record number and the scope's digest,
+  /// sealed.
   func text(of scope: Scope, sealedBy tokens: TokenCipher) throws -> String {
     var encoder = RowEncoder()
     let number: Int64
@@ -98,7 +107,7 @@ enum QueryContinuation: Equatable {
     return try tokens.seal(encoder.bytes + tail, as: .continuation)
   }
 
-  /// A record's number always takes the same number of bytes. The number reveals the activity in
-  /// the database, and a varying length would reveal its size.
+  /// The bytes of a record's number, always the same. The number reveals the activity in the
+  /// database, and a varying length would reveal its size.
   private static let numberSize = 8
 }

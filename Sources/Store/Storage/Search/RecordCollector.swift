@@ -1,12 +1,18 @@
 import CloudKitModel
 
 /// Keeps the first records of an order out of any number, one page and one more.
+///
+/// Records may be added in any order. Those up to ``start`` are ignored.
 struct RecordCollector {
+  /// The order of the page.
   let order: RecordOrder
+  /// The number of records of a page.
   let limit: Int
   /// Records up to this place were on earlier pages.
   var start: RecordOrder.Place?
+  /// The kept records: fewer than twice a page and one record more.
   private var kept: [Kept] = []
+  /// The rows of the kept records.
   private var rows: [StoredRecord.Row] = []
   /// Whether the kept records are sorted and within the limit.
   private var isTrimmed = true
@@ -19,6 +25,7 @@ struct RecordCollector {
     var row: Int
   }
 
+  /// Creates a collector without records.
   init(order: RecordOrder, limit: Int) {
     self.order = order
     self.limit = limit
@@ -28,12 +35,13 @@ struct RecordCollector {
   /// read.
   var isFull: Bool { kept.count > limit }
 
-  /// The full fraction of the page.
+  /// The full fraction of the page (0–1).
   var share: Double { Double(kept.count) / Double(limit + 1) }
 
-  /// The number of records that would fill the page.
+  /// The number of records that would fill the page, with the one after it.
   var missing: Int { max(0, limit + 1 - kept.count) }
 
+  /// Adds a record, unless it was on an earlier page or is known to be after this page.
   mutating func add(_ row: StoredRecord.Row, at place: RecordOrder.Place) {
     if let start, !order.precedes(start, place) { return }
     if let end, order.precedes(end, place) { return }
@@ -43,19 +51,21 @@ struct RecordCollector {
     if kept.count >= 2 * (limit + 1) { trim() }
   }
 
-  /// The page, and its last place if there are more records.
+  /// Returns the page, and its last place if there are more records.
   mutating func page() -> ([StoredRecord.Row], RecordOrder.Place?) {
     trim()
     return (Array(rows.prefix(limit)), kept.count > limit ? kept[limit - 1].place : nil)
   }
 
-  /// The place of the first record after the page; nil if there is none yet.
+  /// Returns the place of the first record after the page, as known so far; nil if there is none
+  /// yet. Records after this place cannot be on the page.
   mutating func bound() -> RecordOrder.Place? {
     guard isFull else { return nil }
     trim()
     return kept[limit].place
   }
 
+  /// Sorts the kept records, and drops those after the first record behind the page.
   private mutating func trim() {
     guard !isTrimmed else { return }
     isTrimmed = true

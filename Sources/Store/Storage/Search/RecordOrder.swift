@@ -7,18 +7,24 @@ import CloudKitModel
 /// - Record numbers of equal records have the direction of the last key.
 /// - A key with a place sorts by the distance from it.
 struct RecordOrder {
+  /// The sort keys of the query; empty for the order of record numbers.
   var sortKeys: [SortKey]
 
-  /// The values by which a record is sorted.
+  /// A record's place in the order.
   struct Place: Equatable {
+    /// The values by which the record is sorted, one for each sort key. The value of a sort by
+    /// distance is the distance in metres.
     var values: [RecordValue?]
+    /// The number of the record.
     var number: Int64
   }
 
+  /// Returns the place of a record.
   func place(of record: Record, number: Int64) -> Place {
     Place(values: sortKeys.map { Self.value(of: record, for: $0) }, number: number)
   }
 
+  /// Returns the value by which a record is sorted; nil if it has none.
   static func value(of record: Record, for sortKey: SortKey) -> RecordValue? {
     guard let value = record.value(for: sortKey.key) else { return nil }
     if let center = sortKey.relativeLocation {
@@ -28,6 +34,7 @@ struct RecordOrder {
     return value.order(to: value) == nil ? nil : value
   }
 
+  /// Returns whether the left place comes before the right one.
   func precedes(_ left: Place, _ right: Place) -> Bool {
     for (index, sortKey) in sortKeys.enumerated() {
       switch (left.values[index], right.values[index]) {

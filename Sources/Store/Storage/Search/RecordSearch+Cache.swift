@@ -2,7 +2,7 @@ import CloudKitModel
 
 // The search cache's entries for the search's order and conditions.
 extension RecordSearch {
-  /// The order of candidates by cached columns; nil if the first key has none.
+  /// Returns the order of candidates by cached columns; nil if the first key has none.
   func ranking() throws -> CandidateRanking? {
     let sortKeys = query.query.sortKeys
     guard let first = sortKeys.first, let column = try column(along: first.key) else { return nil }
@@ -15,7 +15,10 @@ extension RecordSearch {
     return ranking
   }
 
-  /// The condition of a path, with its cached entries.
+  /// Returns the condition of a path, with its cached entries: a column, or else lists of its
+  /// ranges.
+  ///
+  /// - Parameter excludes: whether records on the path cannot match.
   func condition(of path: AccessPath, excludes: Bool = false) throws -> SearchCondition {
     let column = try key(of: path).flatMap { try self.column(along: $0) }
     var lists: [Int: RecordNumberSet] = [:]
@@ -65,6 +68,8 @@ extension RecordSearch {
   /// The most ranges of a path that can have lists.
   private static let listedStretches = 8
 
+  /// Reports the cost of a missing entry. If the sum is worth the entry, requests it from the
+  /// thread that fills the cache.
   private func want(
     _ name: SearchCacheEntry.Name, spending effort: Double, worth: Double, from cache: SearchCache
   ) {
@@ -74,11 +79,12 @@ extension RecordSearch {
     }
   }
 
-  /// The field whose values or words a path follows.
+  /// Returns the field whose values or words a path follows; nil for a path without ranges.
   private func key(of path: AccessPath) -> FieldKey? {
     path.stretches.first.flatMap { key(ofField: $0.field) }
   }
 
+  /// Returns the field of a number in the index, which may be that of its words.
   private func key(ofField number: Int64) -> FieldKey? {
     guard
       let name = type.fields.first(where: {
@@ -88,7 +94,8 @@ extension RecordSearch {
     return SystemField.allCases.first { $0.schemaName == name }.map { .system($0) } ?? .field(name)
   }
 
-  /// The name of the column of a field whose keys are eight bytes and all in the index.
+  /// Returns the name of the column of a field whose keys are eight bytes and all in the index; nil
+  /// for another field.
   private func columnName(along key: FieldKey) -> SearchCacheEntry.Name? {
     guard path(along: key) != nil, let field = type.field(for: key) else { return nil }
     switch field.type.element {
@@ -99,13 +106,16 @@ extension RecordSearch {
     }
   }
 
-  /// The name of the list of a range with one key, on a path of few ranges.
+  /// Returns the name of the list of a range with one key, on a path of few ranges; nil for another
+  /// range.
   private func listName(of stretch: IndexStretch, on path: AccessPath) -> SearchCacheEntry.Name? {
     guard path.stretches.count <= Self.listedStretches, stretch.range.lower == stretch.range.upper
     else { return nil }
     return SearchCacheEntry.Name(database: database, field: stretch.field, key: stretch.range.lower)
   }
 
+  /// Returns the cached column of a field. A query without sort keys uses a column only if it
+  /// exists already.
   private func column(along key: FieldKey) throws -> KeyColumn? {
     guard let name = columnName(along: key) else { return nil }
     let isKnown = transaction.searchCache?.entry(name) != nil
@@ -113,7 +123,11 @@ extension RecordSearch {
     return try entry(name, along: key)?.column
   }
 
-  /// An entry as this search's transaction sees the index.
+  /// Returns an entry as this search's transaction sees the index; nil if there is none, or if it
+  /// cannot be used.
+  ///
+  /// An older entry is updated by the records that were saved since. If they are too many, it is
+  /// dropped.
   private func entry(_ name: SearchCacheEntry.Name, along key: FieldKey) throws -> SearchCacheEntry?
   {
     guard let cache = transaction.searchCache else { return nil }
@@ -134,6 +148,7 @@ extension RecordSearch {
     return entry
   }
 
+  /// Makes an entry in this transaction, for tests that do not wait for another thread.
   private func fillSearchCache(
     _ name: SearchCacheEntry.Name, on cache: SearchCache
   ) throws -> SearchCacheEntry? {

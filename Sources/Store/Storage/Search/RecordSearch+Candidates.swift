@@ -3,12 +3,18 @@ import StoreModel
 
 /// A record that may match, with the fields that the query needs.
 struct SearchCandidate {
+  /// The record's row, with its whole content.
   var row: StoredRecord.Row
+  /// The record with the fields of ``RecordSearch/glance``.
   var record: Record
 }
 
 extension RecordSearch {
-  /// The record with this number if it matches, with the fields that the query needs.
+  /// Reads the record with this number, and checks all filters on it.
+  ///
+  /// - Returns: the record with the fields that the query needs; nil if it does not match.
+  /// - Throws: ``StoreError/Code/corrupt`` if the record does not exist, though no cache can have
+  ///   named it.
   func match(_ number: Int64) throws -> SearchCandidate? {
     let row = try transaction.connection.first(
       StoredRecord.selection + " WHERE database_id = $1 AND record_number = $2",
@@ -21,6 +27,9 @@ extension RecordSearch {
     return try match(row)
   }
 
+  /// Checks a record: its type, its zone, the caller's access, and all filters.
+  ///
+  /// - Returns: the record with the fields that the query needs; nil if it does not match.
   func match(_ row: StoredRecord.Row) throws -> SearchCandidate? {
     // A named record may be of another type.
     guard row.typeNumber == type.number else { return nil }
@@ -41,6 +50,7 @@ extension RecordSearch {
     return SearchCandidate(row: row, record: record)
   }
 
+  /// Returns the record without the texts that are not searchable for words.
   private func withoutHiddenText(_ record: Record) -> Record {
     var record = record
     for (name, field) in type.fields
@@ -69,7 +79,8 @@ extension RecordSearch {
     }.sorted()
   }
 
-  /// The conditions of matches known to the index: first those of the paths, in their order.
+  /// Returns the conditions of matches known to the index: first those of the paths, in their
+  /// order. Then come that of the zone, and those that exclude records.
   func conditions() throws -> [SearchCondition] {
     var conditions = try paths.filter { if case .names = $0.source { false } else { true } }
       .map { try condition(of: $0) }

@@ -42,6 +42,7 @@ extension RecordSearch {
       }
   }
 
+  /// The paths of filters on record names.
   private var namedPaths: [AccessPath] {
     query.query.filters.compactMap { filter in
       guard filter.key == .system(.recordName), let names = Self.names(of: filter) else {
@@ -51,7 +52,8 @@ extension RecordSearch {
     }
   }
 
-  /// The paths to records that cannot match.
+  /// Returns the paths to records that cannot match, from negated filters. A caller who may read
+  /// only records of their own gets none.
   func makeExcludedPaths() -> [AccessPath] {
     guard access.reach == .all else { return [] }
     return query.query.filters.compactMap { filter in
@@ -72,7 +74,8 @@ extension RecordSearch {
       source: .stretches([IndexStretch(field: field?.number ?? 0, range: .everything)]))
   }
 
-  /// The path through the values of one field; nil if the index lacks some values.
+  /// Returns the path through the values of one field; nil if the index lacks some values. If
+  /// filters restrict the field, it is their path.
   func path(along key: FieldKey) -> AccessPath? {
     guard let field = type.field(for: key), isIndexed(field, key), !field.type.isList else {
       return nil
@@ -81,12 +84,13 @@ extension RecordSearch {
       ?? AccessPath(source: .stretches([IndexStretch(field: field.number, range: .everything)]))
   }
 
-  /// The index of the filter path that follows a field's values.
+  /// Returns the index of the filter path that follows a field's values; nil if there is none.
   func indexOfPath(along key: FieldKey) -> Int? {
     guard let field = type.field(for: key) else { return nil }
     return paths.firstIndex { $0.stretches.first?.field == field.number }
   }
 
+  /// Returns whether the index has all values of a field.
   private func isIndexed(_ field: RecordTypeEntry.Field, _ key: FieldKey) -> Bool {
     // In a database with an owner, nearly all records are the owner's, so creators are not indexed.
     if key == .system(.createdUserRecordName), address.owner != nil { return false }
@@ -94,6 +98,7 @@ extension RecordSearch {
       && field.type.element != .asset
   }
 
+  /// Returns the circle of a filter by distance; nil for another filter.
   private static func circle(of filter: Filter) -> AccessPath.Circle? {
     guard filter.comparator == .near, case .location(let center) = filter.value,
       let radius = filter.distance
@@ -101,6 +106,8 @@ extension RecordSearch {
     return AccessPath.Circle(center: center, radius: radius)
   }
 
+  /// Returns the paths of the words of a filter, one for each word that a record must have. There
+  /// are none if a field has no complete index of words.
   private func tokenPaths(of filter: Filter) -> [AccessPath] {
     let fields: [RecordTypeEntry.Field]
     switch filter.key {
@@ -122,6 +129,7 @@ extension RecordSearch {
     }
   }
 
+  /// Returns the record names that a filter permits; nil if it does not list names.
   private static func names(of filter: Filter) -> [String]? {
     guard filter.options.isEmpty else { return nil }
     switch (filter.comparator, filter.value) {

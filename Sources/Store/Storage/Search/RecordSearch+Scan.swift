@@ -5,6 +5,12 @@ import StoreModel
 extension RecordSearch {
   /// A page in the order of the value index; nil for named records and for zones with few records,
   /// whose order is that of the record numbers.
+  ///
+  /// The scan follows the path with the fewest entries, or the creation times of all records. A
+  /// continuation stays on its path.
+  ///
+  /// - Throws: ``StoreError/Code/badContinuation`` if the continuation's path no longer exists,
+  ///   because the schema was changed.
   func scannedPage() throws -> RecordPage? {
     if case .sorted = continuation { return nil }
     if paths.contains(where: { if case .names = $0.source { true } else { false } }) { return nil }
@@ -39,6 +45,8 @@ extension RecordSearch {
 
   /// The records of the type in the searched zone; nil if there are more than the limit, or if all
   /// zones are searched.
+  ///
+  /// - Parameter limit: the most records of the zone, of all types.
   func recordsOfZone(upTo limit: Int = .max) throws -> RecordNumberSet? {
     guard zoneNumber != nil else { return nil }
     var reader = EntryReader(AccessPath(source: .zone))
@@ -51,6 +59,13 @@ extension RecordSearch {
     return numbers
   }
 
+  /// Returns a page along a path.
+  ///
+  /// - Parameters:
+  ///   - path: the path to follow.
+  ///   - driver: its index among the paths of the filters; nil for the path to all records.
+  ///   - start: the entry after which the page begins.
+  ///   - sieve: excludes records by the other conditions.
   private func page(
     along path: AccessPath, _ driver: Int?, after start: AccessPath.Position?,
     _ sieve: inout CandidateSieve
@@ -85,7 +100,8 @@ extension RecordSearch {
     return RecordPage(records: try records(rows), continuation: nil)
   }
 
-  /// Whether an entry is the first of its record on the path, since a list can have several.
+  /// Returns whether an entry is the first of its record on the path, since a list can have
+  /// several. Only the first one counts.
   private func isFirst(_ entry: IndexEntryPlace, on path: AccessPath, _ record: Record) -> Bool {
     guard path.hasRepeats else { return true }
     let first = path.stretches[entry.stretch].range
@@ -109,6 +125,7 @@ extension RecordSearch {
     return keys[stretch.field]?.first { stretch.range.contains($0) } == entry.key.bytes
   }
 
+  /// Returns the number of entries of a path, or `limit` if there are as many or more.
   func count(_ path: AccessPath, upTo limit: Int) throws -> Int {
     var count = 0
     for stretch in path.stretches where count < limit {

@@ -1,28 +1,42 @@
 import CloudKitModel
 import StoreModel
 
-/// One page of a query.
+/// One page of a query, in one read transaction.
+///
+/// The search is correct without any planning: it reads each candidate and checks all filters on
+/// it. Paths, conditions and plans only spare reading records that cannot match.
 struct RecordSearch {
+  /// The query, with its limit and its continuation.
   let query: RecordQuery
   let database: DatabaseID
+  /// The address of the searched database.
   let address: DatabaseAddress
   let transaction: StoreTransaction
+  /// The record type of the query.
   let type: RecordTypeEntry
   /// The zone to search; nil for all zones, or if there is only one.
   let zoneNumber: Int64?
   /// The scope of its continuations.
   let scope: QueryContinuation.Scope
+  /// The position after the previous page; nil for the first page.
   let continuation: QueryContinuation?
   /// The records of the type that the caller may read. Other records are invisible.
   let access: RecordAccess
   /// The fields that decide whether and where a record is on the page.
   let glance: RecordGlance
+  /// The costs of steps, and the limits.
   let effort: SearchEffort
-  /// Paths to all matches.
+  /// The paths of the filters, each to all matches, always in the same order.
   private(set) var paths: [AccessPath] = []
 
-  /// Nil if nothing can match: the schema does not have the type, or a field that must have a
+  /// Prepares the search and checks the query.
+  ///
+  /// It is nil if nothing can match: the schema does not have the type, or a field that must have a
   /// value.
+  ///
+  /// - Throws: ``ItemFailure`` if the zone does not exist, the caller may read no records of the
+  ///   type, or a filter does not fit the schema; ``StoreError/Code/badContinuation`` for a
+  ///   continuation of another query.
   init?(
     _ query: RecordQuery, in database: DatabaseID, at address: DatabaseAddress,
     transaction: StoreTransaction, effort: SearchEffort
@@ -68,6 +82,7 @@ struct RecordSearch {
     paths = makePaths()
   }
 
+  /// Returns the page, with a continuation if there are more records.
   func run() throws -> RecordPage {
     if query.query.sortKeys.isEmpty, let page = try scannedPage() { return page }
     var search = try SortedSearch(self)
@@ -83,7 +98,7 @@ struct RecordSearch {
       })
   }
 
-  /// The caller's access to records of the query's type.
+  /// Returns the caller's access to records of the query's type.
   ///
   /// - Throws: ``ItemFailure/Code/accessDenied`` if the caller may read none of them.
   private static func access(
@@ -100,7 +115,11 @@ struct RecordSearch {
     return access
   }
 
-  /// False if no record can pass: the filter needs a value of a field that was never saved.
+  /// Checks that a filter fits the type of its field.
+  ///
+  /// - Returns: false if no record can pass: the filter needs a value of a field that was never
+  ///   saved.
+  /// - Throws: ``ItemFailure`` if it does not fit, or if the field is encrypted.
   private static func check(
     _ filter: Filter, against type: RecordTypeEntry, transaction: StoreTransaction
   ) throws -> Bool {
@@ -129,6 +148,9 @@ struct RecordSearch {
     return true
   }
 
+  /// Checks that a field is not encrypted.
+  ///
+  /// - Throws: ``ItemFailure/Code/invalid``.
   private static func checkIsPlain(_ field: RecordTypeEntry.Field, _ name: String) throws {
     guard field.isEncrypted else { return }
     throw ItemFailure(
@@ -136,6 +158,9 @@ struct RecordSearch {
       "field '\(name)' is encrypted: nothing can be searched or sorted by it")
   }
 
+  /// Checks that a sort key fits its field. A field that was never saved fits.
+  ///
+  /// - Throws: ``ItemFailure/Code/invalid`` if the field has no order, or is encrypted.
   private static func check(
     _ sortKey: SortKey, against type: RecordTypeEntry, transaction: StoreTransaction
   ) throws {

@@ -14,6 +14,12 @@ extension RecordService {
   /// - Complexity: for one filter and one independent sort key, about the square root of the number
   ///   of records times that of a page in index entries. At worst, if the filter excludes the
   ///   records that the sort key puts first, as many entries as there are records.
+  ///
+  /// - Parameters:
+  ///   - query: the query. Its limit is brought to 1 to `ServiceLimits.recordsPerPage`.
+  ///   - database: the database to search.
+  /// - Returns: a page of complete records, with a continuation marker if there are more.
+  /// - Throws: ``ItemFailure`` for a query that is invalid or does not fit the schema.
   func records(
     matching query: RecordQuery, in database: DatabaseID
   ) async throws -> RecordPage {

@@ -6,20 +6,25 @@ import CloudKitModel
 /// asked about single records if the path has one value or two, and a cached column can be asked in
 /// any case. The number of members is estimated from the gathered part.
 struct SearchCondition {
+  /// The gathered numbers of records on the path; all of them when ``isComplete``.
   private(set) var numbers = RecordNumberSet()
   /// Whether records on the path cannot match, instead of the others.
   let excludes: Bool
+  /// The path of the condition.
   private let path: AccessPath
   /// The path without the ranges that have cached lists.
   let unlistedPath: AccessPath
+  /// Reads the rest of ``unlistedPath``.
   private var reader: EntryReader
   /// One for each of the path's keys; empty if there are many.
   private var windows: [NumberWindow]
+  /// Answers from the cached column of the path's field; nil if there is none.
   private let column: ColumnCondition?
   /// The numbers in ``numbers`` that came from cached lists.
   private let listed: RecordNumberSet
-  /// The number of gathered entries, and that of those that can match.
+  /// The number of gathered entries.
   private(set) var gathered = 0
+  /// The number of gathered entries, without those outside of the path's circle.
   private var met = 0
   /// The estimated number of entries on the whole path.
   private var total = 0.0
@@ -28,9 +33,13 @@ struct SearchCondition {
   /// The number of records asked about.
   private var questions = 0.0
 
+  /// Creates the condition of a path. It reads nothing yet.
+  ///
   /// - Parameters:
+  ///   - path: the path.
+  ///   - excludes: whether records on the path cannot match.
   ///   - column: the keys of the path's field, if cached.
-  ///   - lists: the records of some of the path's ranges, if cached.
+  ///   - lists: the records of some of the path's ranges, if cached, by the indices of the ranges.
   init(
     _ path: AccessPath, excludes: Bool = false, column: KeyColumn? = nil,
     lists: [Int: RecordNumberSet] = [:]
@@ -61,17 +70,19 @@ struct SearchCondition {
   /// same.
   private static let fineStretches = 8
 
+  /// Whether ``numbers`` has all records on the path.
   var isComplete: Bool { reader.isAtEnd }
+  /// Whether single records can be asked about.
   var isAskable: Bool { !isComplete && (column != nil || !windows.isEmpty) }
 
-  /// Whether this is the condition of exactly this value.
+  /// Returns whether this is the condition of exactly this value.
   func isOf(_ stretch: IndexStretch) -> Bool {
     let stretches = path.stretches
     return !excludes && stretches.count == 1 && stretches[0].field == stretch.field
       && stretches[0].range == stretch.range
   }
 
-  /// Whether the condition excludes all records with this value.
+  /// Returns whether the condition excludes all records with this value.
   func rulesOut(_ stretch: IndexStretch) -> Bool {
     excludes
       && path.stretches.contains {
@@ -82,7 +93,12 @@ struct SearchCondition {
 
   // MARK: Gathering
 
-  /// Reads more of the path, and keeps the wanted numbers.
+  /// Reads more of the path, and keeps the wanted numbers. If scanning a cached column costs less
+  /// than the rest, it reads the column instead, and is then complete.
+  ///
+  /// - Parameters:
+  ///   - limit: the most entries to read.
+  ///   - isWanted: decides by a record number.
   mutating func gather(
     _ limit: Int, in search: RecordSearch, where isWanted: (Int64) -> Bool
   ) throws {
@@ -98,6 +114,7 @@ struct SearchCondition {
     if !isComplete { total = try estimate(in: search) }
   }
 
+  /// Takes all numbers from the cached column.
   private mutating func gatherAll(
     from column: ColumnCondition, where isWanted: (Int64) -> Bool
   ) {
@@ -112,6 +129,8 @@ struct SearchCondition {
     reader.finish()
   }
 
+  /// Returns the estimated number of entries on the path, from how far the reader has come. Without
+  /// better knowledge it is four times the gathered ones.
   private mutating func estimate(in search: RecordSearch) throws -> Double {
     let unknown = Double(4 * gathered)
     let count = reader.path.stretches.count
@@ -135,6 +154,7 @@ struct SearchCondition {
   /// The entries still to be gathered, or an equal cost.
   var remaining: Double { min(unread, scanCost) }
 
+  /// The entries still to be read, or an equal cost.
   private var unread: Double {
     guard !isComplete else { return 0 }
     let entries = max(1, total - Double(gathered))
@@ -155,7 +175,9 @@ struct SearchCondition {
 
   // MARK: Asking
 
-  /// Whether a record meets the condition, and the cost of the answer.
+  /// Returns whether a record meets the condition, and the cost of the answer in entries.
+  ///
+  /// The condition must be askable, and need not be complete.
   mutating func ask(
     _ number: Int64, in search: RecordSearch
   ) throws -> (isMet: Bool, cost: Int) {
@@ -171,6 +193,7 @@ struct SearchCondition {
     return (holds != excludes, 1 + windowCost - before)
   }
 
+  /// The cost so far of asking the index, in entries.
   private var windowCost: Int { windows.reduce(0) { $0 + $1.cost } }
 
   /// The cost so far of gathering and asking, in entries.
@@ -178,7 +201,7 @@ struct SearchCondition {
 
   // MARK: Planning
 
-  /// The plan's view of the condition, among `population` records.
+  /// Returns the plan's view of the condition, among `population` records.
   func forPlan(among population: Double) -> SearchPlan.Condition {
     let members = min(members, population)
     let share = (excludes ? population - members : members) / max(1, population)
@@ -187,6 +210,8 @@ struct SearchCondition {
       candidates: excludes ? nil : members)
   }
 
+  /// The expected cost of a question in entries. It is the mean of the past questions and of four
+  /// assumed ones with a seek for each key.
   private var questionCost: Double {
     guard column == nil else { return ColumnCondition.cost }
     return Double(4 * NumberWindow.seekCost * windows.count + windowCost) / (4 + questions)

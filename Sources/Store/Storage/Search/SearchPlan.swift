@@ -7,6 +7,8 @@
 ///
 /// Costs are in index entries read in order; shares are fractions of the walk's records. Conditions
 /// are assumed to be independent.
+///
+/// A plan is a value: the sieve fills it with estimates and takes ``choice``.
 struct SearchPlan {
   /// A condition that is not completely gathered.
   struct Condition {
@@ -26,6 +28,7 @@ struct SearchPlan {
     var candidates: Double?
   }
 
+  /// The next step of a search.
   enum Step: Equatable {
     /// Walk on.
     case walk
@@ -35,6 +38,7 @@ struct SearchPlan {
     case collect
   }
 
+  /// A step with the cost of the way that begins with it.
   struct Choice {
     var step: Step
     /// The cost to the end, gathering included.
@@ -49,6 +53,7 @@ struct SearchPlan {
   var overhead = 0.0
   /// The cost of one of its entries.
   var entryCost = 1.0
+  /// The cost of reading a record and checking it.
   var recordCost: Double
   /// The cost of ranking a candidate without reading it; nil if that is impossible.
   var rankCost: Double?
@@ -60,6 +65,7 @@ struct SearchPlan {
   var maySort: Bool
   /// Whether there is a walk at all.
   var mayWalk = true
+  /// The conditions that are not completely gathered, numbered from 0.
   var conditions: [Condition]
 
   /// The most conditions whose combinations are all compared; the others are not gathered.
@@ -85,7 +91,7 @@ struct SearchPlan {
     return best
   }
 
-  /// The number of the walk's records that match.
+  /// The estimated fraction of the walk's records that match (0–1), always above 0.
   var matches: Double {
     max(1e-12, conditions.reduce(passing) { $0 * $1.share })
   }
@@ -102,6 +108,7 @@ struct SearchPlan {
     condition.question.map { $0 < (1 - condition.share) * recordCost } ?? false
   }
 
+  /// Returns the cost of the walk until the page is full, if these conditions were gathered.
   private func walkCost(with gathered: [Int]) -> Double {
     let passing = gathered.reduce(passing) { $0 * conditions[$1].share }
     let entries = wanted / matches
@@ -109,6 +116,8 @@ struct SearchPlan {
     return overhead + min(entries, length) * entry
   }
 
+  /// Returns the cost of reading the smallest set, if these conditions were gathered; nil if none
+  /// of the sets contains all matches.
   private func collectCost(with gathered: [Int]) -> Double? {
     var count = candidates
     for index in gathered {
@@ -123,7 +132,8 @@ struct SearchPlan {
     return count * rankCost + min(count, wanted / max(1e-12, matches)) * cost
   }
 
-  /// The cost of a record that passes the sets.
+  /// Returns the cost of a record that passes the sets: the questions about it, and reading it if
+  /// all answers are positive.
   private func readingCost(without gathered: [Int]) -> Double {
     var cost = 0.0
     var passing = 1.0

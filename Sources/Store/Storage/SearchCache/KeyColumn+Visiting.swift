@@ -2,6 +2,8 @@
 // then go to them: mispredicted branches would cost more than everything else.
 extension KeyColumn {
   /// Visits the keys in a closed range with their numbers, in ascending order of the numbers.
+  ///
+  /// - Parameter visit: gets a record number and its key.
   func visitKeys(in range: ClosedRange<UInt64>, _ visit: (Int64, UInt64) -> Void) {
     let lowest = range.lowerBound
     let width = range.upperBound - lowest
@@ -23,6 +25,8 @@ extension KeyColumn {
   }
 
   /// Visits the keys of these numbers, in ascending order; nil for a number without a key.
+  ///
+  /// - Parameter visit: gets a record number and its key.
   func visitKeys(of numbers: RecordNumberSet, _ visit: (Int64, UInt64?) -> Void) {
     withUnsafeTemporaryAllocation(of: (place: UInt16, key: UInt64).self, capacity: Self.blockSize) {
       found in

@@ -1,7 +1,8 @@
-/// The keys of one field by record numbers: the value index inverted. For fields with eight-byte
-/// keys, such as numbers, timestamps and places.
+/// The keys of one field by record numbers: the value index inverted. It is for fields with
+/// eight-byte keys, such as numbers, timestamps and places.
 ///
-/// Copies share unchanged blocks of 1,024 numbers.
+/// A search ranks candidates by it, or tests a condition, without reading from the store. Copies
+/// share unchanged blocks of 1,024 numbers.
 ///
 /// - Complexity: constant time to look up or set a key, except when a set copies a block that
 ///   another column shares. Eight bytes for each number of the blocks that hold any.
@@ -10,15 +11,19 @@ struct KeyColumn: Sendable {
   /// key is 0: so most lookups read one place in memory.
   private typealias Block = [UInt64]
 
+  /// The numbers of a block.
   static let blockSize = 1_024
+  /// The words of a block: its keys, and a bit for each.
   private static let blockWords = blockSize + blockSize / 64
 
   /// The last number that the database had drawn at this state. Every change of a record draws one.
   var version: Int64
+  /// The blocks by their numbers; an empty one has no keys.
   private var blocks: [Block] = []
   /// The approximate memory in bytes.
   private(set) var size = 0
 
+  /// Creates a column without keys.
   init(version: Int64) {
     self.version = version
   }
@@ -78,5 +83,6 @@ struct KeyColumn: Sendable {
     block[blockSize + place >> 6] & bit(place) != 0
   }
 
+  /// Returns the bit of a position in its word.
   private static func bit(_ place: Int) -> UInt64 { 1 << UInt64(place & 63) }
 }

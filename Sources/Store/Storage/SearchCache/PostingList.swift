@@ -3,8 +3,10 @@
 struct PostingList: Sendable {
   /// The last number that the database had drawn at this state. Every change of a record draws one.
   var version: Int64
+  /// The numbers of the records.
   private(set) var numbers = RecordNumberSet()
 
+  /// Creates an empty list.
   init(version: Int64) {
     self.version = version
   }
@@ -12,6 +14,7 @@ struct PostingList: Sendable {
   /// The approximate memory in bytes.
   var size: Int { numbers.size }
 
+  /// Whether the record has the key.
   subscript(number: Int64) -> Bool {
     get { numbers.contains(number) }
     set {

@@ -9,9 +9,14 @@ import Synchronization
 /// of the cost of making it. An entry that changes faster than it is used is dropped, and so is the
 /// least recently used one when the memory is full. After each drop, twice the cost must be spent
 /// before the entry is made again.
+///
+/// The readers share it; a mutex guards its state. Entries are values, so a search keeps the entry
+/// that it got, whatever happens in the cache.
 final class SearchCache: Sendable {
+  /// The name of an entry.
   typealias Name = SearchCacheEntry.Name
 
+  /// The demand for a missing entry.
   fileprivate struct Demand {
     /// Index entries that searches have read because the entry was missing.
     var spent = 0.0
@@ -21,12 +26,19 @@ final class SearchCache: Sendable {
     var isOrdered = false
   }
 
+  /// The state that the mutex guards.
   fileprivate struct State {
+    /// The entries, each with the value of ``uses`` at its last use.
     var entries: [Name: (entry: SearchCacheEntry, lastUse: Int)] = [:]
+    /// The demands for missing entries.
     var demands: [Name: Demand] = [:]
+    /// The number of uses so far: a clock for the last uses.
     var uses = 0
+    /// The memory of all entries in bytes.
     var size = 0
+    /// The number of entries that were made or could not be made.
     var made = 0
+    /// The number of entries that were dropped.
     var givenUp = 0
   }
 
@@ -34,10 +46,14 @@ final class SearchCache: Sendable {
   let limit: Int
   private let state = Mutex(State())
 
+  /// Creates an empty cache.
+  ///
+  /// - Parameter limit: the memory for all entries in bytes; 0 for a cache that keeps none.
   init(limit: Int) {
     self.limit = limit
   }
 
+  /// The contents and the turnover, for metrics.
   var counts: SearchCacheCounts {
     state.withLock { state in
       let columns = state.entries.values.count { $0.entry.column != nil }
@@ -47,6 +63,8 @@ final class SearchCache: Sendable {
     }
   }
 
+  /// Returns an entry, and notes its use; nil if it is missing. The entry may be of another version
+  /// than the search sees.
   func entry(_ name: Name) -> SearchCacheEntry? {
     state.withLock { state in
       state.uses += 1
@@ -55,7 +73,10 @@ final class SearchCache: Sendable {
     }
   }
 
-  /// Adds a requested entry; nil if it was too large or could not be read.
+  /// Adds a requested entry.
+  ///
+  /// - Parameter entry: the entry; nil if it was too large or could not be read. Then twice the
+  ///   cost must be spent before it is requested again.
   func receive(_ entry: SearchCacheEntry?, as name: Name) {
     state.withLock { state in
       state.made += 1
@@ -65,7 +86,8 @@ final class SearchCache: Sendable {
     if let entry { keep(entry, as: name) }
   }
 
-  /// Adds an entry, unless there is a newer one or the entry exceeds the limit.
+  /// Adds an entry, or replaces an older one. If the memory exceeds the limit, the least recently
+  /// used entries are dropped, perhaps this one.
   func keep(_ entry: SearchCacheEntry, as name: Name) {
     state.withLock { state in
       let known = state.entries[name]?.entry
@@ -86,7 +108,9 @@ final class SearchCache: Sendable {
     state.withLock { $0.giveUp(name) }
   }
 
-  /// Adds the cost of a missing entry to a search.
+  /// Adds the cost of a missing entry to a search. It does nothing if the entry is there meanwhile.
+  ///
+  /// - Parameter spent: the cost in index entries.
   func note(_ spent: Double, withoutEntry name: Name) {
     state.withLock { state in
       guard state.entries[name] == nil else { return }
@@ -96,8 +120,11 @@ final class SearchCache: Sendable {
     }
   }
 
-  /// Whether an entry of this cost is to be made. Only the first caller gets true until the entry
-  /// is there.
+  /// Returns whether an entry of this cost is to be made. Only the first caller gets true until the
+  /// entry is there.
+  ///
+  /// - Parameter effort: the cost in index entries that searches must have spent, before
+  ///   ``Demand/costFactor``.
   func isWorthMaking(_ name: Name, for effort: Double) -> Bool {
     state.withLock { state in
       let demand = state.demands[name] ?? Demand()
@@ -116,6 +143,7 @@ extension SearchCache.State {
   /// The limit of `costFactor`, so that an entry can be made again however often it was dropped.
   private static let greatestCostFactor = 64.0
 
+  /// Drops an entry, and doubles the cost of making it again.
   mutating func giveUp(_ name: SearchCacheEntry.Name) {
     if let entry = entries.removeValue(forKey: name)?.entry {
       size -= entry.size
@@ -125,6 +153,7 @@ extension SearchCache.State {
     set(SearchCache.Demand(costFactor: min(Self.greatestCostFactor, 2 * costFactor)), for: name)
   }
 
+  /// Sets the demand for an entry.
   mutating func set(_ demand: SearchCache.Demand, for name: SearchCacheEntry.Name) {
     if demands[name] == nil, demands.count >= Self.demandLimit { demands = [:] }
     demands[name] = demand

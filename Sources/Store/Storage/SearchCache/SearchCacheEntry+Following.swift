@@ -2,10 +2,17 @@ import CloudKitModel
 import SQLEngine
 
 extension SearchCacheEntry {
-  /// The entry at a later version, which the search sees; nil if too much was changed to follow.
+  /// Returns the entry at a later version, which the search sees; nil if too much was changed to
+  /// follow.
   ///
   /// Every save gives its record and zone a number greater than all before. Deleted records may
   /// stay in the entry: reading their numbers finds no record, and numbers are never reused.
+  ///
+  /// - Parameters:
+  ///   - version: the version that the search sees.
+  ///   - name: the name of the entry.
+  ///   - key: the field of the entry.
+  ///   - search: a search of the same record type.
   func followed(
     by version: Int64, _ name: Name, along key: FieldKey, in search: RecordSearch
   ) throws -> SearchCacheEntry? {
@@ -27,7 +34,8 @@ extension SearchCacheEntry {
     }
   }
 
-  /// The present records of the search's type that were saved since; nil if there are too many.
+  /// Returns the present records of the search's type that were saved since; nil if more than
+  /// `SearchEffort.changeLimit` records were, of all types.
   private func changes(in search: RecordSearch) throws -> [StoredRecord.Row]? {
     let zones = try ZoneTable(transaction: search.transaction).numbers(
       changedAfter: version, in: search.database)
@@ -42,7 +50,7 @@ extension SearchCacheEntry {
     return changes.filter { $0.typeNumber == search.type.number }
   }
 
-  /// The index's keys of a record in a field, or for the field's words.
+  /// Returns the index's keys of a record in a field, or for the field's words.
   private static func keys(
     of row: StoredRecord.Row, in field: Int64, _ glance: RecordGlance, _ search: RecordSearch
   ) throws -> [[UInt8]] {

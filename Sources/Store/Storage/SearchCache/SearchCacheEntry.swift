@@ -4,6 +4,7 @@ import StoreModel
 /// A cached part of the value index: the keys of a field by record numbers, or the numbers of the
 /// records with one key.
 enum SearchCacheEntry: Sendable {
+  /// The name of an entry: a field of a database, and a key for a list.
   struct Name: Hashable, Sendable {
     var database: DatabaseID
     /// The field's number, or that of its words.
@@ -12,7 +13,9 @@ enum SearchCacheEntry: Sendable {
     var key: [UInt8]?
   }
 
+  /// The keys of a field.
   case column(KeyColumn)
+  /// The records with one key.
   case list(PostingList)
 
   /// The last number that the database had drawn at this state.
@@ -31,18 +34,22 @@ enum SearchCacheEntry: Sendable {
     }
   }
 
+  /// The column; nil for a list.
   var column: KeyColumn? {
     if case .column(let column) = self { column } else { nil }
   }
 
+  /// The list; nil for a column.
   var list: PostingList? {
     if case .list(let list) = self { list } else { nil }
   }
 }
 
 extension SearchCacheEntry {
-  /// Reads an entry as the transaction sees the index; nil if it would exceed `limit` bytes or the
-  /// database is gone.
+  /// Reads an entry as the transaction sees the index. It reads all entries of the field, or of the
+  /// key.
+  ///
+  /// It is nil if it would exceed `limit` bytes or the database is gone.
   init?(reading name: Name, upTo limit: Int, in transaction: StoreTransaction) throws {
     guard
       let version = try DatabaseTable(transaction: transaction).lastNumber(drawnIn: name.database)
@@ -59,6 +66,7 @@ extension SearchCacheEntry {
     }
   }
 
+  /// An error of reading an entry that exceeds its limit.
   fileprivate struct TooLarge: Error {}
 }
 

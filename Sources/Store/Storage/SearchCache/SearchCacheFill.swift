@@ -1,12 +1,14 @@
 import Synchronization
 
-/// Makes an entry that searches want, on another thread.
+/// A job that makes an entry which searches want. The thread that fills the search cache runs it.
 final class SearchCacheFill: StoreJob {
   let gathersWrites = false
   private let name: SearchCacheEntry.Name
   private let cache: SearchCache
+  /// The entry, from ``run(in:)`` to ``finish(_:)``; nil if it was too large.
   private let made = Mutex<SearchCacheEntry?>(nil)
 
+  /// Creates the job for an entry.
   init(of name: SearchCacheEntry.Name, for cache: SearchCache) {
     self.name = name
     self.cache = cache

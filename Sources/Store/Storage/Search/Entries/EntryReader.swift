@@ -1,9 +1,11 @@
 import CloudKitModel
 import SQLEngine
 
-/// Reads the entries of a path in their order, without their records. It can stop and resume at any
-/// entry.
+/// Reads the entries of a path in their order, without their records.
+///
+/// It can stop and resume at any entry: it keeps no statement open between two reads.
 struct EntryReader {
+  /// The position of the next read.
   private enum Place {
     /// Before the first entry of a range.
     case before(stretch: Int)
@@ -11,15 +13,26 @@ struct EntryReader {
     case after(stretch: Int, key: [UInt8], number: Int64)
     /// After all entries with a key.
     case past(stretch: Int, key: [UInt8])
+    /// After the last entry of the path.
     case end
   }
 
+  /// The path to read.
   let path: AccessPath
+  /// The ranges of the path, in the order of reading.
   private let stretches: [IndexStretch]
+  /// Whether entries are read from the greatest key to the least.
   private let isDescending: Bool
+  /// The position of the next read.
   private var place: Place
 
-  /// - Parameter position: the position of an entry, existing or not, after which reading begins.
+  /// Creates a reader.
+  ///
+  /// - Parameters:
+  ///   - path: the path to read, which must not be one of names.
+  ///   - position: the position of an entry, existing or not, after which reading begins. Its range
+  ///     is counted in the order of reading.
+  ///   - isDescending: whether to read from the greatest key to the least.
   init(
     _ path: AccessPath, after position: AccessPath.Position? = nil, isDescending: Bool = false
   ) {
@@ -35,6 +48,7 @@ struct EntryReader {
     }
   }
 
+  /// Whether all entries of the path were read.
   var isAtEnd: Bool {
     if case .end = place { true } else { false }
   }
@@ -48,7 +62,10 @@ struct EntryReader {
   /// The key of all entries of the last read, if they reached the limit and have one key.
   private(set) var onlyKey: [UInt8]?
 
-  /// The entries of wanted records among the next `limit` entries.
+  /// Returns the entries of wanted records among the next `limit` entries.
+  ///
+  /// - Parameter isWanted: decides by a record number, before the key is copied.
+  /// - Returns: the wanted entries, and the number of entries read.
   mutating func entries(
     _ limit: Int, in search: RecordSearch, where isWanted: (Int64) -> Bool
   ) throws -> (wanted: [IndexEntryPlace], count: Int) {
@@ -62,7 +79,8 @@ struct EntryReader {
   }
 
   /// Visits the records of the next `limit` entries, except those outside of the path's circle.
-  /// Returns the number of entries read.
+  ///
+  /// - Returns: the number of entries read.
   mutating func visit(
     _ limit: Int, in search: RecordSearch, _ visit: (Int64) -> Void
   ) throws -> Int {
@@ -75,7 +93,7 @@ struct EntryReader {
     }
   }
 
-  /// The first and the last entry of a range; nil if it has none.
+  /// Returns the first and the last entry of a range; nil if it has none. It needs two statements.
   func span(ofStretch number: Int, in search: RecordSearch) throws -> EntrySpan? {
     let path = AccessPath(source: .stretches([stretches[number]]))
     var ends: [AccessPath.Position] = []
@@ -89,7 +107,7 @@ struct EntryReader {
     return ends.count == 2 ? EntrySpan(first: ends[0], last: ends[1]) : nil
   }
 
-  /// Moves past all entries with this key.
+  /// Moves past all entries with this key, without reading them.
   mutating func skip(_ key: [UInt8], stretch: Int) {
     place = .past(stretch: stretch, key: key)
   }
@@ -99,9 +117,12 @@ struct EntryReader {
     place = .end
   }
 
+  /// The column of the key in the statements of ``EntrySelection``.
   private static let keyColumn: Int32 = 1
 
-  /// Visits up to `limit` entries; fewer only at the end of the path.
+  /// Visits up to `limit` entries, and moves the position after them.
+  ///
+  /// - Returns: the number of entries; below `limit` only at the end of the path.
   private mutating func read(
     _ limit: Int, in search: RecordSearch, _ visit: (Int, Int64, any SQLRow) -> Void
   ) throws -> Int {
@@ -140,10 +161,13 @@ struct EntryReader {
   private struct Part {
     var stretch: Int
     var span: EntrySelection.Span
+    /// The argument `$3`: a key.
     var first: [UInt8]
+    /// The argument `$4`: a key, or a record number for ``EntrySelection/Span/oneKey``.
     var second: SQLValue
   }
 
+  /// Returns the entries to read next; nil at the end.
   private func nextPart() -> Part? {
     switch place {
     case .end:
@@ -162,7 +186,7 @@ struct EntryReader {
     }
   }
 
-  /// The position after a part without further entries.
+  /// Returns the position after a part without further entries.
   private func following(_ part: Part) -> Place {
     let range = stretches[part.stretch].range
     if part.span == .oneKey, part.first != (isDescending ? range.lower : range.upper) {
@@ -171,6 +195,8 @@ struct EntryReader {
     return part.stretch + 1 < stretches.count ? .before(stretch: part.stretch + 1) : .end
   }
 
+  /// Visits the records of the searched zone, in the order of their versions. It reads the records'
+  /// index by version; a record of another type counts but is not visited.
   private mutating func visitZone(
     _ limit: Int, in search: RecordSearch, _ visit: (Int64) -> Void
   ) throws -> Int {
@@ -202,6 +228,8 @@ struct EntryReader {
 struct IndexEntryPlace {
   /// The index of its range on the path, in the order of reading.
   var stretch: Int
+  /// The key of the entry.
   var key: IndexKey
+  /// The number of the record.
   var number: Int64
 }

@@ -6,6 +6,7 @@
 /// the others another part. In a zone, `$6`, a statement skips entries of other zones, which costs
 /// little because the entry has the zone.
 enum EntrySelection {
+  /// The part of a range that a statement reads.
   enum Span {
     /// The keys from `$3` to `$4`.
     case whole
@@ -15,6 +16,13 @@ enum EntrySelection {
     case rest
   }
 
+  /// Returns a statement. There are twelve, so that each connection prepares each of them once.
+  ///
+  /// - Parameters:
+  ///   - span: the part of the range to read.
+  ///   - isDescending: whether to read from the greatest key to the least. For ``Span/oneKey`` the
+  ///     numbers are then below `$4`.
+  ///   - inZone: whether to read the entries of one zone only.
   static func text(_ span: Span, isDescending: Bool, inZone: Bool) -> String {
     switch (span, isDescending, inZone) {
     case (.whole, false, false): wholeUp

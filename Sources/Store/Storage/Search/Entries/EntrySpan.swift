@@ -1,6 +1,9 @@
-/// The first and the last entry of a range of the value index.
+/// The first and the last entry of a range of the value index, to estimate how far a reader has
+/// come.
 struct EntrySpan {
+  /// The first entry.
   var first: AccessPath.Position
+  /// The last entry.
   var last: AccessPath.Position
 
   /// The fraction of the range before an entry, 0 to 1, assuming evenly spread entries; nil if it
@@ -19,6 +22,7 @@ struct EntrySpan {
     return passed > 0 ? min(1, Double(passed) / Double(width)) : nil
   }
 
+  /// Returns eight bytes of a key as a number; bytes after its end count as 0.
   private static func word(of key: [UInt8], from start: Int) -> UInt64 {
     (start..<start + 8).reduce(0) { $0 << 8 | UInt64($1 < key.count ? key[$1] : 0) }
   }

@@ -1,16 +1,20 @@
 import CloudKitModel
 
 extension Filter {
-  /// The ranges of the value index with all records that can pass the filter. Such a record is in
-  /// one range of each list; the ranges of a list are ordered and disjoint. Empty if the index does
-  /// not help.
+  /// Returns the ranges of the value index with all records that can pass the filter. Such a record
+  /// is in one range of each list. The ranges of a list are ordered and disjoint. The result is
+  /// empty if the index does not help.
   ///
   /// The ranges may contain other records too, and a list field under several of its members. The
   /// filter must fit the field's type (``validate(against:)``).
+  ///
+  /// For example, a filter for lists that contain all of `a` and `b` gives two lists. Each has the
+  /// range of a member and that of ``ValueKey/longList``.
   func keyRanges(in fieldType: FieldType) -> [[KeyRange]] {
     comparator.isNegated ? [] : rangesOfRelation(in: fieldType)
   }
 
+  /// Returns the ranges of the comparator without its negation.
   private func rangesOfRelation(in fieldType: FieldType) -> [[KeyRange]] {
     guard let value else { return [] }
     if !options.isEmpty, value.type.element == .string { return [] }
@@ -51,8 +55,8 @@ extension Filter {
     }
   }
 
-  /// For a `NOT_…` filter, ranges of the index whose records all fail it. Empty if the index does
-  /// not help.
+  /// Returns ranges of the index whose records all fail a `NOT_…` filter. The result is empty for
+  /// another filter, or if the index does not help.
   func excludedRanges(in fieldType: FieldType) -> [KeyRange] {
     let relation = comparator.relation
     guard comparator.isNegated, relation != .listContainsAll, let value else { return [] }
@@ -76,6 +80,8 @@ extension Filter {
 
   /// The ranges of the value index for the words that a record must have: a record that can pass is
   /// in one range of each list. Empty if the filter does not search for words.
+  ///
+  /// The ranges are those of a field's words (``RecordTypeEntry/Field/tokenNumber``).
   var tokenRanges: [[KeyRange]] {
     guard case .string(let text) = value else { return [] }
     let keys = TextTokens(text).tokens.map { ValueKey.key(of: $0) }
@@ -90,17 +96,19 @@ extension Filter {
     }
   }
 
+  /// Returns the ranges of lists that may have one of these members. Long lists have a key of their
+  /// own, so they always may.
   private static func memberRanges(_ values: [RecordValue], in element: ValueType) -> [KeyRange] {
     KeyRange.union(ranges(of: values, in: element) + [KeyRange(ValueKey.longList)])
   }
 
-  /// The ranges of values for an equality.
+  /// Returns the ranges of values that may equal one of these.
   private static func ranges(of values: [RecordValue], in element: ValueType) -> [KeyRange] {
     KeyRange.union(values.compactMap { bounds(of: $0, in: element) })
   }
 
-  /// The keys of the field's values nearest to a filter's value, below and above; equal if the
-  /// field can have exactly that value.
+  /// Returns the keys of the field's values nearest to a filter's value, below and above. They are
+  /// equal if the field can have exactly that value. The result is nil for NaN.
   private static func bounds(of value: RecordValue, in element: ValueType) -> KeyRange? {
     switch (element, value) {
     case (.int64, .double(let double)):
@@ -118,10 +126,12 @@ extension Filter {
     }
   }
 
+  /// Returns a whole number as an integer, or the nearest integer that exists.
   private static func whole(_ double: Double) -> Int64 {
     Int64(exactly: double) ?? (double < 0 ? .min : .max)
   }
 
+  /// Returns the range of all texts with a prefix; nil for a value that is no text.
   private static func prefixRange(_ value: RecordValue) -> KeyRange? {
     guard case .string(let prefix) = value else { return nil }
     let key = ValueKey.key(of: prefix)

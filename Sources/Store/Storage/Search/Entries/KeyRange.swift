@@ -2,9 +2,12 @@ import CloudKitModel
 
 /// A closed range of a field's keys in the value index.
 struct KeyRange: Equatable {
+  /// The least key of the range.
   var lower: [UInt8]
+  /// The greatest key of the range.
   var upper: [UInt8]
 
+  /// The range of all keys.
   static let everything = KeyRange(lower: [], upper: ValueKey.greatest)
 
   init(lower: [UInt8], upper: [UInt8]) {
@@ -12,6 +15,7 @@ struct KeyRange: Equatable {
     self.upper = upper
   }
 
+  /// The range of one key.
   init(_ key: [UInt8]) {
     self.init(lower: key, upper: key)
   }
@@ -32,13 +36,16 @@ struct KeyRange: Equatable {
     return first <= last ? first...last : nil
   }
 
+  /// Returns whether a key is in the range. Keys are compared by their bytes.
   func contains(_ key: [UInt8]) -> Bool {
     !key.lexicographicallyPrecedes(lower) && !upper.lexicographicallyPrecedes(key)
   }
 }
 
 extension KeyRange {
-  /// The union of the ranges, ordered and disjoint.
+  /// Returns the union of the ranges, ordered and disjoint.
+  ///
+  /// - Complexity: O(*n* log *n*) for *n* ranges.
   static func union(_ ranges: [KeyRange]) -> [KeyRange] {
     var union: [KeyRange] = []
     for range in ranges.sorted(by: { $0.lower.lexicographicallyPrecedes($1.lower) }) {

@@ -9,17 +9,22 @@ struct KeyRangeDirectory {
 
   /// From the first range to the last; nil when there is none.
   let envelope: ClosedRange<UInt64>?
-  /// Ordered and disjoint.
+  /// The ranges, ordered and disjoint.
   private let ranges: [ClosedRange<UInt64>]
+  /// The binary logarithm of the number of keys in a piece.
   private let shift: UInt64
   /// For each piece, whether its keys are in a range.
   private var pieces: [Piece] = []
 
+  /// The relation of a piece's keys to the ranges.
   private enum Piece: UInt8 {
+    /// None is in a range; all are in a range; a range begins or ends in the piece.
     case outside, inside, mixed
   }
 
-  /// - Parameter ranges: ordered and disjoint.
+  /// Creates a directory.
+  ///
+  /// - Parameter ranges: ordered and disjoint; possibly none.
   init(_ ranges: [ClosedRange<UInt64>]) {
     self.ranges = ranges
     guard let first = ranges.first, let last = ranges.last else {
@@ -41,6 +46,7 @@ struct KeyRangeDirectory {
     }
   }
 
+  /// Returns whether a key is in one of the ranges.
   func contains(_ key: UInt64) -> Bool {
     guard let envelope, envelope.contains(key) else { return false }
     guard !pieces.isEmpty else { return true }
@@ -51,6 +57,7 @@ struct KeyRangeDirectory {
     }
   }
 
+  /// Returns whether a key is in one of the ranges, by a binary search.
   private func isInRange(_ key: UInt64) -> Bool {
     var low = 0
     var high = ranges.count

@@ -3,9 +3,10 @@ import CloudKitModel
 /// The ranges of the value index for the places of a circle or ring on the earth.
 ///
 /// A band of latitude is a range of keys in the order of longitudes. In each band that the outer
-/// circle touches, the ring has one or two ranges of longitude, which cover the places inside the
+/// circle touches, the ring has one or two ranges of longitude. They cover the places inside the
 /// outer circle that are not all inside the inner one.
 struct LocationRanges {
+  /// The centre of both circles.
   let center: Location
   /// The radius up to which places are wanted, in metres.
   let outer: Double
@@ -50,8 +51,13 @@ struct LocationRanges {
     return KeyRange.union(ranges)
   }
 
+  /// Returns the angle of a distance in metres along the earth, in degrees.
   private func degrees(_ distance: Double) -> Double { distance / Location.earthRadius * 180 / .pi }
 
+  /// Returns the longitudes of the ring in a band: none, one or two ranges, or three at the date
+  /// line.
+  ///
+  /// - Parameter reach: the angle of the outer radius, in degrees.
   private func longitudes(inBand band: UInt16, reach: Double) -> [ClosedRange<Double>] {
     let south = max(-90, Double(band) / 10 - 90)
     let north = min(90, south + 0.1)
@@ -63,8 +69,8 @@ struct LocationRanges {
     return span(narrow - 1e-6, wide + 1e-6)
   }
 
-  /// The half widths at both edges of a band, and at the extreme between them, where a meridian
-  /// touches the circle.
+  /// Returns the half widths of a circle at both edges of a band, and at the extreme between them,
+  /// where a meridian touches the circle.
   private func widths(from south: Double, to north: Double, radius: Double) -> [Double] {
     var latitudes = [south, north]
     let touching = sine(center.latitude) / cosine(radius)
@@ -72,8 +78,8 @@ struct LocationRanges {
     return latitudes.map { halfWidth(at: $0, radius: radius) }
   }
 
-  /// The degrees of longitude that the circle spans to either side at a latitude; 0 where it does
-  /// not reach, 180 where it goes all round.
+  /// Returns the degrees of longitude that the circle spans to either side at a latitude: 0 where
+  /// it does not reach, 180 where it goes all round.
   private func halfWidth(at latitude: Double, radius: Double) -> Double {
     guard radius < 180 else { return 180 }
     let across = cosine(center.latitude) * cosine(latitude)
@@ -83,7 +89,7 @@ struct LocationRanges {
     return arcCosine(min(1, max(-1, along / across)))
   }
 
-  /// The longitudes from `near` to `far` degrees from the centre, on both sides.
+  /// Returns the longitudes from `near` to `far` degrees from the centre, on both sides.
   private func span(_ near: Double, _ far: Double) -> [ClosedRange<Double>] {
     guard near <= far else { return [] }
     if far >= 180, near <= 0 { return [-180...180] }
@@ -93,6 +99,7 @@ struct LocationRanges {
     return east + wrapped(center.longitude - far, center.longitude - near)
   }
 
+  /// Returns a range of longitudes within -180 to 180; two ranges if it crosses the date line.
   private func wrapped(_ west: Double, _ east: Double) -> [ClosedRange<Double>] {
     if west < -180 {
       return east < -180

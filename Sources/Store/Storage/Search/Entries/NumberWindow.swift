@@ -1,28 +1,31 @@
-/// Tests by the value index whether records have one key, a few neighbouring numbers at a time. The
-/// entries of a key are in the order of their records' numbers.
+/// Tests by the value index whether records have one key, a few neighbouring numbers at a time.
 ///
-/// For rising numbers that are close in the index it reads many entries at once, for scattered
-/// numbers few.
+/// The entries of a key are in the order of their records' numbers. For rising numbers that are
+/// close in the index it reads many entries at once, for scattered numbers few.
 struct NumberWindow {
   /// The cost of a seek in the index, in entries read in order.
   static let seekCost = 18
 
+  /// The least and the most entries of a read.
   private static let sizes = 2...1_024
+  /// The range with the one key.
   private let stretch: IndexStretch
   /// The numbers in `covered` that have the key.
   private var numbers: [Int64] = []
-  /// Nil before the first read.
+  /// The record numbers about which ``numbers`` says everything; nil before the first read.
   private var covered: ClosedRange<Int64>?
+  /// The number of entries of the last read.
   private var size = sizes.lowerBound
   /// The cost so far, in entries.
   private(set) var cost = 0
 
-  /// Nil unless all entries of the range have one key.
+  /// Creates a window on the entries of a range; nil unless all of them have one key.
   init?(_ stretch: IndexStretch) {
     guard stretch.range.lower == stretch.range.upper else { return nil }
     self.stretch = stretch
   }
 
+  /// Returns whether a record has the key. It reads if the last read does not cover the number.
   mutating func contains(_ number: Int64, in search: RecordSearch) throws -> Bool {
     guard let covered else {
       // Reading from the beginning shows at once if no record has the key.
@@ -42,7 +45,8 @@ struct NumberWindow {
     return low < numbers.count && numbers[low] == number
   }
 
-  /// The number of entries to read for a number outside of `covered`.
+  /// Returns the number of entries to read for a number outside of `covered`: twice as many as
+  /// before if it follows soon, otherwise a quarter.
   private static func size(
     after size: Int, from covered: ClosedRange<Int64>, count: Int, to number: Int64
   ) -> Int {
@@ -52,6 +56,7 @@ struct NumberWindow {
     return isNear ? min(sizes.upperBound, size * 2) : max(sizes.lowerBound, size / 4)
   }
 
+  /// Reads the next ``size`` entries from a record number on.
   private mutating func read(from number: Int64, in search: RecordSearch) throws {
     numbers.removeAll(keepingCapacity: true)
     try search.transaction.connection.query(

@@ -8,20 +8,25 @@ struct PlaceDistance {
   /// which are least precise for short distances and for those to the other side of the earth.
   static let error = ValueKey.locationError + 0.5
 
+  /// The sine of the centre's latitude.
   private let sineOfLatitude: Double
+  /// The cosine of the centre's latitude.
   private let cosineOfLatitude: Double
+  /// The longitude of the centre in degrees.
   private let longitude: Double
 
+  /// Prepares the computation of distances from a place.
   init(from center: Location) {
     sineOfLatitude = sine(center.latitude)
     cosineOfLatitude = cosine(center.latitude)
     longitude = center.longitude
   }
 
-  /// The distance in metres to the place of a location's key.
+  /// Returns the distance in metres to the place of a location's key, given as a number. ``error``
+  /// is its greatest error.
   func metres(to key: UInt64) -> Double { acos(nearness(of: key)) * Location.earthRadius }
 
-  /// The cosine of the angle to a place: the greater, the nearer.
+  /// Returns the cosine of the angle to a place, -1 to 1: the greater, the nearer.
   func nearness(of key: UInt64) -> Double {
     let place = ValueKey.coordinates(of: key)
     let sine = sin(place.latitude * .pi / 180)

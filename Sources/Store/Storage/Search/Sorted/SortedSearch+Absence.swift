@@ -1,7 +1,13 @@
 import CloudKitModel
 
 extension SortedSearch {
-  /// Visits the records without a value for a sort key.
+  /// Visits the records without a value for a sort key, in the order of the next keys. They come
+  /// after all others.
+  ///
+  /// - Parameters:
+  ///   - level: the index of the sort key.
+  ///   - start: the end of the previous page, if it was among the walk's records.
+  /// - Returns: whether the page is full.
   mutating func walkAbsent(level: Int, from start: RecordOrder.Place?) throws -> Bool {
     let key = keys[level].key
     // Every record has these, and a filter may require a value.
@@ -39,8 +45,10 @@ extension SortedSearch {
     return try collectByNumber(ascending: keys[level].ascending, from: start)
   }
 
-  /// Collects from the next records of the database in the order of their numbers, up to a limit.
-  /// Returns whether the page is full or no records are left.
+  /// Collects from the next records of the database in the order of their numbers, up to
+  /// `SearchEffort.absenceLimit`. If that does not suffice, it drops what it has collected.
+  ///
+  /// - Returns: whether the page is full or no records are left.
   private mutating func collectNext(level: Int, from start: RecordOrder.Place?) throws -> Bool {
     let ascending = keys[level].ascending
     let before = collector
@@ -67,7 +75,10 @@ extension SortedSearch {
     return false
   }
 
-  /// Collects the records that pass the sieve in the order of their numbers.
+  /// Collects the records that pass the sieve in the order of their numbers, until the page is
+  /// full.
+  ///
+  /// - Returns: whether the page is full.
   private mutating func collectByNumber(
     ascending: Bool, from start: RecordOrder.Place?
   ) throws -> Bool {

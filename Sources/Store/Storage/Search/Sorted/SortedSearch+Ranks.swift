@@ -15,6 +15,11 @@ extension SortedSearch {
   ///
   /// The first `capacity` candidates are selected from all. If filters refuse so many that the page
   /// is not full, the next ones are selected, four times as many.
+  ///
+  /// - Parameters:
+  ///   - candidates: a set that contains all matches.
+  ///   - ranking: the order by cached columns.
+  /// - Returns: whether the page is full.
   mutating func collectRanked(
     _ candidates: RecordNumberSet, by ranking: CandidateRanking
   ) throws -> Bool {
@@ -44,9 +49,11 @@ extension SortedSearch {
     return try collectUnranked(unranked)
   }
 
-  /// Collects records without a value for the first key, given their numbers in ascending order. If
-  /// there is no other key, the page has them in the order of their numbers, and the rest is not
-  /// read.
+  /// Collects records without a value for the first key. If there is no other key, the page has
+  /// them in the order of their numbers, and the rest is not read.
+  ///
+  /// - Parameter numbers: their numbers in ascending order.
+  /// - Returns: whether the page is full.
   private mutating func collectUnranked(_ numbers: [Int64]) throws -> Bool {
     guard keys.count == 1 else {
       for number in numbers { try consider(number) }
@@ -63,7 +70,10 @@ extension SortedSearch {
     return collector.isFull
   }
 
-  /// The first `capacity` candidates after `last` that may be on the page.
+  /// Returns the first `capacity` candidates after `last` that may be on the page, or up to twice
+  /// as many.
+  ///
+  /// - Parameter visitUnranked: gets the candidates without a value for the first key.
   private func firstRanked(
     _ capacity: Int, of candidates: RecordNumberSet, by ranking: CandidateRanking,
     after last: RankedNumber?, visitUnranked: (Int64) -> Void
@@ -92,7 +102,8 @@ extension SortedSearch {
     return first
   }
 
-  /// The cost of reading `count` candidates, or as many of them as fill the page.
+  /// Returns the cost of reading `count` candidates, or as many of them as fill the page, in
+  /// entries.
   func collectingCost(_ count: Int) -> Double {
     let count = Double(count)
     guard let rankCost = sieve.rankCost else { return count * search.effort.recordCost }

@@ -3,11 +3,13 @@ import CloudKitModel
 extension SortedSearch {
   /// The first circle's radius in metres: small enough for a city centre.
   private static let firstRadius = 250.0
+  /// The greatest distance of two places, in metres.
   private static let halfEarth = Location.earthRadius * .pi
   /// The greatest error of keys and rounding, in metres.
   private static let margin = 2.0
 
-  /// The cost of seeking the ranges of a ring that begins at this distance.
+  /// Returns the cost of seeking the ranges of a ring that begins at this distance in metres: two
+  /// in each band of latitude.
   static func effort(ofRingFrom distance: Double) -> Double {
     let bands = min(1_800, 2 * distance / Location.earthRadius * 1_800 / .pi)
     return 2 * bands * Double(NumberWindow.seekCost)
@@ -15,6 +17,12 @@ extension SortedSearch {
 
   /// Visits a field's places by distance, in rings that grow until the page is full. A descending
   /// order begins at the other side of the earth.
+  ///
+  /// - Parameters:
+  ///   - path: the path through the field's places.
+  ///   - level: the index of the sort key.
+  ///   - start: the end of the previous page, if it was among the walk's records.
+  /// - Returns: whether the page is full.
   mutating func walkRings(
     of path: AccessPath, level: Int, from start: RecordOrder.Place?
   ) throws -> Bool {
@@ -62,8 +70,8 @@ extension SortedSearch {
     }
   }
 
-  /// The ring's ranges on the path; a single range if there are so few places that checking each
-  /// costs less than seeking many ranges.
+  /// Returns the ring's ranges on the path. It is a single range if there are so few places that
+  /// checking each costs less than seeking many ranges.
   private func ranges(
     of ring: LocationRanges, on path: AccessPath, field: Int64
   ) throws -> [KeyRange] {
@@ -77,8 +85,15 @@ extension SortedSearch {
     return ring.ranges
   }
 
-  /// Collects the records of a ring in the order of the distances of their keys. Returns whether
-  /// the page is full and no later place is nearer.
+  /// Collects the records of a ring in the order of the distances of their keys.
+  ///
+  /// - Parameters:
+  ///   - path: the ranges of the ring.
+  ///   - origin: the centre of the ring.
+  ///   - inner: the distance up to which places were visited before, in metres.
+  ///   - outer: the distance up to which places are visited.
+  ///   - level: the index of the sort key.
+  /// - Returns: whether the page is full and no later place is nearer.
   private mutating func collectRing(
     _ path: AccessPath, around origin: Location, beyond inner: Double, within outer: Double,
     level: Int
@@ -103,12 +118,13 @@ extension SortedSearch {
     return isFull(to: outer, level: level)
   }
 
-  /// Whether the page is full with records nearer than this.
+  /// Returns whether the page is full with records nearer than this, beyond any error.
   private mutating func isFull(to distance: Double, level: Int) -> Bool {
     farthest(level: level).map { $0 + Self.margin < distance } ?? false
   }
 
-  /// The distance of a full page's last place from the centre of the rings.
+  /// Returns the distance of a full page's last place from the centre of the rings; nil if the page
+  /// is not full.
   private mutating func farthest(level: Int) -> Double? {
     guard collector.isFull, case .double(let last)? = collector.bound()?.values[level] else {
       return nil

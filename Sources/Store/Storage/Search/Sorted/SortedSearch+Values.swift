@@ -2,6 +2,12 @@ import CloudKitModel
 
 extension SortedSearch {
   /// Visits a field's values in their order.
+  ///
+  /// - Parameters:
+  ///   - path: the path through the field's values.
+  ///   - level: the index of the sort key.
+  ///   - start: the end of the previous page, if it was among the walk's records.
+  /// - Returns: whether the page is full.
   mutating func walkValues(
     of path: AccessPath, level: Int, from start: RecordOrder.Place?
   ) throws -> Bool {
@@ -26,7 +32,8 @@ extension SortedSearch {
       : try walkGroups(&reader, level: level)
   }
 
-  /// The range that contains a key, or the next one in the order of reading.
+  /// Returns the index of the range that contains a key, or of the next one in the order of
+  /// reading; nil if there is none.
   private static func stretch(
     of key: [UInt8], on path: AccessPath, isDescending: Bool
   ) -> Int? {
@@ -38,8 +45,8 @@ extension SortedSearch {
     return path.stretches.firstIndex { !$0.range.upper.lexicographicallyPrecedes(key) }
   }
 
-  /// For the last sort key: records with one value come in the order of their numbers, like their
-  /// entries.
+  /// Visits the values of the last sort key. Records with one value come in the order of their
+  /// numbers, like their entries.
   private mutating func walkInOrder(_ reader: inout EntryReader, level: Int) throws -> Bool {
     var lastKey = IndexKey([])
     var size = search.query.limit + 24
@@ -57,7 +64,7 @@ extension SortedSearch {
     return collector.isFull
   }
 
-  /// The entries of records that may match, among a walk's next entries.
+  /// Returns the entries of records that may match, among a walk's next `limit` entries.
   mutating func entries(of reader: inout EntryReader, _ limit: Int) throws -> [IndexEntryPlace] {
     let filter = sieve
     let (entries, count) = try reader.entries(limit, in: search) { filter.mayMatch($0) }
@@ -65,7 +72,11 @@ extension SortedSearch {
     return entries
   }
 
-  /// For a key that others follow: visits the records with one value, then the next.
+  /// Visits the values of a key that others follow: the records with one value, then the next
+  /// value.
+  ///
+  /// Few records with one value are read and sorted. For more than `SearchEffort.groupLimit`, the
+  /// index of the next key is walked.
   private mutating func walkGroups(_ reader: inout EntryReader, level: Int) throws -> Bool {
     var key = IndexKey([])
     var group: [Int64] = []
@@ -89,6 +100,7 @@ extension SortedSearch {
     return try collect(&group, level: level)
   }
 
+  /// Reads the records of a group, and empties the group. The collector sorts them.
   private mutating func collect(_ group: inout [Int64], level: Int) throws -> Bool {
     for number in group {
       try consider(number)
@@ -98,6 +110,9 @@ extension SortedSearch {
   }
 
   /// Visits many records with one value by the next key.
+  ///
+  /// - Throws: ``WalkIsLonger`` if collecting the candidates of the whole walk costs less than this
+  ///   group.
   private mutating func walkGroup(of key: [UInt8], level: Int) throws -> Bool {
     guard let field = search.type.field(for: keys[level].key) else { return false }
     let stretch = IndexStretch(field: field.number, range: KeyRange(key))

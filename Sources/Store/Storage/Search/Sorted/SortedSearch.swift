@@ -11,20 +11,30 @@ import CloudKitModel
 struct SortedSearch {
   /// The common value of a walk's records for an earlier sort key.
   enum Shared {
+    /// The key of the common value.
     case key([UInt8])
+    /// The records have no value.
     case absence
   }
 
+  /// The query with its paths.
   let search: RecordSearch
+  /// The order of the page.
   let order: RecordOrder
+  /// Keeps the first records of the order.
   var collector: RecordCollector
+  /// Excludes records before they are read.
   var sieve: CandidateSieve
+  /// The values that all records of the present walk share, one for each sort key before the walk's
+  /// own.
   var shared: [Shared] = []
   /// The order of candidates without reading them, as far as it is known.
   private(set) var ranking: CandidateRanking?
 
+  /// The sort keys; empty for the order of record numbers.
   var keys: [SortKey] { order.sortKeys }
 
+  /// Creates a sorted search, with the conditions of the filters.
   init(_ search: RecordSearch) throws {
     self.search = search
     order = RecordOrder(sortKeys: search.query.query.sortKeys)
@@ -32,7 +42,7 @@ struct SortedSearch {
     sieve = CandidateSieve(try search.conditions(), effort: search.effort)
   }
 
-  /// The page, and its last place if there are more records.
+  /// Returns the page, and its last place if there are more records.
   mutating func run() throws -> ([StoredRecord.Row], RecordOrder.Place?) {
     if let few = try fewCandidates() {
       for number in few {
@@ -57,7 +67,8 @@ struct SortedSearch {
     return collector.page()
   }
 
-  /// The record numbers in order, if they are known to be few or need no other order.
+  /// Returns the record numbers in order, if they are known to be few or need no other order;
+  /// otherwise nil.
   private mutating func fewCandidates() throws -> [Int64]? {
     for path in search.paths {
       if case .names(let names) = path.source { return try search.numbers(ofRecordsNamed: names) }
@@ -75,6 +86,7 @@ struct SortedSearch {
     collector.add(candidate.row, at: place)
   }
 
+  /// Returns whether a value is the shared one. Values with one truncated key count as the same.
   private static func has(_ value: RecordValue?, _ shared: Shared) -> Bool {
     switch shared {
     case .absence: value == nil
@@ -99,7 +111,14 @@ struct SortedSearch {
   }
 
   /// Walks the records with the shared values in the order of the sort keys from `level` on, until
-  /// the page is full or there are no more. Returns whether the page is full.
+  /// the page is full or there are no more.
+  ///
+  /// If collecting all candidates is found to cost less, it drops what the walk has collected and
+  /// collects them.
+  ///
+  /// - Parameter level: the index of the sort key whose index is walked; beyond the last key, the
+  ///   records are collected.
+  /// - Returns: whether the page is full.
   mutating func walk(level: Int) throws -> Bool {
     guard level < keys.count, let path = search.path(along: keys[level].key) else {
       return try collectAll()
@@ -130,22 +149,27 @@ struct SortedSearch {
     }
   }
 
-  /// The fixed cost of a walk from a place.
+  /// Returns the fixed cost of a walk from a place, in entries: that of seeking the first ring.
   private func overhead(level: Int, from start: RecordOrder.Place?) -> Double {
     guard keys[level].relativeLocation != nil, case .double(let distance)? = start?.values[level]
     else { return 0 }
     return Self.effort(ofRingFrom: distance)
   }
 
+  /// Returns whether a place has the shared values of the present walk.
   private func isShared(by place: RecordOrder.Place) -> Bool {
     zip(place.values, shared).allSatisfy { Self.has($0, $1) }
   }
 
-  /// The cost of an entry of a walk; a place needs a distance.
+  /// Returns the cost of an entry of a walk; a place needs a distance.
   func entryCost(level: Int) -> Double { keys[level].relativeLocation == nil ? 1 : 3 }
 
   /// Collects all records with the shared values: no index has the remaining order, or walking it
   /// costs more.
+  ///
+  /// Without a set of candidates it may gather one. Otherwise it reads all records of the type.
+  ///
+  /// - Returns: whether the page is full.
   mutating func collectAll() throws -> Bool {
     if case .key? = shared.last, sieve.candidates == nil { try sieve.completeLast(in: search) }
     if sieve.candidates == nil {
