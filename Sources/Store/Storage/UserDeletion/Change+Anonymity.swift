@@ -2,17 +2,19 @@ import CloudKitModel
 import StoreModel
 
 extension Record {
-  /// Whether the user created the record or modified it last.
+  /// Returns whether the user created the record or modified it last.
   func hasStamp(of user: String) -> Bool {
     created?.userRecordName == user || modified?.userRecordName == user
   }
 
-  /// Whether this is the user's own record of type `Users`.
+  /// Returns whether this is the user's own record of type `Users`.
   func isUserRecord(of user: String) -> Bool {
     recordType == "Users" && recordID.recordName == user
   }
 
   /// Replaces a user in the stamps by ``UserIdentity/deletedUserRecordName``.
+  ///
+  /// The times stay, and the device is removed with the user.
   mutating func makeAnonymous(_ user: String) {
     created?.makeAnonymous(user)
     modified?.makeAnonymous(user)
@@ -20,6 +22,7 @@ extension Record {
 }
 
 extension Record.Stamp {
+  /// Replaces the user and removes the device, if the stamp is the user's.
   fileprivate mutating func makeAnonymous(_ user: String) {
     guard userRecordName == user else { return }
     userRecordName = UserIdentity.deletedUserRecordName
@@ -30,10 +33,11 @@ extension Record.Stamp {
 extension Change {
   /// Removes a user's name from a dispatched change.
   ///
-  /// - Parameter deletes: whether a record is deleted with its user; then its values are removed
-  ///   too.
-  /// - Returns: whether the change had the user's name. In the values of other users' records it
-  ///   stays.
+  /// - Parameters:
+  ///   - user: the user's record name.
+  ///   - deletes: whether a record is deleted with its user; then its values are removed too.
+  /// - Returns: whether the change had the user's name. In the values of other users' records the
+  ///   name stays.
   mutating func makeAnonymous(_ user: String, deletes: (Record) -> Bool) -> Bool {
     let isUsers = userRecordName == user
     guard isUsers || record?.hasStamp(of: user) == true || record?.isUserRecord(of: user) == true
@@ -60,6 +64,8 @@ extension Change {
 extension RecordModifier {
   /// Removes a user's name from a record's stamps, by a change like any other except that the
   /// stamps keep their times.
+  ///
+  /// - Throws: ``StoreError/Code/corrupt`` if the schema does not have the record's type.
   mutating func makeAnonymous(_ user: String, in current: StoredRecord) throws {
     guard
       let type = try RecordTypeTable(transaction: transaction).type(

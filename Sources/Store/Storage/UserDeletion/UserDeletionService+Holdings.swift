@@ -3,6 +3,10 @@ import SQLEngine
 import StoreModel
 
 extension UserDeletionService {
+  /// Returns the data that the store has of a user outside of databases, such as identities, tokens
+  /// and roles.
+  ///
+  /// - Parameter timestamp: the present time, at which expired tokens are left out.
   func holdings(
     of userRecordName: String, at timestamp: Timestamp
   ) async throws -> UserHoldings {
@@ -18,6 +22,13 @@ extension UserDeletionService {
     }
   }
 
+  /// Returns records of a database that a user created or modified last. There is no index for
+  /// that, so a call scans up to `StampedRecordPage.budget` records.
+  ///
+  /// - Parameters:
+  ///   - number: the record number after which the page begins; 0 for the first page.
+  ///   - limit: the most records that name the user in any way.
+  /// - Returns: a page, and the number after which the next one begins; nil at the end.
   func records(
     stampedBy userRecordName: String, in database: DatabaseID, after number: Int64, limit: Int
   ) async throws -> StampedRecordPage {

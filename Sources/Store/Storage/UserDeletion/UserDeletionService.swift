@@ -3,12 +3,28 @@ import KillPoints
 import SQLEngine
 import StoreModel
 
-/// The deletion of users with all their data, step by step.
+/// The service for the deletion of users with all their data, step by step.
+///
+/// A deletion may remove millions of rows. So it is a row of ``UserDeletionTable`` with a stage and
+/// a position, and each step is a small transaction. A server that is killed continues at the
+/// stored position. The deletion begins with the user's credentials, so the user can write nothing
+/// from then on.
 struct UserDeletionService: UserDeletionStore, UserHoldingsStore {
   let transactions: Transactions
+  /// The bytes of assets.
   let files: any AssetStore
+  /// Files entries before they are removed from the index.
   let notificationLog: NotificationLogService
 
+  /// Begins the deletion of a user: removes all credentials, and adds the deletion. If one is under
+  /// way, it is returned unchanged.
+  ///
+  /// - Parameters:
+  ///   - name: the user's name.
+  ///   - publicRecords: whether the user's public records are deleted, or kept without the user's
+  ///     name.
+  ///   - timestamp: the present time.
+  /// - Throws: ``StoreError/Code/notFound`` if there is no such user.
   func beginUserDeletion(
     named name: String, publicRecords: UserDeletion.PublicRecords, at timestamp: Timestamp
   ) async throws -> UserDeletion {
@@ -33,12 +49,18 @@ struct UserDeletionService: UserDeletionStore, UserHoldingsStore {
     }
   }
 
+  /// Returns the unfinished deletions, in the order in which they began.
   func userDeletions() async throws -> [UserDeletion] {
     try await transactions.read {
       try UserDeletionTable(transaction: $0).deletions().map(\.deletion)
     }
   }
 
+  /// Takes a step of the first deletion that does not wait, or erases the file when only that is
+  /// left.
+  ///
+  /// - Returns: the deletion after the step; nil if there are none.
+  /// - Throws: ``StoreError/Code/assetFailed`` if files of assets cannot be removed.
   func continueUserDeletion(at timestamp: Timestamp) async throws -> UserDeletion? {
     let pending = try await transactions.read { try UserDeletionTable(transaction: $0).deletions() }
     var waiting: UserDeletion?
@@ -54,8 +76,10 @@ struct UserDeletionService: UserDeletionStore, UserHoldingsStore {
     return try await erase(last, at: timestamp)
   }
 
-  /// Erases the data of all deletions so far from the store's file: it takes as long for many as
+  /// Erases the data of all deletions so far from the store's file. It takes as long for many as
   /// for one.
+  ///
+  /// - Returns: the first deletion: finished, or waiting while a connection reads from the log.
   private func erase(
     _ rows: [UserDeletionRow], at timestamp: Timestamp
   ) async throws -> UserDeletion? {
@@ -73,6 +97,10 @@ struct UserDeletionService: UserDeletionStore, UserHoldingsStore {
   }
 
   /// Takes a step of bounded size, after removing the files that earlier steps released.
+  ///
+  /// If another process has taken the step meanwhile, the step does nothing.
+  ///
+  /// - Parameter pending: the deletion as it was read before the transaction.
   private func takeStep(
     of pending: UserDeletionRow, at timestamp: Timestamp
   ) async throws -> UserDeletion {
@@ -98,6 +126,9 @@ struct UserDeletionService: UserDeletionStore, UserHoldingsStore {
   }
 
   /// Removes the files of a database that its tables have released.
+  ///
+  /// The files are removed before their names are forgotten. So a server that is killed in between
+  /// removes them again, which does no harm.
   private func removeAssetFiles(of database: DatabaseID) async throws {
     while true {
       let names = try await transactions.read {
@@ -127,6 +158,8 @@ struct UserDeletionService: UserDeletionStore, UserHoldingsStore {
 
 extension User {
   /// Removes all credentials of the user, and of the user's devices and programs.
+  ///
+  /// - Parameter orders: gets the deliveries that are abandoned with the devices.
   fileprivate func endAccess(
     at timestamp: Timestamp, ordering orders: inout [DeliveryOrder],
     in transaction: StoreTransaction

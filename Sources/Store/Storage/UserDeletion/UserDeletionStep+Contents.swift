@@ -6,6 +6,10 @@ extension UserDeletionStep {
   /// The most rows that a step scans. A record may have a megabyte.
   private static let examined: Int64 = 200
 
+  /// Deletes the user's records in a public database, or removes the user's name from them. It
+  /// scans a batch of records.
+  ///
+  /// - Returns: whether all records were scanned.
   mutating func changeRecords() throws -> Bool {
     let records = RecordTable(transaction: transaction)
     let batch = try records.naming(
@@ -40,8 +44,8 @@ extension UserDeletionStep {
     return false
   }
 
-  /// Whether the record is deleted. The user's own record of type `Users` has the user's name as
-  /// its own name.
+  /// Returns whether the record is deleted. The user's own record of type `Users` always is,
+  /// because its name is the user's.
   private func deletes(_ record: Record) -> Bool {
     if record.isUserRecord(of: user) { return true }
     return row.deletion.publicRecords == .delete && record.created?.userRecordName == user
@@ -49,6 +53,11 @@ extension UserDeletionStep {
 
   /// Sets the state to waiting while changes of the records are not dispatched: subscribers must be
   /// notified before the traces are removed.
+  ///
+  /// The first call notes the last number of the database as the position. Later changes need not
+  /// be waited for.
+  ///
+  /// - Returns: true; the caller also checks the state.
   mutating func checkDispatch() throws -> Bool {
     if row.position == 0 {
       row.position =
@@ -68,6 +77,9 @@ extension UserDeletionStep {
       .remove(recordNamed: user, inZone: zone, of: database)
   }
 
+  /// Removes the user's name from the dispatched changes of a database, in a batch.
+  ///
+  /// - Returns: whether all changes were scanned.
   mutating func changeHistory() throws -> Bool {
     if row.position == 0 { try forgetUserRecord() }
     let outbox = OutboxTable(transaction: transaction)
@@ -84,6 +96,10 @@ extension UserDeletionStep {
     return false
   }
 
+  /// Deletes the user's notifications in a public database, and removes the user's name from those
+  /// of other users. It scans a batch of entries.
+  ///
+  /// - Returns: whether all entries were scanned.
   mutating func changeNotifications() throws -> Bool {
     let log = NotificationLogTable(transaction: transaction)
     let batch = try log.naming(

@@ -10,11 +10,15 @@ struct UserDeletionStep {
   /// The most rows that a step removes.
   static let batch = Retention.batch
 
+  /// The deletion with its progress.
   var row: UserDeletionRow
+  /// The user's record name.
   let user: String
+  /// The time of the changes that the step makes.
   let timestamp: Timestamp
   let transaction: StoreTransaction
 
+  /// Creates the next step of a deletion.
   init(
     _ row: UserDeletionRow, of user: String, at timestamp: Timestamp,
     in transaction: StoreTransaction
@@ -25,11 +29,17 @@ struct UserDeletionStep {
     self.transaction = transaction
   }
 
+  /// The present database of the stage.
   var database: DatabaseID { DatabaseID(rawValue: row.database) }
 
   /// Takes the step and stores the deletion's progress.
   ///
   /// - Throws: ``LocksNeeded``.
+  ///
+  /// The first step of a stage finds the first database, whose lock it may not have. Then it
+  /// throws, and the writer repeats it with the lock.
+  ///
+  /// - Returns: the deletion after the step.
   mutating func run() throws -> UserDeletion {
     let before = row
     if row.deletion.stage != .account, row.database == 0 {
@@ -43,7 +53,8 @@ struct UserDeletionStep {
     return row.deletion
   }
 
-  /// Continues with the next database, in a step with its locks, or with the next stage.
+  /// Continues with the next database, or with the next stage if there is none. The next step does
+  /// so with the locks of that database.
   private mutating func goOn() throws {
     row.position = 0
     row.database = row.database == 0 ? 0 : try nextDatabase() ?? 0
@@ -52,7 +63,7 @@ struct UserDeletionStep {
     row.deletion.stage = next
   }
 
-  /// The next database that may have rows for the step's stage.
+  /// Returns the next database that may have rows for the step's stage; nil if there is none.
   private func nextDatabase() throws -> Int64? {
     let databases = DatabaseTable(transaction: transaction)
     return switch row.deletion.stage {
@@ -66,7 +77,9 @@ struct UserDeletionStep {
     }
   }
 
-  /// Removes a batch in the database, or the account; true if there is no more.
+  /// Removes a batch in the database, or the account.
+  ///
+  /// - Returns: true if there is no more.
   private mutating func removeSome() throws -> Bool {
     if row.deletion.stage == .account {
       try removeAccount()
@@ -94,7 +107,9 @@ struct UserDeletionStep {
 // MARK: Rows by their keys
 
 extension UserDeletionStep {
-  /// Removes the user's rows in tables with the user's name; true if there are no more.
+  /// Removes a batch of the user's rows in tables with the user's name.
+  ///
+  /// - Returns: true if there are no more.
   private mutating func removeRows() throws -> Bool {
     for (stage, name, column) in UserTraces.publicColumns where stage == row.deletion.stage {
       guard let table = UserTraces.databaseTables.first(where: { $0.name == name }) else {
@@ -112,6 +127,10 @@ extension UserDeletionStep {
     return true
   }
 
+  /// Deletes a batch of the user's subscriptions, with tombstones for the servers that match
+  /// changes.
+  ///
+  /// - Returns: true if there are no more.
   private mutating func removeSubscriptions() throws -> Bool {
     let subscriptions = SubscriptionTable(transaction: transaction)
     let page = try subscriptions.states(
@@ -126,10 +145,11 @@ extension UserDeletionStep {
     return page.states.count < Int(Self.batch)
   }
 
-  /// Deletes a batch of uploads and receipts; true if there are no more.
+  /// Deletes a batch of uploads and receipts.
   ///
   /// - Parameter uploader: the user whose uploads are deleted; nil for all uploads of a database
   ///   that is deleted with its assets.
+  /// - Returns: true if there are no more.
   private mutating func removeUploads(of uploader: String?) throws -> Bool {
     let uploads = AssetUploadTable(transaction: transaction)
     let some = try uploads.some(of: uploader, in: database)
@@ -143,7 +163,10 @@ extension UserDeletionStep {
     return some.count < Int(Self.batch)
   }
 
-  /// Removes a batch of a private database's rows, and at the end the database; true if it is gone.
+  /// Removes a batch of a private database's rows, and at the end the database. The files of assets
+  /// are removed between the steps.
+  ///
+  /// - Returns: true if the database is gone.
   private mutating func removeDatabase() throws -> Bool {
     guard try removeUploads(of: nil) else { return false }
     let assets = AssetTable(transaction: transaction)
@@ -164,6 +187,9 @@ extension UserDeletionStep {
     return true
   }
 
+  /// Removes a batch of the user's entries in the index of the notification log.
+  ///
+  /// - Returns: true if there are no more.
   private mutating func removeIndexEntries() throws -> Bool {
     let removed = try NotificationIndexTable(transaction: transaction)
       .remove(of: user, in: database, limit: Self.batch)
@@ -171,6 +197,8 @@ extension UserDeletionStep {
     return removed < Int(Self.batch)
   }
 
+  /// Removes the account and the rest of the user's rows outside of databases. The deletion then
+  /// has no name of the user.
   private mutating func removeAccount() throws {
     let devices = DeviceTable(transaction: transaction)
     let tokens = try devices.forgetGone(of: user)

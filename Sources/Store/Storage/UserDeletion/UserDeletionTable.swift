@@ -3,16 +3,19 @@ import Cryptography
 import SQLEngine
 import StoreModel
 
-/// Users who are being deleted. Their rows stay without the user's name for
-/// ``UserTraces/refusalMilliseconds`` after the deletion, to refuse requests that were under way:
-/// `user_hash` is the SHA-256 of the user record name.
+/// Users who are being deleted.
 ///
-/// `stage` and the position in a database are the deletion's progress.
+/// Their rows stay without the user's name for ``UserTraces/refusalMilliseconds`` after the
+/// deletion, to refuse requests that were under way. `user_hash` is the SHA-256 of the user record
+/// name. `stage` and the position in a database are the deletion's progress.
 struct UserDeletionTable {
   let transaction: StoreTransaction
 
   private var connection: any SQLConnection { transaction.connection }
 
+  /// `user_record_name` is null when the account is gone. `database_number` is 0 before the first
+  /// database of a stage. `done` is the number of rows removed so far. `ended` is null while the
+  /// deletion is under way; the times are in milliseconds since 1970.
   static let definition = [
     """
     CREATE TABLE user_deletions (
@@ -22,15 +25,19 @@ struct UserDeletionTable {
     """
   ]
 
+  /// Returns the SHA-256 of a user's record name: 32 bytes.
   static func hash(of userRecordName: String) -> [UInt8] {
     SHA256.hash(Array(userRecordName.utf8))
   }
 
   // MARK: Refusal
 
-  /// Whether the user is being deleted, or was a short time ago.
+  /// Returns whether the user is being deleted, or was a short time ago.
   ///
-  /// - Complexity: O(1) once the catalog version was read.
+  /// The catalog keeps the hashes. The beginning of a deletion raises the catalog version, so each
+  /// transaction sees it.
+  ///
+  /// - Complexity: O(1) once the hashes are cached.
   func isDeleted(_ userRecordName: String) throws -> Bool {
     let deleted: Set<[UInt8]>
     if let known = transaction.catalog.deletedUsers {
@@ -43,7 +50,10 @@ struct UserDeletionTable {
     return !deleted.isEmpty && deleted.contains(Self.hash(of: userRecordName))
   }
 
-  /// - Throws: ``StoreError/Code/userDeleted``.
+  /// Refuses a write of a deleted user.
+  ///
+  /// - Throws: ``StoreError/Code/userDeleted`` if the user is being deleted, or was a short time
+  ///   ago.
   func refuseDeleted(_ userRecordName: String) throws {
     guard try isDeleted(userRecordName) else { return }
     throw StoreError(
@@ -52,7 +62,7 @@ struct UserDeletionTable {
 
   // MARK: Deletions under way
 
-  /// The unfinished deletions, in the order in which they began.
+  /// Returns the unfinished deletions, in the order in which they began.
   func deletions() throws -> [UserDeletionRow] {
     try connection.rows(
       """
@@ -64,6 +74,7 @@ struct UserDeletionTable {
       """, [], UserDeletionRow.init(row:))
   }
 
+  /// Adds a deletion at its first stage. The caller raises the catalog version.
   func add(_ deletion: UserDeletion, of userRecordName: String) throws {
     try connection.run(
       """
@@ -92,6 +103,7 @@ struct UserDeletionTable {
       ])
   }
 
+  /// Notes the end of a deletion. It does nothing if the deletion has ended already.
   func end(deletionOf hash: [UInt8], at timestamp: Timestamp) throws {
     try connection.run(
       "UPDATE user_deletions SET ended = $2 WHERE user_hash = $1 AND ended IS NULL",
@@ -100,13 +112,14 @@ struct UserDeletionTable {
 
   // MARK: Retention
 
-  /// Whether a deletion ended before a moment.
+  /// Returns whether a deletion ended before a moment, in milliseconds since 1970.
   func hasEnded(before horizon: Int64) throws -> Bool {
     try connection.first(
       "SELECT 1 FROM user_deletions WHERE ended < $1 LIMIT 1", [.integer(horizon)]
     ) { _ in true } ?? false
   }
 
+  /// Deletes the rows of deletions that ended before a moment, in milliseconds since 1970.
   func forget(endedBefore horizon: Int64) throws {
     try connection.run("DELETE FROM user_deletions WHERE ended < $1", [.integer(horizon)])
   }
@@ -114,15 +127,23 @@ struct UserDeletionTable {
 
 /// A row of a deletion under way.
 struct UserDeletionRow: Sendable, Equatable {
+  /// The key of the row: the hash of the user record name.
   var hash: [UInt8]
   /// The user record name; nil if the account is gone.
   var user: String?
+  /// The deletion as callers see it.
   var deletion: UserDeletion
   /// The stage's present database, or 0 before the first.
   var database: Int64
   /// The position in that database.
+  ///
+  /// It is the last number that the present stage has scanned. For the stage `dispatch` it is the
+  /// last number that must be dispatched. It is 0 at the beginning of each database.
   var position: Int64
 
+  /// Reads a row of ``UserDeletionTable/deletions()``.
+  ///
+  /// - Throws: ``StoreError/Code/corrupt`` for an unknown stage.
   fileprivate init(row: any SQLRow) throws {
     guard let publicRecords = UserDeletion.PublicRecords(rawValue: row.text(2)),
       let stage = UserDeletion.Stage(rawValue: row.integer(3))
@@ -137,6 +158,7 @@ struct UserDeletionRow: Sendable, Equatable {
     position = row.integer(5)
   }
 
+  /// Returns the public identifier of a deletion: sixteen hexadecimal digits of the hash.
   static func identifier(for hash: [UInt8]) -> String {
     SQLValue.hexadecimal(Array(hash.prefix(8)))
   }

@@ -4,15 +4,17 @@ import StoreModel
 ///
 /// Every table is named here; a test compares them with the schema.
 enum UserTraces {
-  /// How long the hash of a deleted user is kept: longer than any request lasts.
+  /// How long the hash of a deleted user is kept: 24 hours, longer than any request lasts.
   static let refusalMilliseconds: Int64 = 24 * 60 * 60 * 1000
 
   /// A table whose rows belong to databases.
   struct KeyedTable {
+    /// The name of the table.
     var name: String
     /// The rest of the primary key, after `database_id`.
     var key: [String]
 
+    /// Creates a table from its name and the rest of its key.
     fileprivate init(_ name: String, _ key: String...) {
       self.name = name
       self.key = key
@@ -44,7 +46,8 @@ enum UserTraces {
   /// The tables of the databases themselves.
   static let databaseDirectories: Set = ["databases", "database_addresses"]
 
-  /// Columns with the user who owns the row, in public databases.
+  /// Columns with the user who owns the row, in public databases, with the stage that removes the
+  /// rows.
   static let publicColumns: [(stage: UserDeletion.Stage, table: String, column: String)] = [
     (.publicRows, "client_change_tokens", "user_record_name"),
     (.publicRows, "answered_requests", "requester"),
@@ -68,7 +71,7 @@ enum UserTraces {
       ("users", "user_record_name"),
     ]
 
-  /// Tables with a step of their own.
+  /// Tables with a step of their own, for which no column is listed.
   static let otherTables: Set = [
     "notification_index", "gone_devices", "device_numbers", "user_deletions",
   ]

@@ -3,30 +3,42 @@ import StoreModel
 
 /// Rows of the value index that a transaction adds and removes. They are written together in the
 /// order of the index, so that neighbours are on the same pages.
+///
+/// All keys are in one array of bytes, because a commit has tens of thousands.
 struct IndexChanges {
+  /// A row to add or to remove.
   struct Change {
+    /// The number of the database.
     var database: Int64
+    /// The number of the field, or of its words.
     var fieldNumber: Int64
     /// The first eight bytes of the key, which nearly always decide the order.
     var prefix: UInt64
     var recordNumber: Int64
     var zoneNumber: Int64
+    /// The start of the key in ``IndexChanges/keys``.
     var start: Int
+    /// The length of the key in bytes.
     var count: Int
+    /// Whether the row is added; otherwise it is removed.
     var isAddition: Bool
   }
 
-  /// The size at some time.
+  /// The size at some time, to return to it.
   struct Mark {
     fileprivate var keys: Int
     fileprivate var changes: Int
   }
 
+  /// The keys of all changes, one after the other.
   private(set) var keys: [UInt8] = []
+  /// The changes in the order of the calls.
   private var changes: [Change] = []
 
+  /// The number of changes.
   var count: Int { changes.count }
 
+  /// The present size, for ``restore(_:)``.
   var mark: Mark { Mark(keys: keys.count, changes: changes.count) }
 
   /// Drops the changes since the mark.
@@ -35,12 +47,18 @@ struct IndexChanges {
     changes.removeSubrange(mark.changes...)
   }
 
+  /// Drops all changes. Small blocks of memory are kept for the next ones.
   mutating func removeAll() {
     keys.removeAll(keepingCapacity: keys.count < 1 << 20)
     changes.removeAll(keepingCapacity: changes.count < 1 << 15)
   }
 
-  /// Adds rows of a record.
+  /// Adds rows of a new record.
+  ///
+  /// - Parameters:
+  ///   - entries: the record's entries.
+  ///   - recordNumber: the number of the record.
+  ///   - zoneNumber: the number of its zone.
   mutating func add(
     _ entries: IndexEntries, of recordNumber: Int64, inZone zoneNumber: Int64,
     of database: DatabaseID
@@ -68,6 +86,7 @@ struct IndexChanges {
       zone: zoneNumber, isAddition: isAddition)
   }
 
+  /// Adds a change, whose key is in ``keys`` already.
   private mutating func append(
     _ key: Range<Int>, of fieldNumber: Int64, database: DatabaseID, record: Int64, zone: Int64,
     isAddition: Bool
@@ -83,6 +102,8 @@ struct IndexChanges {
   }
 
   /// Visits the changes in the order of the index; of several changes of one row, only the last.
+  ///
+  /// - Complexity: O(*n* log *n*) for *n* changes.
   func forEachInOrder(_ visit: (Change) throws -> Void) rethrows {
     // Small places are sorted instead of the changes, for each field separately: a commit has tens
     // of thousands.
@@ -132,8 +153,8 @@ struct IndexChanges {
     var index: UInt32
   }
 
-  /// Negative, zero or positive if a row comes before, at or after another row of its field with
-  /// the same prefix.
+  /// Returns a negative number, zero or a positive number if a row comes before, at or after
+  /// another row of its field with the same prefix.
   private func order(_ left: Place, _ right: Place, _ keys: UnsafeBufferPointer<UInt8>) -> Int {
     let left = changes[Int(left.index)]
     let right = changes[Int(right.index)]

@@ -1,24 +1,35 @@
 import CloudKitModel
 
-/// A row of the value index, without its record.
+/// A row of the value index, without its record: a field and a key.
 struct IndexEntry: Hashable {
+  /// The number of the field, or of its words.
   var fieldNumber: Int64
   var key: [UInt8]
 }
 
 /// The value index's entries of one record, with the keys in one block of memory.
 struct IndexEntries: Sendable {
+  /// An entry, with the position of its key.
   struct Place {
+    /// The number of the field, or of its words.
     var fieldNumber: Int64
     /// The end of the key; it begins at the end of the previous one.
     var end: Int
   }
 
+  /// The keys of all entries, one after the other.
   private(set) var keys: [UInt8] = []
+  /// The entries in the order of their keys in ``keys``.
   private(set) var places: [Place] = []
 
-  /// - Parameter hasOwner: whether the record's database has an owner, who creates nearly all
-  ///   records. Then creators are not indexed.
+  /// Makes the entries of a record. Encrypted values, and values of fields without an index, have
+  /// none.
+  ///
+  /// - Parameters:
+  ///   - record: the record.
+  ///   - fields: the fields of its type, with indexed system fields.
+  ///   - hasOwner: whether the record's database has an owner, who creates nearly all records. Then
+  ///     creators are not indexed.
   init(of record: Record, fields: [String: RecordTypeEntry.Field], hasOwner: Bool) {
     for (name, value) in record.fields where !record.encryptedFields.contains(name) {
       guard let field = fields[name] else { continue }
@@ -34,6 +45,7 @@ struct IndexEntries: Sendable {
     }
   }
 
+  /// The entries as separate values, each with its own key.
   var list: [IndexEntry] {
     var start = 0
     return places.map { place in
@@ -42,6 +54,7 @@ struct IndexEntries: Sendable {
     }
   }
 
+  /// Adds the keys of a value: one, or one for each member of a list.
   private mutating func addKeys(of value: RecordValue, to fieldNumber: Int64) {
     if case .list = value {
       for key in ValueKey.keys(of: value) { add(key, to: fieldNumber) }
@@ -50,11 +63,13 @@ struct IndexEntries: Sendable {
     }
   }
 
+  /// Adds the words of a text or of a list of texts, each once.
   private mutating func addWords(of value: RecordValue, to fieldNumber: Int64) {
     if case .string(let text) = value, addFewWords(of: text, to: fieldNumber) { return }
     for key in ValueKey.tokenKeys(of: value) { add(key, to: fieldNumber) }
   }
 
+  /// Adds an entry.
   private mutating func add(_ key: [UInt8], to fieldNumber: Int64) {
     keys += key
     places.append(Place(fieldNumber: fieldNumber, end: keys.count))
@@ -63,7 +78,9 @@ struct IndexEntries: Sendable {
   /// The most words that are compared with each other to find duplicates.
   private static let few = 24
 
-  /// Adds the words of an ASCII text with few words; false, without a change, for other texts.
+  /// Adds the words of an ASCII text with few words, without making a `String` of each.
+  ///
+  /// - Returns: false, without a change, for other texts.
   private mutating func addFewWords(of text: String, to fieldNumber: Int64) -> Bool {
     let (keyCount, placeCount) = (keys.count, places.count)
     let isPlain = TextTokens.visitPlainWords(of: text) { word in
@@ -83,6 +100,11 @@ struct IndexEntries: Sendable {
     return isPlain
   }
 
+  /// Returns whether a word was added since a position.
+  ///
+  /// - Parameters:
+  ///   - first: the index of the first entry to compare.
+  ///   - start: the start of its key.
   private func holds(_ word: some Collection<UInt8>, from first: Int, start: Int) -> Bool {
     var start = start
     for place in places[first...] {

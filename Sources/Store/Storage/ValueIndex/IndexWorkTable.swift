@@ -3,10 +3,16 @@ import SQLEngine
 import StoreModel
 
 /// The indexes that are being built or removed, with the progress of each.
+///
+/// A row begins when a schema changes the options of a field, and ends with the work. While it
+/// exists, searches do not use the index.
 struct IndexWorkTable {
   let transaction: StoreTransaction
   private var connection: any SQLConnection { transaction.connection }
 
+  /// `field_number` is negative for the index of a field's words. `phase` is the raw value of
+  /// ``IndexWork/Phase``. `database_id`, `value_key` and `record_number` are the position of the
+  /// work. `done` is the number of records or entries so far.
   static let definition = [
     """
     CREATE TABLE index_work (
@@ -15,7 +21,7 @@ struct IndexWorkTable {
     """
   ]
 
-  /// The pending work, in the order of requests as far as it is known.
+  /// Returns the pending work, in the order of the fields' numbers.
   func pending() throws -> [PendingIndex] {
     try connection.rows(
       """
@@ -44,6 +50,10 @@ struct IndexWorkTable {
 
   /// Starts building or removing an index. If work on it is under way, it starts again with the
   /// removal of the index's entries.
+  ///
+  /// - Parameters:
+  ///   - indexNumber: the number of the field; negative for the index of its words.
+  ///   - isWanted: whether the index is built.
   func begin(workOn indexNumber: Int64, isWanted: Bool) throws {
     let isUnderWay = try connection.first(
       "SELECT 1 FROM index_work WHERE field_number = $1", [.integer(indexNumber)]
@@ -58,7 +68,7 @@ struct IndexWorkTable {
       """, [.integer(indexNumber), .integer(phase.rawValue), .bytes([])])
   }
 
-  /// Stores the progress of an index.
+  /// Stores the progress of the work on an index.
   func keep(_ pending: PendingIndex) throws {
     try connection.run(
       """
@@ -73,7 +83,8 @@ struct IndexWorkTable {
       ])
   }
 
-  /// Ends the work on an index.
+  /// Ends the work on an index. The caller raises the catalog version, so that searches use the
+  /// index.
   func remove(_ pending: inout PendingIndex) throws {
     pending.work.phase = nil
     try connection.run(
@@ -81,11 +92,15 @@ struct IndexWorkTable {
   }
 }
 
-/// A row of the work on indexes.
+/// The work on an index that is being built or removed.
 struct PendingIndex {
   /// The field's number; negative for the index of words.
   var indexNumber: Int64
+  /// The position of the work. For a removal only its database counts.
   var position: TypeScan.Position
+  /// Whether the index is to be built, by the present options of the field. If it is being cleared,
+  /// it is built afterwards.
   var isWanted: Bool
+  /// The progress as callers see it.
   var work: IndexWork
 }

@@ -2,17 +2,22 @@ import CloudKitModel
 import StoreModel
 
 /// Builds and removes indexes in the writer's transactions, a step in each.
+///
+/// A step has the reference lock and the lock of its database. When the work on an index ends, the
+/// catalog version rises, and searches use the index from then on.
 struct IndexWorker {
   let transaction: StoreTransaction
 
-  /// The most records that a step reads, and the most entries that it removes: other writes wait
-  /// only a few milliseconds.
+  /// The most records that a building step reads: other writes wait only a few milliseconds.
   private static let recordsPerStep = 200
+  /// The most entries that a removing step removes.
   private static let entriesPerStep = 2_000
 
   /// Ensures that the work in a database runs under its lock. Earlier saves in the database used a
   /// schema without the index's present options, so the work processes their records. Later saves
   /// read the schema again.
+  ///
+  /// - Throws: ``LocksNeeded`` with the lock of the database.
   func lockPlace(of pending: inout PendingIndex) throws {
     if pending.position.database == 0, let scan = try scan(for: pending),
       let first = try scan.nextDatabase(after: 0)
@@ -22,7 +27,7 @@ struct IndexWorker {
     try transaction.require(.database(DatabaseID(rawValue: pending.position.database)))
   }
 
-  /// The scan of the index's records.
+  /// Returns the scan of the index's records; nil if the record type was dropped.
   func scan(for pending: PendingIndex) throws -> TypeScan? {
     let work = pending.work
     let address = DatabaseAddress(
@@ -36,7 +41,7 @@ struct IndexWorker {
   }
 
   /// Removes some entries of one database, and continues with the next database when there are no
-  /// more.
+  /// more. After the last database, a wanted index is built.
   func clearSome(_ pending: inout PendingIndex) throws {
     guard let scan = try scan(for: pending) else { return }
     if pending.position.database == 0 {
@@ -55,6 +60,7 @@ struct IndexWorker {
     try IndexWorkTable(transaction: transaction).keep(pending)
   }
 
+  /// Ends the removal: the work ends, or building begins.
   private func finishClearing(_ pending: inout PendingIndex) throws {
     if pending.isWanted {
       pending.work.phase = .building
@@ -67,8 +73,8 @@ struct IndexWorker {
     try CounterTable(transaction: transaction).raiseCatalogVersion()
   }
 
-  /// Makes the entries of some records. Records saved meanwhile get their entries when they are
-  /// saved.
+  /// Makes the entries of the next records. Records saved meanwhile get their entries when they are
+  /// saved, and an entry that exists already stays.
   func buildSome(_ pending: inout PendingIndex) throws {
     guard let scan = try scan(for: pending) else { return }
     let (database, records, next) = try scan.records(

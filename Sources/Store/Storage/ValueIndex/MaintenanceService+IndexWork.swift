@@ -3,6 +3,10 @@ import SQLEngine
 import StoreModel
 
 extension MaintenanceService {
+  /// Does a step of the first pending work on an index, in one write.
+  ///
+  /// - Returns: the progress after the step, with a nil phase when the work has ended; nil if there
+  ///   is no work.
   func continueIndexWork() async throws -> IndexWork? {
     // There is almost never any work, and reading does not delay writers.
     guard

@@ -8,6 +8,12 @@ struct RecordIndexes {
 
   /// Updates the value index, the asset references and the reference edges from `old` to `new`. The
   /// value index changes when the gathered writes are written.
+  ///
+  /// - Parameters:
+  ///   - old: the record before the change; nil for a new record.
+  ///   - new: the record after the change.
+  ///   - type: its record type.
+  ///   - database: the database of the record.
   func update(
     from old: StoredRecord?, to new: StoredRecord, type: RecordTypeEntry, in database: DatabaseID
   ) throws {

@@ -7,11 +7,13 @@
 ///   greatest, and 128 bytes for each block: from an eighth of a byte for each dense number to 132
 ///   bytes for each isolated one.
 struct RecordNumberSet: Sendable {
+  /// The 64-bit words of a block: 1,024 bits.
   private static let wordsInBlock = 16
   /// The start of each block of 1,024 numbers in `words`; 0 for a missing block.
   private var blocks: [UInt32] = []
   /// The first block is always empty, so that a lookup in a missing block needs no test.
   private var words = [UInt64](repeating: 0, count: wordsInBlock)
+  /// The count of numbers in the set.
   private(set) var count = 0
 
   /// The approximate memory in bytes.
@@ -19,13 +21,16 @@ struct RecordNumberSet: Sendable {
     blocks.count * MemoryLayout<UInt32>.size + words.count * MemoryLayout<UInt64>.size
   }
 
+  /// Returns whether a number is in the set.
   func contains(_ number: Int64) -> Bool {
     let block = Int(truncatingIfNeeded: number >> 10)
     guard block < blocks.count else { return false }
     return words[Int(blocks[block]) + Self.word(of: number)] & Self.bit(of: number) != 0
   }
 
-  /// Inserts a positive number; returns whether it is new.
+  /// Inserts a positive number.
+  ///
+  /// - Returns: whether it is new.
   @discardableResult
   mutating func insert(_ number: Int64) -> Bool {
     let block = Int(truncatingIfNeeded: number >> 10)
@@ -44,7 +49,9 @@ struct RecordNumberSet: Sendable {
     return true
   }
 
-  /// Removes a number; returns whether it was there.
+  /// Removes a number. The memory of its block is kept.
+  ///
+  /// - Returns: whether it was there.
   @discardableResult
   mutating func remove(_ number: Int64) -> Bool {
     guard contains(number) else { return false }
@@ -53,6 +60,8 @@ struct RecordNumberSet: Sendable {
     return true
   }
 
+  /// Adds all numbers of another set.
+  ///
   /// - Complexity: linear in the blocks of the other set.
   mutating func formUnion(_ other: RecordNumberSet) {
     guard count > 0 else {
@@ -86,7 +95,9 @@ struct RecordNumberSet: Sendable {
 
   /// The numbers of one block, the first of which is 1,024 times its own number.
   struct Block {
+    /// The number of the block, from 0 on.
     let number: Int
+    /// The bits of the block's numbers.
     fileprivate let words: ArraySlice<UInt64>
 
     /// Visits the last ten bits of its numbers in ascending order.
@@ -116,6 +127,8 @@ struct RecordNumberSet: Sendable {
     }
   }
 
+  /// Returns the word of a number in its block.
   private static func word(of number: Int64) -> Int { Int(number >> 6 & 15) }
+  /// Returns the bit of a number in its word.
   private static func bit(of number: Int64) -> UInt64 { 1 << UInt64(number & 63) }
 }

@@ -2,7 +2,10 @@ import SQLEngine
 
 // Applies the gathered changes of record modifications to the index.
 extension ValueIndexTable {
-  /// Writes the gathered changes, in the order of the index.
+  /// Writes the gathered changes, in the order of the index. Additions are written in groups of
+  /// ``rowsTogether``, removals one by one.
+  ///
+  /// A statement's failure may be reported by a later statement, at the latest by the commit.
   func apply(_ index: IndexChanges) throws {
     var additions: [IndexChanges.Change] = []
     additions.reserveCapacity(Self.rowsTogether)
@@ -21,9 +24,12 @@ extension ValueIndexTable {
   /// The number of rows in a full insert statement. Starting and ending a statement costs a third
   /// as much as a row.
   private static let rowsTogether = 32
+  /// The statement that inserts a group of rows.
   private static let insertTogether = insertion(ofRows: rowsTogether)
+  /// The statement that inserts one row.
   private static let insertOne = insertion(ofRows: 1)
 
+  /// Returns the statement that inserts some rows, unless they exist.
   private static func insertion(ofRows count: Int) -> String {
     let rows = (0..<count).map { row in
       "(" + (1...5).map { "$\(5 * row + $0)" }.joined(separator: ", ") + ")"
@@ -36,6 +42,7 @@ extension ValueIndexTable {
       """
   }
 
+  /// Inserts the rows of some changes by a statement for as many.
   private func add(
     _ changes: ArraySlice<IndexChanges.Change>, of index: IndexChanges, by statement: String
   ) throws {
@@ -47,6 +54,7 @@ extension ValueIndexTable {
     try connection.runLater(statement, transaction.arguments)
   }
 
+  /// Deletes the row of a change.
   private func remove(_ change: IndexChanges.Change, of index: IndexChanges) throws {
     transaction.arguments.removeAll()
     append(change, of: index)
@@ -57,6 +65,7 @@ extension ValueIndexTable {
       """, transaction.arguments)
   }
 
+  /// Appends the arguments of a row's primary key.
   private func append(_ change: IndexChanges.Change, of index: IndexChanges) {
     transaction.arguments.append(change.database)
     transaction.arguments.append(change.fieldNumber)

@@ -6,10 +6,15 @@ import StoreModel
 ///
 /// Changes by saves and deletions are gathered (``GatheredWrites``) and written together. Searches
 /// have statements of their own, which ``SearchPlan`` chooses.
+///
+/// The table has a row for each value, each word and each place that a query can search for. A
+/// search reads a range of a field's keys, and gets record numbers.
 struct ValueIndexTable {
   let transaction: StoreTransaction
   var connection: any SQLConnection { transaction.connection }
 
+  /// `field_number` is negative for the words of a field. `value_key` has the bytes of
+  /// ``ValueKey``. `zone_number` spares reading records of other zones.
   static let definition = [
     """
     CREATE TABLE value_index (
@@ -19,7 +24,7 @@ struct ValueIndexTable {
     """
   ]
 
-  /// The index entries of a record of this type.
+  /// Returns the index entries of a record of this type.
   func entries(
     of record: Record, type: RecordTypeEntry, at address: DatabaseAddress
   ) throws -> IndexEntries {
@@ -30,7 +35,7 @@ struct ValueIndexTable {
     return IndexEntries(of: record, fields: type.fields, hasOwner: address.owner != nil)
   }
 
-  /// Whether a database has entries in a field.
+  /// Returns whether a database has entries in a field.
   func hasEntries(inField field: Int64, of database: Int64) throws -> Bool {
     try connection.first(
       "SELECT 1 FROM value_index WHERE database_id = $1 AND field_number = $2 LIMIT 1",
@@ -38,7 +43,9 @@ struct ValueIndexTable {
     ) { _ in true } ?? false
   }
 
-  /// The number of entries in a field.
+  /// Returns the number of entries in a field.
+  ///
+  /// - Complexity: linear in that number.
   func count(inField field: Int64, of database: Int64) throws -> Int {
     try connection.first(
       "SELECT COUNT(*) FROM value_index WHERE database_id = $1 AND field_number = $2",
@@ -46,7 +53,9 @@ struct ValueIndexTable {
     ) { Int($0.integer(0)) } ?? 0
   }
 
-  /// Visits the entries of a field in the order of record numbers.
+  /// Visits the entries of a field, in no particular order.
+  ///
+  /// - Parameter visit: gets a record number and a key.
   func visitKeys(
     inField field: Int64, of database: DatabaseID, _ visit: (Int64, IndexKey) throws -> Void
   ) throws {
@@ -73,7 +82,8 @@ struct ValueIndexTable {
 
   // MARK: Work on indexes
 
-  /// Adds an entry, unless it is there already.
+  /// Adds an entry at once, not with the gathered changes. It does nothing if the entry is there
+  /// already.
   func add(_ entry: IndexEntry, of stored: StoredRecord, in database: DatabaseID) throws {
     try connection.run(
       """
@@ -90,7 +100,11 @@ struct ValueIndexTable {
 
   /// Removes the first entries of a field.
   ///
-  /// - Returns: the number removed, and whether there are no more.
+  /// - Parameters:
+  ///   - field: the number of the field, or of its words.
+  ///   - database: the number of the database.
+  ///   - limit: the most entries.
+  /// - Returns: the number of removed entries, and whether there are no more.
   func removeSome(
     ofField field: Int64, in database: Int64, limit: Int
   ) throws -> (removed: Int, isAll: Bool) {

@@ -15,13 +15,14 @@ enum ValueKey {
   /// The most different members of a list that are indexed; a longer list has the key ``longList``
   /// instead.
   static let listLimit = 1_000
-  /// A key that no value has: neither a number's eight bytes nor UTF-8.
+  /// The key of a list with too many members. No value has it: it is neither a number's eight bytes
+  /// nor UTF-8.
   static let longList: [UInt8] = [0xFF]
-  /// Greater than every key.
+  /// A key that is greater than every key of a value.
   static let greatest = [UInt8](repeating: 0xFF, count: 9)
 
-  /// The keys of a field's value, in order and each once; none for values that no filter finds,
-  /// such as bytes and NaN.
+  /// Returns the keys of a field's value, in order and each once. There are none for values that no
+  /// filter finds, such as bytes and NaN.
   static func keys(of value: RecordValue) -> [[UInt8]] {
     guard case .list(_, let elements) = value else { return key(of: value).map { [$0] } ?? [] }
     let keys = Set(elements.compactMap { key(of: $0) })
@@ -29,13 +30,15 @@ enum ValueKey {
       ? [longList] : keys.sorted { $0.lexicographicallyPrecedes($1) }
   }
 
-  /// The key of a single value.
+  /// Returns the key of a single value; nil if it has none.
   static func key(of value: RecordValue) -> [UInt8]? {
     var key: [UInt8] = []
     return append(keyOf: value, to: &key) ? key : nil
   }
 
-  /// Appends the key of a single value; false, without a change, if it has none.
+  /// Appends the key of a single value.
+  ///
+  /// - Returns: false, without a change, if the value has no key: bytes, an asset, a list, or NaN.
   static func append(keyOf value: RecordValue, to bytes: inout [UInt8]) -> Bool {
     switch value {
     case .string(let text): bytes.append(contentsOf: text.utf8.prefix(textLimit))
@@ -52,28 +55,38 @@ enum ValueKey {
     return true
   }
 
+  /// Returns the key of a text: its first ``textLimit`` bytes. The key may end within a character.
   static func key(of text: String) -> [UInt8] { Array(text.utf8.prefix(textLimit)) }
 
+  /// Returns the key of an integer: eight bytes, big-endian, with the sign bit inverted.
   static func key(of integer: Int64) -> [UInt8] { bigEndian(bits(of: integer)) }
 
-  /// Nil for NaN, which has no order. Both zeros have one key.
+  /// Returns the key of a double; nil for NaN, which has no order. Both zeros have one key.
+  ///
+  /// A positive number has its bits with the sign bit set. A negative number has all bits inverted.
+  /// So the order of the bytes is that of the numbers.
   static func key(of double: Double) -> [UInt8]? { bits(of: double).map(bigEndian) }
 
+  /// Returns an unsigned number in the order of the integers.
   private static func bits(of integer: Int64) -> UInt64 { UInt64(bitPattern: integer) ^ (1 << 63) }
 
+  /// Returns an unsigned number in the order of the doubles; nil for NaN.
   private static func bits(of double: Double) -> UInt64? {
     guard !double.isNaN else { return nil }
     let bits = (double == 0 ? 0 : double).bitPattern
     return bits >> 63 == 1 ? ~bits : bits | (1 << 63)
   }
 
-  /// The keys of a value's words, in order and each once; ``longList`` for more than ``listLimit``.
+  /// Returns the keys of a value's words, in order and each once; ``longList`` for more than
+  /// ``listLimit``.
   static func tokenKeys(of value: RecordValue) -> [[UInt8]] {
     let keys = Set(TextTokens.of(value).map { key(of: $0) })
     return keys.count > listLimit
       ? [longList] : keys.sorted { $0.lexicographicallyPrecedes($1) }
   }
 
+  /// Returns the key of a location, eight bytes: two for the band of latitude, four for the
+  /// longitude, two for the latitude within the band.
   static func key(of location: Location) -> [UInt8] {
     let band = band(location.latitude)
     let share = min(1, max(0, (location.latitude + 90) * 10 - Double(band)))
@@ -87,13 +100,13 @@ enum ValueKey {
   /// 0.17 m, one of longitude 0.01 m.
   static let locationError = 0.5
 
-  /// The place of a location's key.
+  /// Returns the place of a location's key, within ``locationError``.
   static func location(of key: IndexKey) -> Location {
     let place = coordinates(of: key.head)
     return Location(latitude: place.latitude, longitude: place.longitude)
   }
 
-  /// The degrees of the place of a location's key, given as a number.
+  /// Returns the degrees of the place of a location's key, given as a number.
   static func coordinates(of key: UInt64) -> (latitude: Double, longitude: Double) {
     let band = key >> 48
     let longitude = key >> 16 & UInt64(UInt32.max)
@@ -104,11 +117,13 @@ enum ValueKey {
     )
   }
 
-  /// The band of latitude of a place, 0 to 1800.
+  /// Returns the band of latitude of a place, 0 to 1800, from south to north. Latitudes outside of
+  /// -90 to 90 count as the nearest pole.
   static func band(_ latitude: Double) -> UInt16 {
     UInt16(min(1800, max(0, ((latitude + 90) * 10).rounded(.down))))
   }
 
+  /// Returns the first six bytes of the keys of a band's places at a longitude.
   static func key(ofBand band: UInt16, longitude: Double) -> [UInt8] {
     let share = min(1, max(0, (longitude + 180) / 360))
     let fixed = UInt32(share * Double(UInt32.max))
@@ -116,10 +131,12 @@ enum ValueKey {
       + stride(from: 24, through: 0, by: -8).map { UInt8(truncatingIfNeeded: fixed >> UInt32($0)) }
   }
 
+  /// Returns the bytes of a number, the highest first.
   private static func bigEndian(_ bits: UInt64) -> [UInt8] {
     withUnsafeBytes(of: bits.bigEndian) { Array($0) }
   }
 
+  /// Appends the bytes of a number, the highest first.
   private static func append(_ bits: UInt64, to bytes: inout [UInt8]) {
     withUnsafeBytes(of: bits.bigEndian) { bytes.append(contentsOf: $0) }
   }
