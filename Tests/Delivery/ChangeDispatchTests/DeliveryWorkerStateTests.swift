@@ -9,7 +9,8 @@ struct DeliveryWorkerStateTests {
     "what would wait is merged into a newer one that was under way beside it",
     arguments: [
       .postponed(
-        until: Timestamp(milliseconds: 9), reason: "the device has just had a silent push"),
+        until: Timestamp(milliseconds: 9),
+        reason: "the server has just sent a silent push to this device"),
       .retry(at: Timestamp(milliseconds: 9), reason: "503", wasSent: true),
     ] as [DeliveryUpdate.State])
   func putOffBesideNewer(putOff: DeliveryUpdate.State) {

@@ -228,7 +228,7 @@ struct DeliveryWorkerTests {
       await running.worker.stop()
       #expect(route.pushes.count == 1)
       let notificationID = delivery.notification.change.notificationID
-      #expect(running.reported.map(\.message) == ["a push was given up"])
+      #expect(running.reported.map(\.message) == ["a push failed and is not sent again"])
       let report = try #require(running.reported.first)
       #expect(report["request"] == .text("\(RequestUUID(ofNotification: notificationID))"))
       #expect(report["notification"] == .text(notificationID.uuidString.lowercased()))
@@ -253,7 +253,7 @@ struct DeliveryWorkerTests {
       await running.worker.stop()
       #expect(try await world.owed().map(\.due) == [World.start.advanced(bySeconds: 60)])
       let report = try #require(running.reported.first)
-      #expect(report.message == "pushes stand still")
+      #expect(report.message == "pushes are paused")
       #expect(
         report.fields.map(\.name) == ["container", "kind", "apnsEnvironment", "reason", "at"])
       #expect(report["container"] == .text(World.container))

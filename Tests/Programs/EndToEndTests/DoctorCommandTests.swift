@@ -211,7 +211,7 @@ struct DoctorCommandTests {
       let problem = report.findings("problem", in: "APNs").first ?? ""
       #expect(
         problem.contains("refuses this sender: 403 InvalidProviderToken")
-          && problem.contains("check key file, key ID and team ID"), "\(report.text)")
+          && problem.contains("check the key file, the key ID and the team ID"), "\(report.text)")
     }
   }
 

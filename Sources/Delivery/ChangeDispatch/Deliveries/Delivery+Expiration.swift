@@ -23,7 +23,7 @@ extension DeviceToken {
   /// The reason why nothing is sent to the device, as text.
   var lackOfRoute: String {
     guard let channel = PushChannelRegistry.channel(of: kind) else {
-      return "a reader of the web courier is sent nothing"
+      return "the server does not push to a reader of the web courier"
     }
     return channel.lackOfRoute(to: self)
   }

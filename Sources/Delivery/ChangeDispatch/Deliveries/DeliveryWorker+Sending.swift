@@ -30,7 +30,7 @@ extension DeliveryWorker {
     // Other deliveries took the capacity, so the refused ones wait in the store.
     let now = clock()
     for delivery in refused {
-      finish(delivery, .postponed(until: now, reason: "too many are under way"))
+      finish(delivery, .postponed(until: now, reason: "too many pushes are in flight"))
     }
     if !waiting.isEmpty { takerSignal.signal() }
   }
@@ -78,7 +78,8 @@ extension DeliveryWorker {
       finish(delivery, .delivered(superseding: waits ? delivery.mergeKey : nil))
     case .dropDeviceToken(let invalidSince):
       finish(
-        delivery, .abandoned(reason: "the device token is not known there: \(report.text)"),
+        delivery,
+        .abandoned(reason: "the push service does not know the device token: \(report.text)"),
         dropTokenRegisteredBefore: invalidSince ?? now)
     case .retry(let seconds, _):
       finish(
@@ -100,7 +101,9 @@ extension DeliveryWorker {
           at: now.advanced(bySeconds: configuration.suspensionDelay), reason: message,
           wasSent: true))
     case .fault(let message):
-      self.report(WorkReport("a push was given up", of: delivery, ["reason": .text(message)]))
+      self.report(
+        WorkReport(
+          "a push failed and is not sent again", of: delivery, ["reason": .text(message)]))
       finish(delivery, .refused(reason: message, payload: report.payload))
     }
   }
@@ -111,7 +114,7 @@ extension DeliveryWorker {
     case .refreshProviderToken:
       rest(
         delivery, until: now.advanced(bySeconds: configuration.suspensionDelay),
-        "APNs takes new provider tokens for expired ones; check this machine's clock")
+        "APNs rejects new provider tokens as expired; check this machine's clock")
     case .suspend(_, let message):
       rest(delivery, until: now.advanced(bySeconds: configuration.suspensionDelay), message)
     case .retry(let seconds, .route):
@@ -149,7 +152,7 @@ extension DeliveryWorker {
     if isNews {
       report(
         WorkReport(
-          "pushes stand still", onRouteOf: delivery,
+          "pushes are paused", onRouteOf: delivery,
           ["reason": .text(reason), "at": .text(end.iso8601)]))
     }
     takerSignal.signal()
@@ -161,7 +164,7 @@ extension DeliveryWorker {
       state.withSchedule(of: delivery.route) { $0.succeed() }
     }
     guard hadRested else { return }
-    report(WorkReport("pushes go on", onRouteOf: delivery, [:]))
+    report(WorkReport("pushes continue", onRouteOf: delivery, [:]))
     takerSignal.signal()
   }
 

@@ -77,13 +77,14 @@ extension DeliveryWorker {
     case true?:
       report(
         WorkReport(
-          "too many pushes wait: silent ones for the same device become one, whatever their "
-            + "subscriptions, until fewer than half as many wait",
+          "too many pushes wait: the server merges silent pushes to the same device, also of "
+            + "different subscriptions, until the number falls to half of the limit",
           ["waiting": .count(metrics.waiting), "limit": .count(configuration.waitingLimit)]))
     case false?:
       report(
         WorkReport(
-          "few enough pushes wait: none is merged harder",
+          "the number of waiting pushes fell to half of the limit: the server no longer merges "
+            + "silent pushes of different subscriptions",
           ["waiting": .count(metrics.waiting), "limit": .count(configuration.waitingLimit)]))
     case nil:
       break

@@ -43,11 +43,11 @@ struct DevicePacing {
   ) -> (until: Timestamp, reason: String)? {
     let device = devices[delivery.device.token] ?? Device()
     if device.next > now {
-      return (device.next, "the device is left alone for a while after its service's last answer")
+      return (device.next, "the push service asked for a pause before the next push to this device")
     }
     guard silentInterval > 0, delivery.mergeKey?.isSilent == true else { return nil }
     if device.nextSilent > now {
-      return (device.nextSilent, "the device has just had a silent push")
+      return (device.nextSilent, "the server has just sent a silent push to this device")
     }
     let next = now.advanced(bySeconds: silentInterval)
     change(delivery.device.token, at: now) { $0.nextSilent = next }

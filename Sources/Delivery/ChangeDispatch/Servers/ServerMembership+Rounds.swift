@@ -45,7 +45,7 @@ extension ServerMembership {
         let delay = min(retry.fail(), configuration.leaseTime / 8)
         report(
           WorkReport(
-            "the other servers of the store could not be asked, trying again",
+            "the cluster membership could not be updated in the store, trying again",
             ["retryAfter": .seconds(delay), "cause": .cause(error)]))
         await signal.wait(atMost: delay)
       }
@@ -181,7 +181,8 @@ extension ServerMembership {
       }
       report(
         WorkReport(
-          "the server was taken for gone, having given no sign of life; it registers anew",
+          "the other servers removed this server because it had sent no heartbeat; it registers "
+            + "again",
           ["server": .server(server), "leases": .count(lost)]))
       signal.signal()
       return false
@@ -194,8 +195,8 @@ extension ServerMembership {
     }
     for gone in renewal.gone {
       report(
-        WorkReport("the registration of a server expired and is removed", ["server": .server(gone)])
-      )
+        WorkReport(
+          "the registration of another server expired and was removed", ["server": .server(gone)]))
     }
     for new in renewal.others where !known.contains(new.id) {
       report(

@@ -214,7 +214,8 @@ public final class ServerMembership: Sendable {
     } catch {
       report(
         WorkReport(
-          "the server could not be unregistered; others take over when its time is over",
+          "the server could not unregister; other servers take over when its registration "
+            + "expires",
           ["cause": .cause(error)]))
     }
   }

@@ -38,7 +38,11 @@ extension APNsChannel {
     do {
       loop = try EventLoop(name: "petrel-doctor")
     } catch {
-      return [.problem("APNs cannot be asked: \(error.reason)", "look at ulimit -n")]
+      return [
+        .problem(
+          "the connection to APNs cannot be checked: \(error.reason)",
+          "raise the limit of open files (ulimit -n)")
+      ]
     }
     defer { loop.shutDown() }
     return await withTaskGroup(of: (Int, Finding?).self) { group in
@@ -95,8 +99,7 @@ extension APNsChannel {
       let proxy = client.proxy.map { " through the proxy \($0)" } ?? ""
       return .problem(
         "\(name): \(place) cannot be reached\(proxy): \(error)",
-        "let this machine connect there: name server, firewall, proxy; APNs also listens on port "
-          + "2197")
+        "check this machine's name server, firewall and proxy; APNs also listens on port 2197")
     }
   }
 
@@ -109,13 +112,13 @@ extension APNsChannel {
     let said = "\(answer.status) \(answer.reason ?? "")".trimmingCharacters(in: .whitespaces)
     switch answer.verdict {
     case .accepted:
-      return .ok("\(name): \(place) takes pushes from this sender")
+      return .ok("\(name): \(place) accepts pushes from this sender")
     case .refused(let advice):
       return .problem("\(name): \(place) refuses this sender: \(said)", advice)
     case .undecided:
       return .warning(
-        "\(name): \(place) was reached, but answers \(said) and says nothing of the sender",
-        "ask again later; see https://developer.apple.com/system-status/")
+        "\(name): \(place) answers \(said), which does not show whether it accepts this sender",
+        "run the check again later; see https://developer.apple.com/system-status/")
     }
   }
 }

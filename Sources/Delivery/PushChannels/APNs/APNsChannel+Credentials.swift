@@ -33,8 +33,8 @@ extension APNsChannel {
       if let topic = topic(ofCertificate: first.commonName), topic != apns.topic {
         findings.append(
           .problem(
-            "\(container): the certificate is for '\(topic)', and the topic is '\(apns.topic)'",
-            "name the certificate of this app, or its bundle ID as the topic"))
+            "\(container): the certificate is for '\(topic)', but the topic is '\(apns.topic)'",
+            "configure this app's certificate, or the certificate's bundle ID as the topic"))
       }
       return findings
     }
@@ -42,8 +42,8 @@ extension APNsChannel {
 
   /// The advice for a certificate that must be renewed.
   private static let apple =
-    "make a new one at https://developer.apple.com/account, put it in the place of the file, and "
-    + "systemctl reload petrel; a key (.p8) does not expire"
+    "create a new certificate at https://developer.apple.com/account, replace the file with it, "
+    + "and run systemctl reload petrel; a key (.p8) does not expire"
 
   /// Returns the topic in the common name of one of Apple's certificates for pushes, such as `Apple
   /// Push Services: com.example.app`; `nil` for other names.

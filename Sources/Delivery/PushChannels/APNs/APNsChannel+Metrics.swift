@@ -24,9 +24,9 @@ extension APNsChannel {
       "petrel_apns_answers_total", "Answers of APNs by their status and reason.",
       figures.flatMap(\.answerSamples))
     page.counter(
-      "petrel_apns_unsent_total", "Pushes that APNs certainly did not get.", each(\.notSent))
+      "petrel_apns_unsent_total", "Pushes that certainly did not reach APNs.", each(\.notSent))
     page.counter(
-      "petrel_apns_unanswered_total", "Pushes whose answer never came.", each(\.unknown))
+      "petrel_apns_unanswered_total", "Pushes that were sent and never answered.", each(\.unknown))
     page.counter(
       "petrel_apns_connects_total", "Attempts to connect to APNs.", each(\.connections))
     page.gauge(

@@ -16,7 +16,7 @@ extension APNsChannel {
     [
       .object(
         "apns", \.apns, APNsSettings.table, default: "no pushes; the web courier works",
-        "The key and the app that pushes go to.")
+        "The APNs key, and the app that receives pushes.")
     ]
   }
 

@@ -42,12 +42,12 @@ public struct APNsProbe: Sendable {
     if case .tokens(let source) = client.authentication {
       do throws(CryptographyError) {
         guard let token = try source.token(at: now) else {
-          throw CryptographyError(.libraryFailure, "none may be made now")
+          throw CryptographyError(.libraryFailure, "APNs asked for fewer provider tokens")
         }
         request.headers.append("authorization", "bearer " + token)
       } catch {
         throw HTTP2Error(
-          .invalidConfiguration, "the provider token cannot be made: \(error)")
+          .invalidConfiguration, "the provider token cannot be created: \(error)")
       }
     }
     for (name, value) in [
@@ -85,10 +85,11 @@ public struct APNsProbe: Sendable {
     switch rule.action {
     case .accept, .dropDeviceToken: return .accepted
     case .blameSender:
-      return reason == "PayloadEmpty" ? .accepted : .refused(advice: "this is a fault to report")
+      return reason == "PayloadEmpty"
+        ? .accepted : .refused(advice: "report this as a fault of Petrel")
     case .refreshProviderToken:
       return .refused(
-        advice: "APNs calls a token expired that was made just now: set this machine's clock right")
+        advice: "APNs rejects a new provider token as expired; correct this machine's clock")
     case .suspend(_, let advice): return .refused(advice: advice)
     case .retry: return .undecided
     }

@@ -28,8 +28,8 @@ extension DeliveryOutcome {
       // If another token could help, the client has already repeated the push with it.
       .suspend(
         .route,
-        message: "APNs calls a provider token expired that was made less than 20 minutes ago, so "
-          + "this machine's clock is wrong; set it right")
+        message: "APNs rejects a provider token as expired that the server created less than 20 "
+          + "minutes ago, so this machine's clock is wrong; correct it")
     case .answered(let status, let reason, let timestamp, _, let retryAfter):
       of(
         status: status, reason: reason, timestamp: timestamp, retryAfter: retryAfter,

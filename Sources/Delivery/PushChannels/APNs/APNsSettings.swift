@@ -47,11 +47,11 @@ extension APNsSettings {
     [
       .init("topic", \.topic, .text, required: true, "The app's bundle ID."),
       .part(
-        "teamID", .text, default: "needed with `keyFile`", "The ten characters of the team."),
-      .part("keyID", .text, default: "needed with `keyFile`", "The ten characters of the key."),
+        "teamID", .text, default: "needed with `keyFile`", "The team ID, ten characters."),
+      .part("keyID", .text, default: "needed with `keyFile`", "The key ID, ten characters."),
       .part(
         "keyFile", .file(.secret), default: "needed, or `certificateFile`",
-        "The `.p8` file that Apple gave. The server signs the provider tokens of pushes with it."),
+        "The `.p8` file from Apple. The server signs the provider tokens of pushes with its key."),
       .part(
         "certificateFile", .file(.secret),
         "The app's certificate in PEM format, instead of a key."),
@@ -63,7 +63,7 @@ extension APNsSettings {
         "The host to send to, such as that of the [simulator](apns-simulator.md)."),
       .init(
         "port", \.port, .whole(1...65_535), default: "443",
-        "The port of the host. Apple's other one is 2197."),
+        "The port of the host. Apple's hosts also listen on port 2197."),
       .init(
         "authorityFile", \.authorityFile, .file(.certificates), default: "the system's",
         "The certificates to trust, in PEM format."),

@@ -5,12 +5,12 @@ import Settings
 
 extension Finding {
   /// The number of days before the end of a certificate from which a finding is a warning.
-  package static let noticeDays = 30
+  package static let warningDays = 30
 
   /// Returns the finding for the validity of a certificate.
   ///
   /// - A problem: it expired, or is not valid yet.
-  /// - A warning: it expires in less than ``noticeDays`` days.
+  /// - A warning: it expires in less than ``warningDays`` days.
   /// - Otherwise ok.
   ///
   /// - Parameters:
@@ -26,10 +26,10 @@ extension Finding {
     }
     if certificate.start > now {
       return .problem(
-        "\(name) is valid from \(day(certificate.start)) only", "look at this machine's clock")
+        "\(name) is not valid before \(day(certificate.start))", "check this machine's clock")
     }
     let days = Int(certificate.end.timeIntervalSince(now) / 86_400)
-    guard days >= noticeDays else {
+    guard days >= warningDays else {
       return .warning(
         "\(name) expires in \(days == 1 ? "1 day" : "\(days) days"), on \(day(certificate.end))",
         renewal)

@@ -27,8 +27,8 @@ extension DeliveryOutcome {
         scope, message: "APNs answered \(status) \(reason ?? "without a reason"): \(advice)")
     case .blameSender:
       return .fault(
-        message: "APNs answered \(status) \(reason ?? "without a reason"), which no push of this "
-          + "server should provoke; it is not sent again")
+        message: "APNs answered \(status) \(reason ?? "without a reason"), which a push of this "
+          + "server should never cause; the server does not send the push again")
     }
   }
 

@@ -109,11 +109,11 @@ struct DeliveryRule: Sendable {
 
   /// The advice for a topic that APNs does not accept.
   private static let checkTopic =
-    "the topic is not one of the team's apps; check the bundle ID that the container is set up with"
+    "the topic is not the bundle ID of an app of the team; check the container's 'topic'"
   /// The advice for a provider token that APNs does not accept.
   private static let checkKey =
-    "the provider token was refused; check key file, key ID and team ID, and that the key was not "
-    + "revoked"
+    "the provider token was refused; check the key file, the key ID and the team ID, and that the "
+    + "key was not revoked"
   /// The advice for a key of the other environment.
   private static let checkEnvironment =
     "the key is restricted to the other APNs environment; use another key or the other environment"

@@ -37,17 +37,17 @@ struct WebAnswerRule: Sendable {
   /// first rule with the status applies.
   static let webPush = [
     WebAnswerRule(200...299, .accept),
-    WebAnswerRule(300...399, .giveUp(why: "redirects are not followed")),
-    WebAnswerRule(400, .giveUp(why: "no message of this server should provoke it")),
+    WebAnswerRule(300...399, .giveUp(why: "the server does not follow redirects")),
+    WebAnswerRule(400, .giveUp(why: "this server's messages should never cause it")),
     WebAnswerRule(401, .retryUntilMended(advice: checkKey)),
     WebAnswerRule(403, .retryUntilMended(advice: checkKey)),
     WebAnswerRule(404, .drop),
     WebAnswerRule(408, .retry(.service)),
     WebAnswerRule(410, .drop),
-    WebAnswerRule(413, .giveUp(why: "the service takes less than the 4096 bytes that it must")),
+    WebAnswerRule(413, .giveUp(why: "the service accepts fewer than the required 4096 bytes")),
     WebAnswerRule(425, .retry(.service)),
     WebAnswerRule(429, .retry(.device)),
-    WebAnswerRule(400...499, .giveUp(why: "no message of this server should provoke it")),
+    WebAnswerRule(400...499, .giveUp(why: "this server's messages should never cause it")),
     WebAnswerRule(500...599, .retry(.service)),
   ]
 
@@ -55,7 +55,7 @@ struct WebAnswerRule: Sendable {
   /// repaired.
   static let webhook = [
     WebAnswerRule(200...299, .accept),
-    WebAnswerRule(300...399, .retryUntilMended(advice: "redirects are not followed")),
+    WebAnswerRule(300...399, .retryUntilMended(advice: "the server does not follow redirects")),
     WebAnswerRule(410, .drop),
     WebAnswerRule(429, .retry(.device)),
     WebAnswerRule(400...599, .retry(.service)),
@@ -69,7 +69,7 @@ struct WebAnswerRule: Sendable {
 
   /// The advice for a VAPID key that the push service does not accept.
   private static let checkKey =
-    "the push service does not take the server's VAPID key for this subscription; the key or the "
-    + "subject (webPush in the configuration) may have been changed since the browser subscribed, "
-    + "or the clock is wrong"
+    "the push service rejects the server's VAPID key for this subscription; check this machine's "
+    + "clock, and whether the key or the subject (webPush in the configuration) changed after the "
+    + "browser subscribed"
 }

@@ -75,7 +75,7 @@ package final class WebPushChannel: PushChannel {
         completion(
           PushRoute.Report(
             outcome: .retry(after: delay, .route),
-            text: "the key of Web Push cannot be had: \(error)", reach: .notSent,
+            text: "the server cannot get its Web Push key: \(error)", reach: .notSent,
             payload: message.payload.bytes))
       }
     }

@@ -38,7 +38,7 @@ package final class WebPushKey: Sendable {
     do {
       return try ES256PrivateKey(pem: String(decoding: data, as: UTF8.self))
     } catch {
-      throw ConfigurationError("webPush: keyFile \(file) holds no usable key: \(error)")
+      throw ConfigurationError("webPush: keyFile \(file) does not contain a usable key: \(error)")
     }
   }
 

@@ -18,7 +18,7 @@ public struct WebPushKeys: Sendable, Hashable {
       throw CryptographyError(.invalidKey, "p256dh: \(error.reason)")
     }
     guard authentication.count == 16 else {
-      throw CryptographyError(.invalidKey, "auth: has 16 bytes, not \(authentication.count)")
+      throw CryptographyError(.invalidKey, "auth: must have 16 bytes, not \(authentication.count)")
     }
     self.publicPoint = publicPoint
     self.authentication = authentication

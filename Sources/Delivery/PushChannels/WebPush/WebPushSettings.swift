@@ -31,7 +31,7 @@ extension WebPushSettings {
         "A `mailto:` or `https:` URL where push services reach the operator."),
       .init(
         "keyFile", \.keyFile, .file(.secret),
-        default: "a key that the server makes and keeps in the store",
+        default: "a key that the server creates and keeps in the store",
         "The server's key, P-256 in PEM format."),
       .init(
         "browsersPerUser", \.browsersPerUser, .whole(1...1_000), clientLimit: "browsersPerUser",

@@ -26,7 +26,7 @@ public struct AppStringsSettings: Sendable, Hashable {
         "The folder with `Localizable.xcstrings`, or with folders such as `en.lproj`."),
       .init(
         "languages", \.languages, .texts, default: "the development language",
-        "The languages of the texts, such as `[\"de-AT\", \"en\"]`, the most wanted first."),
+        "The languages of the texts in order of preference, such as `[\"de-AT\", \"en\"]`."),
     ])
 
   /// Reads the strings.

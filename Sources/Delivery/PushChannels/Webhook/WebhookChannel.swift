@@ -112,7 +112,7 @@ extension WebhookChannel {
     [
       .object(
         "webhooks", \.webhooks, WebhookSettings.table, default: "refused",
-        "Posts to programs, [webhooks](#web-push-and-webhooks).")
+        "Notifications to programs by HTTP POST: [webhooks](#web-push-and-webhooks).")
     ]
   }
 
@@ -120,7 +120,7 @@ extension WebhookChannel {
   package static var containerSettings: [Setting<ChannelSettings>] {
     [
       .object(
-        "strings", \.strings, AppStringsSettings.table, default: "webhooks get the keys alone",
+        "strings", \.strings, AppStringsSettings.table, default: "webhooks get only the keys",
         "The app's strings, for [localised alerts](webhooks.md#localised-alerts) in webhooks.")
     ]
   }

@@ -99,7 +99,7 @@ struct APNsClientTests {
     try await eventually("one is on its way") { apns.client.metrics.waiting == 0 }
     for _ in 0..<5 { apns.send() }
     let refused = apns.send()
-    #expect(apns.results[refused] == .notSent("5 pushes wait already"))
+    #expect(apns.results[refused] == .notSent("5 pushes are waiting, which is the limit"))
     apns.requests[0].respond(status: 200)
     for request in try await apns.waitForRequests(6).dropFirst() { request.respond(status: 200) }
     try await eventually("the others are answered") { apns.results.count == 7 }

@@ -71,7 +71,7 @@ struct WebPushEncryptionTests {
     let error = #expect(throws: CryptographyError.self) {
       try WebPushKeys(publicPoint: browser.keyPair.publicPoint, authentication: [1, 2, 3])
     }
-    #expect(error?.reason == "auth: has 16 bytes, not 3")
+    #expect(error?.reason == "auth: must have 16 bytes, not 3")
   }
 
   @Test("http_ece for Python reads our messages", .enabled(if: Python.isInstalled))

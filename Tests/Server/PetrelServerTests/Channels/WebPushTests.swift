@@ -162,7 +162,7 @@ struct WebPushTests {
         registration(p256dh: Base64URL.encode([4] + [UInt8](repeating: 1, count: 64))),
         "subscription.keys.p256dh: the coordinates are not a point on P-256"
       ),
-      (registration(auth: "AAAA"), "subscription.keys.auth: has 16 bytes, not 3"),
+      (registration(auth: "AAAA"), "subscription.keys.auth: must have 16 bytes, not 3"),
       (registration(expires: "1000"), "subscription.expirationTime: has passed"),
       (registration(expires: "\"soon\""), "subscription.expirationTime: must be"),
       (#"{"subscription": {"endpoint": "https://a.example/"}}"#, "'keys' is missing"),

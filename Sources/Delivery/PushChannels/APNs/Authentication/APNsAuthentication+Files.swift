@@ -18,7 +18,7 @@ extension APNsAuthentication {
         let key = try ES256PrivateKey(pem: text)
         self = .tokens(ProviderTokenSource(key: key, keyID: keyID, teamID: teamID))
       } catch {
-        throw ConfigurationError("\(place) keyFile \(file) holds no usable key: \(error)")
+        throw ConfigurationError("\(place) keyFile \(file) does not contain a usable key: \(error)")
       }
     case .certificate(let file, let keyFile):
       let identity = TLSIdentity(

@@ -70,7 +70,7 @@ extension APNsClient {
       do throws(CryptographyError) {
         token = try source.token(at: clock())
       } catch {
-        return failWaiting("the provider token cannot be made: \(error)")
+        return failWaiting("the provider token cannot be created: \(error)")
       }
       guard token != nil else {
         return failWaiting("APNs asked for fewer provider tokens, and the last one has expired")

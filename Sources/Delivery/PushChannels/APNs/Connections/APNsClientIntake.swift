@@ -49,7 +49,7 @@ final class APNsClientIntake: Sendable {
       }
       guard state.metrics.waiting < capacity else {
         state.metrics.notSent += 1
-        return .rejected("\(capacity) pushes wait already")
+        return .rejected("\(capacity) pushes are waiting, which is the limit")
       }
       state.incoming.append(item)
       state.metrics.waiting += 1
