@@ -16,13 +16,13 @@ struct ManualTests {
     #expect(try RepositoryFile.text("docs/reference/commands.md") == manual.markdown)
   }
 
-  @Test("the tables of docs/reference/configuration.md are what 'petrel manual configuration' writes")
+  @Test("docs/reference/configuration.md has the tables that 'petrel manual configuration' writes")
   func settings() throws {
     let page = try RepositoryFile.text("docs/reference/configuration.md")
     #expect(try ConfigurationPage.renewing(page) == page)
   }
 
-  @Test("CHANGELOG.md begins with the version of the program, and with the schema version of its store")
+  @Test("CHANGELOG.md begins with the program's version and the schema version of its store")
   func changes() throws {
     let changes = try RepositoryFile.text("CHANGELOG.md")
     let newest = try #require(changes.split(separator: "\n## ").dropFirst().first)
