@@ -13,7 +13,6 @@
 ///    writes the notifications. Then the pushes leave.
 ///
 /// Time is simulated time in seconds from the beginning. Nothing waits for a real clock.
-/// transaction of that server, after which pushes leave.
 public struct ClusterSimulation {
   /// An event of the simulation.
   enum Event {
