@@ -1,7 +1,7 @@
 import CloudKit
 import Synchronization
 
-/// What was expected, what was saved when, and what arrived.
+/// The expected pushes, the times of the saves, and the pushes that arrived.
 final class Ledger: Sendable {
   private struct State {
     /// By subscription ID, the records that are still to be pushed.

@@ -5,7 +5,8 @@ func show(_ text: String) {
   FileHandle.standardOutput.write(Data((text + "\n").utf8))
 }
 
-/// What a push shows: what APNs got, what CloudKit makes of it, and what the user reads.
+/// Returns the text about a push: as APNs received it, as CloudKit reads it, and as the user reads
+/// it.
 func describe(_ push: ArrivedPush, for subscriber: String, from strings: PetrelStrings) -> String {
   let headers = push.headers.filter { $0.key.hasPrefix("apns-") }.sorted { $0.key < $1.key }
     .map { "\($0.key): \($0.value)" }

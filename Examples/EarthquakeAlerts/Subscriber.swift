@@ -6,7 +6,7 @@ struct Subscriber: Sendable {
   var container: CKContainer
   var deviceToken: Data
   var subscription: CKQuerySubscription
-  /// What the subscription's predicate says, in Swift: it tells which pushes to expect.
+  /// The subscription's predicate in Swift, which decides which pushes to expect.
   var expects: @Sendable (Earthquake) -> Bool
   /// Whether only the first match is expected.
   var expectsOnce = false

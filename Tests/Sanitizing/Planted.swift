@@ -1,6 +1,7 @@
-// What `Scripts/sanitize.py` runs before the tests: each sanitizer must tell of the fault that is planted
-// for it here, and must tell of nothing where there is none: a lock that many wait for, a continuation
-// that is resumed before it is waited for, a thread that ends with the process and has used OpenSSL.
+// The program that `Scripts/sanitize.py` runs before the tests. Each sanitizer must report the
+// fault that is planted here for it. It must report nothing where there is no fault: a lock that
+// many threads wait for, a continuation that is resumed before it is awaited, a thread that has
+// used OpenSSL and ends with the process.
 
 import Foundation
 import Synchronization
@@ -19,8 +20,8 @@ final class Parcel: Sendable {
   init(_ content: Int) { self.content = content }
 }
 
-/// What another thread has made, handed over by a continuation which is resumed before anybody waits for
-/// it; that it is says nothing of who is first.
+/// Returns a value that another thread has made. It is handed over by a continuation that is
+/// resumed before it is awaited; the handover does not say which thread is first.
 func handedOver() async -> Int {
   let parcel = await withUnsafeContinuation { (continuation: UnsafeContinuation<Parcel, Never>) in
     Thread.detachNewThread {
@@ -48,7 +49,8 @@ func together(_ body: @escaping @Sendable () -> Void) {
 
 /// Uses OpenSSL in a thread that ends with the process, after OpenSSL has.
 func endLast() {
-  // OpenSSL asks to be told of the end when it is used first; who asked last is told first.
+  // OpenSSL registers its exit handler when it is used first. The handler that was registered last
+  // runs first.
   atexit {
     tally.begun.store(2, ordering: .relaxed)
     pthread_join(tally.thread, nil)

@@ -52,7 +52,8 @@ struct ES256Tests {
   func openSSLTool() throws {
     let folder = try TemporaryFolder()
     let keyFile = folder.path("key.pem")
-    // As Apple tells for CloudKit's server-to-server keys: SEC 1, after a block of parameters.
+    // Apple's instructions for server-to-server keys give this format: SEC 1, after a block of
+    // parameters.
     try run("ecparam", "-name", "prime256v1", "-genkey", "-out", keyFile)
     let key = try ES256PrivateKey(pem: String(contentsOfFile: keyFile, encoding: .utf8))
     let message = "a message"

@@ -1,6 +1,6 @@
 import CloudKit
 
-/// What comes back when `object` goes through a secure archive.
+/// Returns `object` after it has gone through a secure archive.
 func archivedAndBack<Object: NSObject & NSSecureCoding>(_ object: Object) throws -> Object {
   let data = try NSKeyedArchiver.archivedData(
     withRootObject: object, requiringSecureCoding: true)

@@ -2,7 +2,7 @@ import CloudKit
 import Foundation
 import Testing
 
-/// What apps declare to put another database in the place of CloudKit's in tests.
+/// A protocol that apps declare so that tests can replace CloudKit's database.
 protocol NoteDatabase {
   func save(_ record: CKRecord, completionHandler: @escaping (CKRecord?, Error?) -> Void)
   func save(_ record: CKRecord) async throws -> CKRecord

@@ -13,7 +13,7 @@ struct DeliveryPropertyTests {
   private final class Service: Sendable {
     struct Attempt {
       var identifier: UUID
-      /// What remained without an answer may have been accepted too.
+      /// Whether APNs accepted the push. A push without an answer may have been accepted too.
       var isAccepted: Bool
       /// Whether the worker knows it.
       var isAnswered: Bool

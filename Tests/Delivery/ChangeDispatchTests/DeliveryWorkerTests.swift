@@ -49,7 +49,8 @@ struct DeliveryWorkerTests {
       try await world.owe(3)
       var queue = HookedDeliveryQueue(world.store.deliveries)
       let counts = Mutex(0)
-      // As when deliveries are committed while the store is asked, and told of afterwards.
+      // Deliveries are committed while the worker reads the store, and reported to the worker
+      // afterwards.
       queue.owed = { owed in
         counts.withLock {
           $0 += 1

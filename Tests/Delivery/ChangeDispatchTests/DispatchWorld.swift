@@ -105,8 +105,8 @@ struct DispatchWorld: Sendable {
         options: options))
   }
 
-  /// What Alice's log holds and her reader has not read, as `subscription record`, or
-  /// `subscription` where no record changed.
+  /// The unread part of Alice's log, as `subscription record`, or `subscription` where no record
+  /// changed.
   func readLog() async throws -> [String] {
     var lines: [String] = []
     while let next = try await store.courier.nextCourierEntry(forToken: Self.reader) {
@@ -116,7 +116,7 @@ struct DispatchWorld: Sendable {
     return lines
   }
 
-  /// All that Alice's log holds, as ``readLog()`` tells it.
+  /// All of Alice's log, in the format of ``readLog()``.
   func log() async throws -> [String] {
     var lines: [String] = []
     var token: String?
@@ -175,7 +175,7 @@ final class RunningDispatcher: Sendable {
     dispatcher.start()
   }
 
-  /// What was dispatched so far, in the order of the results.
+  /// The dispatched notifications, in the order of the results.
   var lines: [String] { logged.value.withLock { $0.map(DispatchWorld.line) } }
   var reported: [WorkReport] { reports.value.withLock { $0 } }
 }

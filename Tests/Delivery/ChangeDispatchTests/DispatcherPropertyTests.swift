@@ -91,7 +91,7 @@ struct DispatcherPropertyTests {
     return groups.flatMap { $0.sorted() }
   }
 
-  /// What one writer does to a database, with the notifications that it leads to.
+  /// The operations of one writer on a database, with the notifications that they lead to.
   struct History: Sendable {
     let number: Int
     let seed: Int

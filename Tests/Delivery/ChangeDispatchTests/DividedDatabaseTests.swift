@@ -11,7 +11,7 @@ import Waiting
 struct DividedDatabaseTests {
   private static let users = (0..<8).map { "_user\($0)" }
 
-  /// What happens to the servers meanwhile.
+  /// An event that affects the servers during the test.
   enum Trouble: String, CaseIterable, Sendable { case none, struckOff, replaced }
 
   @Test(

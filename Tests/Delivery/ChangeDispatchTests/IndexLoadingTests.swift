@@ -153,9 +153,11 @@ struct IndexLoadingTests {
       recordID: RecordID(recordName: "x"), recordType: "Note", fields: ["a": .int64(3)]),
     notificationID: UUID(), timestamp: World.start)
 
-  /// What one writer does to a database, with the notifications that must and that may come of it: a
-  /// change is matched some time after its commit, so that a subscription which was deleted since may
-  /// fire or not, and one that was replaced by the old content or the new.
+  /// The operations of one writer on a database, with the notifications that must and that may
+  /// result.
+  ///
+  /// A change is matched some time after its commit. A subscription that was deleted in between may
+  /// fire or not. One that was replaced may fire with the old content or the new.
   struct FiringBounds: Sendable {
     let number: Int
     let database: DatabaseID

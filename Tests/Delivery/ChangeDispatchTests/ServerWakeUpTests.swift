@@ -134,7 +134,7 @@ struct ServerWakeUpTests {
   @Test("readers at another server are told of notifications, where nobody looks")
   func announcements() async throws {
     try await withPair { pair in
-      // Of the first to which it has come that it may look, nothing is left to be told.
+      // The first server has learned that it may look, so nothing is left to announce to it.
       pair.first.announced.value.withLock { $0 = [] }
       pair.second.membership.announce(["_alice", "_bob"])
       try await eventually("the first has been told") {

@@ -9,10 +9,10 @@ import Waiting
 struct SharedStoreDispatchTests {
   private typealias History = DispatcherPropertyTests.History
 
-  /// What happens to the servers meanwhile.
+  /// An event that affects the servers during the test.
   enum Trouble: String, CaseIterable, Sendable {
     case none
-    /// Those that go on working are taken for gone.
+    /// The other servers treat working servers as dead.
     case struckOff
     /// One has nothing to do with the store from one moment to the next, and what it has is free when
     /// its time is over.

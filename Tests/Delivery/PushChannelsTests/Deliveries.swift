@@ -7,7 +7,7 @@ import Waiting
 
 /// Pushes that are sent until they have a final outcome, as the server does it, but without delays.
 final class Deliveries: Sendable {
-  /// What became of a push in the end.
+  /// The final state of a push.
   enum Final: Sendable, Hashable {
     case delivered
     case dropped

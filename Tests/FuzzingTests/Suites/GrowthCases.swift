@@ -17,7 +17,7 @@ extension AttackedService {
   }
 }
 
-/// What ``GrowthTests`` lets grow.
+/// The inputs whose growth ``GrowthTests`` measures.
 enum GrowthCases {
   /// An operation with a body that it carries out.
   struct Operation: Sendable, CustomTestStringConvertible {

@@ -19,7 +19,7 @@ final class AttackedService: Sendable {
   let store: SQLStore
   let operationNames: [String]
   private let service: CloudService
-  /// What stands in an input for what is different each time.
+  /// The placeholders in an input for values that differ in each run.
   private let secrets: [(placeholder: String, text: String)]
 
   init() async throws {
@@ -83,7 +83,7 @@ final class AttackedService: Sendable {
     text.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? text
   }
 
-  /// What the store holds before it is attacked.
+  /// The contents of the store before the attack.
   private static let beginnings = [
     (
       "private/zones/modify",

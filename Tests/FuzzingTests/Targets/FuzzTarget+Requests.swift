@@ -29,8 +29,8 @@ extension FuzzTarget {
       "9223372036854775807", "-9223372036854775808", "1.7976931348623157e308", "[]", "{}", "null",
     ]
 
-  /// What the first byte of a kept input chooses among, from `A` on. The server's other operations
-  /// follow (``AttackedService/operationNames``).
+  /// The operations that the first byte of a kept input selects, from `A` on. The server's other
+  /// operations follow (``AttackedService/operationNames``).
   static let operationNames = [
     "private/records/modify", "public/records/modify", "private/records/lookup",
     "private/records/query", "public/records/query", "private/records/changes",
@@ -91,7 +91,7 @@ extension FuzzTarget {
       try response.check()
     })
 
-  /// What reads a message and writes it again.
+  /// A function that reads a message and writes it again.
   private typealias Message = @Sendable (Data, MessageContext) throws -> Data
 
   private static let readers: [Message] = [

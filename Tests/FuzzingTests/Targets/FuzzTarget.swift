@@ -2,7 +2,7 @@
 struct FuzzTarget: Sendable {
   enum Attack: Sendable {
     case value(@Sendable (_ input: [UInt8]) throws -> Void)
-    /// What a server has to answer.
+    /// An input that a server must answer.
     case service(@Sendable (_ input: [UInt8]) async throws -> Void)
   }
 
@@ -10,7 +10,7 @@ struct FuzzTarget: Sendable {
   let name: String
   /// Bytes of the longest input that is tried.
   let longest: Int
-  /// What its language is made of.
+  /// The words of the target's language.
   let words: [String]
   /// Whether its texts are stream-safe: the server looks at them before, or they are the operator's own.
   let readsSafeTexts: Bool
@@ -68,7 +68,8 @@ func hold(_ condition: Bool, _ promise: @autoclosure () -> String) throws {
 /// The value of what may throw; nil where it does.
 func read<Value>(_ body: () throws -> Value) -> Value? { try? body() }
 
-/// What must not throw.
+/// Returns the result of `body`. If `body` throws, the function throws ``Violation`` with the
+/// promise.
 func must<Value>(_ promise: String, _ body: () throws -> Value) throws -> Value {
   do {
     return try body()

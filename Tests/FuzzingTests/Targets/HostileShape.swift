@@ -2,7 +2,7 @@ import Foundation
 
 /// A way in which an input can grow so that careless work on it grows faster than the input.
 struct HostileShape: Sendable {
-  /// What grows: a text, or a JSON value.
+  /// The growing part: a text or a JSON value.
   private enum Growth: Sendable {
     /// The text: the beginning, then the unit as often as fits.
     case text(beginning: String, unit: String)

@@ -25,15 +25,18 @@ enum ProcessorTime {
     return Double(time.tv_sec) * 1_000 + Double(time.tv_nsec) / 1_000_000
   }
 
-  /// What is wrong with how work on an input of `size` bytes grows; nil where it grows no faster than
+  /// Returns the description of a growth that is too fast; `nil` if the time grows no faster than
   /// the size times its logarithm.
   ///
-  /// The work is done once. Only where it takes long it is done with a quarter of the size too, with a 16th and
-  /// a 64th, and again. What the quicker of these two takes is taken off the others, for most of that is the same for
-  /// each size. (The 64th alone may take longer than the quarter: a password that is short enough is hashed.)
-  /// Four times the size may take 4 × log(size) / log(size / 4) as long, and twice as long for what a
-  /// measurement is off by: what else runs has a share of the processor's caches, and the whole of a large input
-  /// leaves them where its quarter does not. Work that grows with the square takes 16 times as long.
+  /// The work runs once. Only if that takes long, it also runs with a quarter of the size, with a
+  /// 16th and a 64th, and once more. The quicker of the last two times is subtracted from the
+  /// others, because most of it is the same for each size. (The 64th alone may take longer than the
+  /// quarter: a password that is short enough is hashed.)
+  ///
+  /// Four times the size may take 4 × log(size) / log(size / 4) as long. The limit is twice that,
+  /// because measurements vary: other programs use a share of the processor's caches, and a large
+  /// input leaves the caches where its quarter does not. Work that grows with the square takes 16
+  /// times as long.
   static func fault(
     size: Int, _ work: (_ size: Int) async throws -> Void
   ) async rethrows -> String? {

@@ -85,8 +85,8 @@ enum IndexOperation: CustomStringConvertible {
 }
 
 extension IndexOperation {
-  /// What goes wrong when the operations are carried out on an index and on plain evaluation; nil when
-  /// both agree.
+  /// Carries out the operations on an index and on plain evaluation. Returns their first
+  /// difference; `nil` if both agree.
   static func failure(_ operations: [IndexOperation]) -> String? {
     var index = SubscriptionIndex()
     var (scratch, group) = (MatchScratch(), MatchGroup())

@@ -6,7 +6,8 @@ import Testing
 
 @Suite(.timeLimit(.minutes(1)))
 struct ClientCertificateTests {
-  /// What a server that asks for certificates of `authority` sees of a client.
+  /// Returns the client's certificate as seen by a server that asks for certificates of
+  /// `authority`.
   private func shown(
     _ identity: ServerCertificate?, asking authority: CertificateAuthority
   ) async throws -> TLSPeerCertificate? {

@@ -6,8 +6,8 @@ import Waiting
 
 @testable import HTTP2Transport
 
-/// What a server may send that has gone bad: a client's memory and work stay within bounds, each request
-/// has its outcome, and the connection's end says why.
+/// Frames that a malicious server may send. The client's memory and work must stay within bounds,
+/// each request must have its outcome, and the connection's end must say why.
 struct HostileServerTests {
   /// A hostile server and a client that trusts it.
   private func with(
@@ -123,7 +123,7 @@ struct HostileServerTests {
       })
   }
 
-  /// What breaks the rules for the whole connection.
+  /// Violations that concern the whole connection.
   static let breaches = [
     HostileFrames("a window over 2^31 - 1") { _ in
       HTTP2Frame(.windowUpdate, [0x7F, 0xFF, 0xFF, 0xFF]).bytes
@@ -196,7 +196,7 @@ struct HostileServerTests {
       })
   }
 
-  /// What breaks the rules for one answer.
+  /// Violations that concern one answer.
   static let badAnswers = [
     HostileFrames("two statuses in one") {
       HTTP2Frame.headers($0, [(":status", "200"), (":status", "500")], isEnd: true).bytes

@@ -62,7 +62,7 @@ final class Playground: Sendable {
     return try Client(configuration, loop: loop)
   }
 
-  /// Returns when the server has done all that it was told before.
+  /// Returns when the server has carried out all instructions so far.
   func serverIsUpToDate() async {
     await withCheckedContinuation { continuation in
       server.loop.execute { continuation.resume() }

@@ -157,7 +157,8 @@ struct ConnectionLimitTests {
       let watcher = try RawClient(port: server.port, from: "127.0.0.20")
       #expect(try await served(watcher, health) == 200)
       #expect(try await served(watcher, health) == 200)
-      // Others are told to come again, and so is the watcher with another request.
+      // The server refuses the requests of others with 503, and the watcher's request for another
+      // path too.
       let other = try RawClient(port: server.port, from: "127.0.0.21")
       #expect(try await served(other) == 503)
       #expect(try await other.isClosedByServer())

@@ -129,7 +129,8 @@ struct HTTPClientTests {
     }
   }
 
-  /// What would begin another header field, cut one off, or end the header, if it were written.
+  /// Texts that would begin another header field, cut one off, or end the header, if the client
+  /// wrote them.
   private static let breaks = [
     "a\r\nX-Evil: 1", "a\nX-Evil: 1", "a\rX-Evil: 1", "a\r\n\r\nPOST /evil HTTP/1.1", "a\0b", "\0",
     "\r\n",

@@ -45,7 +45,7 @@ struct HostileWorld {
     try outcome.get()
   }
 
-  /// What comes of a request to a push service: its status, or the error.
+  /// Makes a request as to a push service and returns its status, or the error.
   func ask(_ port: Int? = nil) async throws -> Result<OutboundAnswer, OutboundError> {
     let request = OutboundRequest(
       url: try OutboundURL(
@@ -56,7 +56,7 @@ struct HostileWorld {
     }
   }
 
-  /// What comes of a request over a connection as to APNs.
+  /// Makes a request over a connection as to APNs and returns the result.
   func push(timeout: Duration = .seconds(5)) async throws -> Result<HTTP2Response, HTTP2Error> {
     let loop = try EventLoop(name: "hostile-test")
     defer { loop.shutDown() }

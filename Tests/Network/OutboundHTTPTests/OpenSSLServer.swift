@@ -2,7 +2,8 @@ import Cryptography
 import Foundation
 import Waiting
 
-/// OpenSSL's own server on this machine, which can be told to offer what a good one would not.
+/// OpenSSL's own server on this machine. It can be configured to offer what a good server would
+/// not.
 final class OpenSSLServer: @unchecked Sendable {
   // Not changed after it was started.
   private let process = Process()

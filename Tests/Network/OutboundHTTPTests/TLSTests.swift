@@ -39,7 +39,7 @@ struct TLSTests {
       try authority.issueCertificate(forHosts: [host])
     }
 
-    /// What comes of a request to a push service or webhook: `200`, or the error's code.
+    /// Makes a request as to a push service or webhook. Returns `200`, or the error's code.
     func ask(_ port: Int) async throws -> String {
       let request = OutboundRequest(
         .get, url: try OutboundURL("https://127.0.0.1:\(port)/", rules: client.configuration.rules),
@@ -51,7 +51,7 @@ struct TLSTests {
       }
     }
 
-    /// What comes of a connection as to APNs: `opened`, or the error's code.
+    /// Opens a connection as to APNs. Returns `opened`, or the error's code.
     func connect(_ port: Int) async throws -> String {
       let loop = try EventLoop(name: "tls-test")
       defer { loop.shutDown() }

@@ -103,7 +103,7 @@ struct BrowserCloud: Sendable {
     }
   }
 
-  /// What a call of the app answers.
+  /// Returns the answer to a call of the app.
   func call(_ path: String, _ body: JSONValue? = nil, kind: String = "database") async throws
     -> JSONValue
   {

@@ -185,7 +185,7 @@ struct ConsoleCloud: Sendable {
     }
   }
 
-  /// What a script answers, once it is not false or null.
+  /// Returns the value of a script, as soon as it is neither false nor null.
   func found(_ what: String, _ script: String) async throws -> JSONValue {
     var value = JSONValue.null
     try await eventually("\(what)") {

@@ -138,7 +138,8 @@ final class WebDriver: Sendable {
     try await post("/goog/cdp/execute", ["cmd": .string(name), "params": parameters])
   }
 
-  /// What pages wrote to the browser's console since the last call: level and text.
+  /// Returns the lines that pages wrote to the browser's console since the last call: level and
+  /// text.
   func log() async throws -> [(level: String, text: String)] {
     let entries = try await post("/se/log", ["type": "browser"]).array ?? []
     return entries.map { ($0["level"]?.string ?? "", $0["message"]?.string ?? "") }

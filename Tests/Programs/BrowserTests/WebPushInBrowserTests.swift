@@ -213,8 +213,8 @@ struct WebPushInBrowserTests {
       ["origin": .string(app.origin + "/"), "registrationId": "0", "data": .string(text)])
   }
 
-  /// What is shown, after a while: Chromium forgets a notification that is asked for while it is
-  /// being put up.
+  /// Returns the notifications that the browser shows, after a pause. Chromium drops a notification
+  /// that is queried while Chromium displays it.
   private func shown(in cloud: BrowserCloud) async throws -> JSONValue {
     try await cloud.browser.run(
       """

@@ -1,7 +1,7 @@
 import CloudKit
 import Waiting
 
-/// What one fetch of the notification log brought.
+/// The result of one fetch of the notification log.
 struct LogFetch: @unchecked Sendable {
   // Unchecked: notifications and tokens do not change.
   var notifications: [CKNotification] = []

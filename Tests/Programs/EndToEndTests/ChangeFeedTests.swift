@@ -332,7 +332,7 @@ struct ChangeFeedTests {
   }
 }
 
-/// What the old operation told. Its blocks run one after the other.
+/// The results of the old operation. Its blocks run one after the other.
 private final class OldFeed: @unchecked Sendable {
   var names: [String] = []
   var token: CKServerChangeToken?

@@ -21,9 +21,10 @@ struct ChangingNameTests {
     let port: Int
     let traps: [Trap]
 
-    /// What came of requests to names, each after the other; `-` forgets all names.
+    /// Makes requests to names, one after the other, and returns their results. The name `-` clears
+    /// the cache of names.
     ///
-    /// - Parameter seconds: the time to connect.
+    /// - Parameter seconds: The time limit to connect.
     func ask(_ names: [String], within seconds: Double = 10) async throws -> [String] {
       let program = try Program(
         "OutboundProbe",
@@ -95,7 +96,8 @@ struct ChangingNameTests {
           world.names.script(names[names.count - 1], [answer])
         }
       }
-      // More than libcurl would try within its time to connect, were each refusal not told it at once.
+      // libcurl could not try so many within its time to connect, if it did not learn of each
+      // refusal at once.
       names.append("behind.petrel.test")
       world.names.script(names[names.count - 1], [Self.forbidden + [Self.open]])
       let outcomes = try await world.ask(names)

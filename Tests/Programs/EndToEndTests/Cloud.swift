@@ -24,7 +24,7 @@ actor Cloud {
   nonisolated let authority: CertificateAuthority
   nonisolated let providerKey: ES256PrivateKey
   nonisolated let container: ServerConfiguration.Container
-  /// What the server and the simulator go by.
+  /// The clock of the server and the simulator.
   nonisolated let clock: CloudClock
   private(set) var simulator: APNsSimulator
   private(set) var store: any Store
@@ -233,11 +233,11 @@ actor Cloud {
   private static let sentinelType = "Sentinel"
   private static let sentinelSubscription = "sentinel"
 
-  /// All pushes that were accepted so far, but those of sentinels, once none can be under way any
-  /// more for what `user` was told is saved in the database.
+  /// Returns all pushes that were accepted so far, without those of sentinels. It waits until no
+  /// push can be on its way for changes that are known to be saved.
   ///
-  /// Changes of a database are dispatched in order: a sentinel record is saved behind all others,
-  /// and when its push is there and no delivery is under way, all has been sent.
+  /// Changes of a database are dispatched in order. The method saves a sentinel record after all
+  /// others. When its push has arrived and no delivery is open, all pushes have been sent.
   func settledPushes(
     of user: String = "anna", in scope: CKDatabase.Scope = .private
   ) async throws -> [ReceivedPush] {

@@ -11,7 +11,8 @@ struct CompletionTests {
     }
   }
 
-  /// What a shell offers at the end of a line. The folder has `d`, a directory, and `f`, a file.
+  /// Returns the words that a shell offers at the end of a line. The folder has `d`, a directory,
+  /// and `f`, a file.
   private func choices(_ shell: String, _ line: String) async throws -> [String] {
     let folder = NSTemporaryDirectory() + "petrel-shell-" + UUID().uuidString
     try FileManager.default.createDirectory(

@@ -12,7 +12,7 @@ struct DoctorSetup: Sendable {
     var json: JSONValue
     var text: String
 
-    /// What was found in a check, or in all of them, with a mark.
+    /// Returns the findings of a check, or of all checks, with a mark.
     func findings(_ mark: String, in check: String? = nil) -> [String] {
       (json["findings"]?.array ?? []).filter {
         $0["mark"]?.string == mark && (check == nil || $0["check"]?.string == check)
@@ -58,7 +58,7 @@ struct DoctorSetup: Sendable {
       to: URL(fileURLWithPath: data + "/server.json"))
   }
 
-  /// What `petrel doctor` says.
+  /// Runs `petrel doctor` and returns the report.
   func report(
     _ words: String..., environment: [String: String] = [:], through launcher: [String] = [],
     data: String? = nil

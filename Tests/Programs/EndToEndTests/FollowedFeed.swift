@@ -1,6 +1,6 @@
 import CloudKit
 
-/// What the blocks of a fetch of zones' changes were called with.
+/// The arguments of the blocks of a fetch of zone changes.
 struct FollowedFeed: Sendable {
   struct ZoneResult: Sendable {
     var token: CKServerChangeToken
@@ -82,7 +82,7 @@ private final class FeedBox: @unchecked Sendable {
   var feed = FollowedFeed()
 }
 
-/// What an app keeps of a database: zones with their records, and the tokens that stand for them.
+/// An app's copy of a database: zones with their records, and the change tokens.
 struct Copy {
   struct Zone {
     var records: [String: CKRecord] = [:]

@@ -1,9 +1,10 @@
 import CloudKit
 
-/// Stands between a client and the server, and holds what comes from one side while it is told to.
+/// A proxy between a client and the server. It holds the bytes of one side while the test asks for
+/// that.
 final class HoldingProxy: @unchecked Sendable {
   enum Direction: Int, CaseIterable {
-    /// What the client sends does not reach the server.
+    /// The server does not receive the client's bytes.
     case requests
     /// The server gets requests, and its answers do not reach the client.
     case answers

@@ -16,7 +16,7 @@ struct LongLivedOperationTests {
         "OperationProbe", arguments, environment: environment, in: cloud.directory)
     }
 
-    /// What a program prints until it ends.
+    /// Runs a program to its end and returns its output.
     func output(_ arguments: String...) async throws -> [String] {
       let program = try Program(
         "OperationProbe", arguments, environment: environment, in: cloud.directory)

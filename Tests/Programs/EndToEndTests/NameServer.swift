@@ -135,7 +135,7 @@ extension NameServer.State {
   }
 }
 
-/// A place where nobody may come: it listens, and tells who came.
+/// A port that no client may connect to. It listens, and reports the clients that connected.
 struct Trap {
   private let descriptor: Int32
 

@@ -3,8 +3,8 @@ import CloudKitModel
 import Testing
 import Waiting
 
-/// What became of a push makes no difference to the log; what was pruned has its test in
-/// `NotificationLogTests`.
+/// Tests that the log contains each notification, whatever the fate of its push.
+/// `NotificationLogTests` has the test of pruned payloads.
 struct NotificationLogCompletenessTests {
   @available(*, deprecated)
   @Test("where silent pushes became one while APNs was away")

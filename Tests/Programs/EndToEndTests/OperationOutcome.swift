@@ -1,6 +1,6 @@
 import CloudKit
 
-/// What the blocks of an operation were called with.
+/// The arguments of an operation's blocks.
 struct OperationOutcome: Sendable {
   /// The errors of single items, by record names or subscription IDs.
   var errors: [String: CKError] = [:]

@@ -375,7 +375,7 @@ struct OperationTests {
   }
 }
 
-/// What blocks were called with, in order.
+/// The arguments of blocks, in order.
 final class Log: @unchecked Sendable {
   private let lock = NSLock()
   private var stored: [String] = []

@@ -2,7 +2,7 @@ import CloudKit
 import Testing
 
 struct PartialFailureTests {
-  /// What an operation's blocks got, by style.
+  /// The results that an operation's blocks received, by style.
   private struct Outcome {
     var items: [AnyHashable: CKError.Code]
     var result: CKError?

@@ -72,7 +72,7 @@ final class Program: @unchecked Sendable {
     if process.isRunning { Foundation.kill(process.processIdentifier, SIGKILL) }
   }
 
-  /// What the program has printed.
+  /// The text that the program has printed so far.
   var output: String { (try? String(contentsOf: outputFile, encoding: .utf8)) ?? "" }
 
   /// Waits for a line of the output with a text in it, to its end.

@@ -20,7 +20,7 @@ extension ReceivedPush {
   /// The payload as JSON; null where it is none.
   var json: JSONValue { (try? JSONValue(parsing: payload)) ?? .null }
 
-  /// What a query subscription said, such as `created A`.
+  /// The event and record of a query notification, such as `created A`.
   var event: String? {
     guard let query else { return nil }
     let verb =

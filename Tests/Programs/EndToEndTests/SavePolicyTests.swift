@@ -4,7 +4,7 @@ import Testing
 struct SavePolicyTests {
   typealias Policy = CKModifyRecordsOperation.RecordSavePolicy
 
-  /// What the client's record is when it is saved.
+  /// The state of the client's record when it is saved.
   enum Origin: CaseIterable {
     /// Never fetched, and the server has none.
     case new

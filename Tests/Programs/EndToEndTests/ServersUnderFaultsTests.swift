@@ -19,7 +19,7 @@ struct ServersUnderFaultsTests {
   /// Each saves in a zone of its own, but for the last, which saves in the public database.
   private static let writers = 4
   private static let onceSubscriptions = 20
-  /// Who is notified of the public database, which is dispatched in parts.
+  /// The users who are notified of the public database, which is dispatched in parts.
   private static let listeners = (0..<6).map { "_listener\($0)" }
 
   @Test(
@@ -111,7 +111,7 @@ struct ServersUnderFaultsTests {
     for (number, written) in names.dropLast().enumerated() {
       let notified = log.filter { $0.subscriptionID == "notes" && $0.zone == "zone\(number)" }
         .map(\.record)
-      // What was in doubt may be there without having been acknowledged, and then it is told of.
+      // A save without an answer may have been carried out, and then there is a notification of it.
       let saved = Set(notified)
       #expect(saved.count == notified.count, "writer \(number) was notified of once each")
       #expect(saved.isSuperset(of: written), "writer \(number)")

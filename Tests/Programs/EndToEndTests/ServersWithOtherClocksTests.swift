@@ -23,7 +23,7 @@ import Waiting
 struct ServersWithOtherClocksTests {
   /// How far each server's clock is ahead, in seconds.
   private static let offsets = [0, 600, -600]
-  /// What may pass between two looks at a clock, in seconds: far less than the clocks are off.
+  /// The seconds that may pass between two reads of a clock, far less than the clocks differ.
   private static let tolerance = 120.0
 
   @Test(
@@ -142,7 +142,8 @@ private final class Installation {
     var json: JSONValue
   }
 
-  /// What shows programs another time than it is, of Debian's package `faketime`.
+  /// The library of Debian's package `faketime`, which shows programs another time than the real
+  /// one.
   static let clockLibrary: String? = {
     let root = "/usr/lib"
     let folders = (try? FileManager.default.contentsOfDirectory(atPath: root)) ?? []
@@ -183,8 +184,9 @@ private final class Installation {
           "FAKETIME": "\(offset > 0 ? "+" : "")\(offset)s",
           "FAKETIME_DONT_FAKE_MONOTONIC": "1",
         ]
-      // The library adds to the environment of the first program that it comes into, and Swift finds
-      // the words of a command beside an environment that is as it was; hence one before.
+      // The library adds a variable to the environment of the first program that loads it. Swift
+      // finds the arguments of a process next to an unchanged environment, so another program runs
+      // first.
       return try Program(
         "petrel",
         ["serve", "--data", folder + "/\(number)", "--port", "0", "--store", schema.address],
@@ -200,8 +202,9 @@ private final class Installation {
     }
   }
 
-  /// Makes a library that leaves timers as they are. The one that shows another time takes those that end
-  /// at a time since the machine's start for ones that end at a time of day, and moves them as well.
+  /// Makes a library that leaves timers unchanged. The library that shows another time confuses two
+  /// kinds of timers: it treats those relative to the machine's start like those with a time of
+  /// day, and moves them as well.
   private func makeTimerLibrary() async throws -> String {
     let (source, library) = (folder + "/timers.c", folder + "/timers.so")
     try """

@@ -6,7 +6,7 @@ import Waiting
 /// `petrel simulate-apns` in a process of its own.
 final class SimulatorProgram: Sendable {
   let program: Program
-  /// What a server has to be told under `apns`.
+  /// The settings that a server needs under `apns`.
   let settings: [String: JSONValue]
 
   /// Starts a simulator that listens at a port of its own; comes back when it does.
@@ -19,7 +19,7 @@ final class SimulatorProgram: Sendable {
     settings = line["listening"]?.object ?? [:]
   }
 
-  /// What has come, oldest first.
+  /// The received pushes, oldest first.
   var received: [ReceivedPush] {
     get throws {
       // What follows the last line's end is not whole yet.

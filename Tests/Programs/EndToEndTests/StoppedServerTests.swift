@@ -41,7 +41,7 @@ struct StoppedServerTests {
     let kept = {
       parts.withLock { parts in parts.filter { $0.object != nil }.map(\.name) }
     }
-    // Patience tells only that it has ended; the comparison names what is left.
+    // The wait reports only that it has ended; the comparison names what is left.
     try? await eventually("nothing is kept") { kept().isEmpty }
     #expect(kept() == [])
   }

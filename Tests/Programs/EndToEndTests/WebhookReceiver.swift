@@ -4,7 +4,8 @@ import HTTPService
 import JSONCoding
 import Synchronization
 
-/// A receiver of webhooks that checks each message's signature as docs/reference/webhooks.md tells.
+/// A receiver of webhooks that checks the signature of each message as docs/reference/webhooks.md
+/// describes.
 final class WebhookReceiver: Sendable {
   struct Message: Sendable {
     var id: String
@@ -43,7 +44,7 @@ final class WebhookReceiver: Sendable {
 
   var url: String { "http://127.0.0.1:\(server.port)/hook" }
 
-  /// What has come, oldest first.
+  /// The received messages, oldest first.
   var messages: [Message] { shared.state.withLock(\.messages) }
 
   func expect(secret: String) {

@@ -10,7 +10,7 @@ import Testing
 
 @testable import petrel
 
-/// What the doctor makes of states that a test cannot put a machine into.
+/// Tests of the doctor's findings for states that a test cannot put a machine into.
 struct DoctorJudgementTests {
   private func marks(_ findings: [Finding]) -> [Finding.Mark] { findings.map(\.mark) }
 

@@ -3,7 +3,7 @@ import Foundation
 import Testing
 import WebServices
 
-/// What known clients of the protocol send that its reference does not have.
+/// Requests of known clients of the protocol that its reference does not contain.
 struct ClientQuirksTests {
   @Test("OpenCloudKit creates subscriptions by ID alone: the item fails, not the request")
   func openCloudKitCreate() throws {

@@ -10,7 +10,7 @@ public struct FeedReading: Codable, Sendable {
     }
   }
 
-  /// Who reads; what one reader saw earlier it knows later.
+  /// The reader. A reader knows what it has seen in its earlier readings.
   public var reader: String
   public var database: String
   public var zone: String

@@ -1,7 +1,7 @@
-/// What the clients of a server did and saw, by one clock.
+/// The operations and observations of a server's clients, with the times of one clock.
 ///
-/// It is recorded outside of the server and knows nothing of how that works. Whether the server may have
-/// behaved so is decided by ``HistoryChecker``.
+/// It is recorded outside of the server and does not depend on the server's design.
+/// ``HistoryChecker`` decides whether the server may have behaved so.
 public struct History: Codable, Sendable {
   public var writes: [RecordWrite] = []
   public var reads: [RecordRead] = []

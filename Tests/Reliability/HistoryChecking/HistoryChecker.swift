@@ -6,7 +6,7 @@
 /// - Each change is in the log of whom it concerns: once, not before its cause, for no other user.
 /// - Each line of the log was pushed, under one name, to every device but that of the change.
 public enum HistoryChecker {
-  /// What the history has that must not be; empty when all may have happened.
+  /// Returns the violations in the history; empty if the history is possible.
   public static func violations(of history: History) -> [Violation] {
     let sightings = Sightings(of: history)
     var records = RecordChecker(history, sightings)

@@ -7,8 +7,8 @@ extension HistoryFlaw {
     let deletions = Dictionary(grouping: history.writes.filter { $0.effect == .delete }, by: \.key)
     let subscriptions = Dictionary(
       history.subscriptions.map { ($0.id, $0) }, uniquingKeysWith: { one, _ in one })
-    /// Lines of the last logs that tell of saves or deletions that were acknowledged when the
-    /// subscription was there.
+    /// Lines of the last logs about saves or deletions that were acknowledged while the
+    /// subscription existed.
     var lines: [(log: Int, entry: Int)] = []
     for (number, log) in history.logs.enumerated() where log.isLast {
       for (place, entry) in log.entries.enumerated() {

@@ -20,7 +20,7 @@ public enum HistoryFlaw: String, CaseIterable, Sendable {
   case pushToOrigin
   case pushNotLogged
 
-  /// What the flaw breaks.
+  /// The promise that the flaw breaks.
   public var promise: Violation.Promise {
     switch self {
     case .saveLost, .staleLook, .tagReused, .feedOmits, .notificationLost, .deletionNotTold:
@@ -100,7 +100,7 @@ public enum HistoryFlaw: String, CaseIterable, Sendable {
         let look = lastLooks[mark], write.span.isBefore(look.span)
       else { return false }
       guard self != .saveLost else { return true }
-      // What nobody is told of must not be told by a notification either.
+      // A change that no reader may see must not appear in a notification either.
       return write.group != nil
         && groups[write.group]?.contains { $0.mark != mark && ends[$0.mark ?? ""] != nil } == true
     }.randomElement(using: &generator)
@@ -197,7 +197,7 @@ extension RecordWrite {
 }
 
 extension History {
-  /// As if a save had never been: nobody sees it, and nobody is told of it.
+  /// Removes all observations of a save, as if it had never happened, with its notifications.
   fileprivate mutating func removeSights(of mark: String) {
     for index in reads.indices where reads[index].sight.mark == mark {
       reads[index].sight = .absent

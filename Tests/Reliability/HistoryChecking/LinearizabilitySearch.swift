@@ -23,7 +23,7 @@ struct LinearizabilitySearch {
   struct Operation {
     var span: Span
     var condition: Condition
-    /// What the register holds afterwards; nil when it stays as it is.
+    /// The value of the register afterwards; `nil` if it stays unchanged.
     var result: State?
     /// Whether it may as well never have happened.
     var isOptional = false
@@ -35,7 +35,7 @@ struct LinearizabilitySearch {
   struct Failure: Error {
     /// The operations that were put into an order, when they were most.
     var order: [Int]
-    /// Those of which one would have had to be next.
+    /// The operations of which one would have had to be next.
     var blocked: [Int]
     var state: State
   }
@@ -133,7 +133,7 @@ struct LinearizabilitySearch {
     }
   }
 
-  /// Those before which none other must have ended.
+  /// The operations that may be next, because no other operation ended before they began.
   private func blocked(_ position: Position, _ first: Int) -> [Int] {
     var end = Span.never
     var found: [Int] = []

@@ -55,7 +55,8 @@ struct NotificationChecker {
     }
   }
 
-  /// Who went on from token to token must have had each entry once, those of each database in order.
+  /// Checks the readers that went on from token to token. Each must have received every entry once,
+  /// and those of each database in order.
   private mutating func checkReaders(of last: LogReading) {
     let readers = Dictionary(
       grouping: history.logs.filter { $0.user == last.user && !$0.isLast }, by: \.reader)

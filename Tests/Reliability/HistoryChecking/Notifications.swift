@@ -4,7 +4,7 @@ public struct Subscribing: Codable, Sendable {
   /// Unique among all users.
   public var id: String
   public var span: Span
-  /// What it waits for: writes with this topic fire it.
+  /// The topic of the subscription: writes with this topic fire it.
   public var topic: String
   public var firesOnce: Bool
 
@@ -22,7 +22,7 @@ public struct LogEntry: Codable, Hashable, Sendable {
   public var notificationID: String
   public var subscriptionID: String
   public var key: RecordKey
-  /// The mark in the record that it tells of; nil for a deletion.
+  /// The mark in the record that the notification is about; `nil` for a deletion.
   public var mark: String?
 
   public init(notificationID: String, subscriptionID: String, key: RecordKey, mark: String?) {

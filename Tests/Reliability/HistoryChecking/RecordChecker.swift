@@ -45,7 +45,8 @@ struct RecordChecker {
     }
   }
 
-  /// What a reader knows of a zone after each reading of its changes is a look at each of its records.
+  /// Adds the readings of feeds. A reader's knowledge of a zone after each reading counts as a look
+  /// at each of its records.
   private func addFeeds(to looks: inout [RecordKey: [Look]], _ writes: [RecordKey: [RecordWrite]]) {
     struct Reader: Hashable {
       var name: String
@@ -152,7 +153,7 @@ struct RecordChecker {
     }
   }
 
-  /// What the record must have been for a write to be refused as it was.
+  /// Returns the state that the record must have had for the write to be refused.
   private func refusal(
     of write: RecordWrite, seeing sight: Sight?, _ marks: Marks
   ) -> LinearizabilitySearch.Condition {
@@ -169,7 +170,7 @@ struct RecordChecker {
     var byTag: [String: String] = [:]
   }
 
-  /// What marks stand for, and which tag each has; nil when that is not one for each.
+  /// Returns the values of marks and their change tags; `nil` if the assignment is not one to one.
   private mutating func marks(
     of key: RecordKey, _ writes: [RecordWrite], _ looks: [Look]
   ) -> Marks? {

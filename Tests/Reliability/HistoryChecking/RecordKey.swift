@@ -18,7 +18,7 @@ public struct RecordKey: Codable, Hashable, Sendable, Comparable, CustomStringCo
   }
 }
 
-/// What somebody saw of a record.
+/// The observed state of a record.
 public enum Sight: Codable, Hashable, Sendable, CustomStringConvertible {
   case absent
   /// The change tag, and the mark of the save that made the record what it is.

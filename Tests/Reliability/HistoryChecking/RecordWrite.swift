@@ -6,7 +6,7 @@ public struct RecordWrite: Codable, Sendable {
     case delete
   }
 
-  /// What the record must be for the write to be carried out.
+  /// The condition on the record under which the write is carried out.
   public enum Condition: Codable, Hashable, Sendable {
     case none
     case absent
@@ -16,7 +16,8 @@ public struct RecordWrite: Codable, Sendable {
   public enum Outcome: Codable, Hashable, Sendable {
     /// It was acknowledged; a save with the record's new tag.
     case done(tag: String?)
-    /// The record was not what the condition asks for, but this, if that was told.
+    /// The record did not satisfy the condition. The value is the record's state, if the server
+    /// reported it.
     case refused(Sight?)
     /// It was not carried out, for a reason that says nothing of the record.
     case notDone
@@ -33,7 +34,7 @@ public struct RecordWrite: Codable, Sendable {
   public var outcome: Outcome
   /// Writes with the same number are one atomic request.
   public var group: Int?
-  /// What the write is about: it fires the subscriptions with one of these topics.
+  /// The topics of the write: it fires the subscriptions with one of them.
   public var topics: Set<String>
 
   public init(

@@ -27,7 +27,7 @@ struct Sightings {
     ends[mark] = min(end, ends[mark] ?? end)
   }
 
-  /// What is known of a write when all that was seen is taken together.
+  /// The knowledge about a write, from all observations together.
   enum Certainty {
     /// It was carried out, and until then.
     case carriedOut(by: Int64)

@@ -110,7 +110,7 @@ struct SimulatedServer {
     records[key].map { .record(tag: $0.tag, mark: $0.mark) } ?? .absent
   }
 
-  /// What a client is shown, who knows its tag from then on.
+  /// Returns the record as a client sees it. The client knows the record's tag from then on.
   private mutating func show(_ key: RecordKey) -> Sight {
     if let tag = records[key]?.tag { known.insert(tag) }
     return sight(of: key)

@@ -2,7 +2,8 @@ import Foundation
 import HistoryChecking
 import JSONCoding
 
-/// Trials of a server from outside; `docs/operate/reliability.md` tells what they show.
+/// The reliability tests, which observe a server from outside; `docs/operate/reliability.md`
+/// describes what they show.
 @main
 enum Trials {
   static func main() {
@@ -76,7 +77,7 @@ enum Trials {
     return isFound
   }
 
-  /// Checks a history again that a trial kept.
+  /// Checks again a history that a reliability test has kept.
   private static func check(_ words: ArraySlice<String>) throws -> Bool {
     guard let path = words.first else { throw TrialError("which history?") }
     guard let data = FileManager.default.contents(atPath: path) else {

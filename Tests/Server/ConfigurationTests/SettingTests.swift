@@ -5,7 +5,7 @@ import Testing
 @testable import Configuration
 
 struct SettingTests {
-  /// What some objects cannot be without.
+  /// The members that some objects require.
   private static let needed: [([String], JSONValue)] = [
     (["webPush", "subject"], "mailto:ops@example.com"), (["webhooks"], [:]),
     (["containers", "iCloud.a", "apns"], ["topic": "a", "certificateFile": "c"]),
@@ -23,7 +23,7 @@ struct SettingTests {
     ),
   ]
 
-  /// What is in force with a value of a setting.
+  /// Returns the value in force for a value of a setting.
   private static func inForce(_ path: [String], _ value: JSONValue) throws -> JSONValue? {
     var sources = ConfigurationSources(directory: "/")
     for (path, value) in needed { sources.set(path, to: value, by: .flag("needed")) }

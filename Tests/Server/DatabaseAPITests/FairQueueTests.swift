@@ -320,7 +320,7 @@ extension FairQueue.Verdict {
 /// A queue by reference: what tests expect cannot change a value.
 private final class Queue {
   private var value: FairQueue
-  /// Those that were refused when another was done.
+  /// The requests that were refused when another one was done.
   private(set) var refused: [Int] = []
 
   init(_ limits: FairQueue.Limits) { value = FairQueue(limits: limits) }

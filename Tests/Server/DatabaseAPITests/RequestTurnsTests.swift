@@ -31,7 +31,7 @@ struct RequestTurnsTests {
     try outcome.get()
   }
 
-  /// What a request waits for that is worked on.
+  /// A flag that a request in progress waits for.
   private final class Flag: Sendable {
     private let state = Mutex((isUp: false, reached: 0))
     var isUp: Bool { state.withLock(\.isUp) }

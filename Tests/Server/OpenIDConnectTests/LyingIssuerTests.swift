@@ -9,8 +9,8 @@ import Waiting
 
 @testable import OpenIDConnect
 
-/// What an issuer may answer that lies, or that somebody has taken over: it signs in nobody but by its own
-/// word, costs little, and leads the server nowhere.
+/// Tests of an issuer that lies, or that an attacker controls. It can sign in only its own users,
+/// costs little, and leads the server nowhere.
 struct LyingIssuerTests {
   private func document(_ issuer: String, _ member: String, _ url: String) -> JSONValue {
     var members: [String: JSONValue] = [
@@ -256,7 +256,7 @@ private struct HTTPPeer {
     }
   }
 
-  /// What the sign-in at it fails for.
+  /// Returns the error with which the sign-in at the issuer fails.
   func failure(_ fetcher: BoundedFetcher) async -> OpenIDError? {
     let settings = IssuerSettings(
       issuer: "http://127.0.0.1:\(peer.port)", clientID: "client", credential: .none,

@@ -4,7 +4,7 @@ import Testing
 
 @testable import SQLEngine
 
-/// What the pages of a file hold beside the rows.
+/// Tests of the bytes in a file's pages beside the rows.
 struct BTreePageTests {
   /// A number that comes with what it is of, so that its text is found nowhere else. It begins with two signs, for an
   /// overflow page begins with the number of the next page: where that is 60, its last byte is one of them, before the

@@ -51,7 +51,7 @@ struct CandidateRankingTests {
             if ranking.isSurelyBefore(rank, otherRank) {
               #expect(order.precedes(place, otherPlace), comment)
             }
-            // Of distances it tells those that differ by more than some metres.
+            // The ranking distinguishes distances that differ by more than some metres.
             if place.values[0] != otherPlace.values[0], first.relativeLocation == nil {
               #expect(
                 ranking.isSurelyBefore(rank, otherRank) == order.precedes(place, otherPlace),

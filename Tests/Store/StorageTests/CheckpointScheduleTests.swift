@@ -112,7 +112,7 @@ struct CheckpointScheduleTests {
       case waiting(CheckpointSchedule.Pass)
       /// It has read how long the log is.
       case begun(through: Int)
-      /// It has told in the log how much is copied.
+      /// The log says how much is copied.
       case copied
     }
 
@@ -124,7 +124,7 @@ struct CheckpointScheduleTests {
     /// Since the log began anew.
     var wasRead = false
     var isWriting = false
-    /// The writer has committed, and not told of it.
+    /// Whether the writer has committed and not reported it yet.
     var isUntold = false
     var stage: Stage?
     var complaint: String?

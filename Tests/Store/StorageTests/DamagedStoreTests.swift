@@ -171,7 +171,7 @@ struct DamagedStoreTests {
         // With the index that the process left, and without.
         let suffixes = round % 2 == 0 ? ["", "-wal", "-shm"] : ["", "-wal"]
         try StoreSample.copy(crashed, to: copy, suffixes: suffixes)
-        // Without the index nobody can tell a commit that was broken off from a damaged last one.
+        // Without the index, an interrupted commit cannot be distinguished from a damaged last one.
         let limit = round % 2 == 0 ? size : size / 2
         let bit = Int.random(in: 0..<limit * 8, using: &random)
         try StoreSample.flip(bit, of: copy + "-wal")

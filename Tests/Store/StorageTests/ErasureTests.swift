@@ -6,9 +6,9 @@ import Testing
 @testable import SQLEngine
 @testable import Storage
 
-/// What is left of a deleted user in the files of a store.
+/// Tests of the traces of a deleted user in the files of a store.
 struct ErasureTests {
-  /// What of these texts stands in any file of a folder, with the file's name.
+  /// Returns the texts that occur in any file of a folder, each with the file's name.
   private static func files(in folder: String, having markers: [String]) throws -> Set<String> {
     let files = try #require(FileManager.default.enumerator(atPath: folder))
     var found: Set<String> = []

@@ -126,7 +126,8 @@ struct PostgreSQLStoreTests {
     try await withLocation { location, _ in
       var store = try await SQLStore.open(at: location)
       if !isNew {
-        // As a store from before PostgreSQL was told to look at it, or one from a dump.
+        // The table lacks the later statements of its definition, as in a store of an earlier
+        // version or from a dump.
         try await store.transactions.write {
           _ = try $0.connection.run("DROP TABLE notification_runs", [])
           for statement in NotificationIndexTable.definition.prefix(2) {
@@ -149,7 +150,7 @@ struct PostgreSQLStoreTests {
       }
       let cut = try #require(cuts.first { $0.subscriber == "user7" })
       let looked = try await store.transactions.write { transaction in
-        // What this connection has not told others of yet counts as well.
+        // Rows that this connection has not reported to others yet count as well.
         let before = try Self.rowsReadInOrder(transaction)
         let index = NotificationIndexTable(transaction: transaction)
         let database = DatabaseID(rawValue: 1)

@@ -101,7 +101,7 @@ extension RecordStoreConformance {
       }
     }
 
-    /// What waits for each user, plainly counted.
+    /// The waiting deliveries of each user, counted plainly.
     private struct Model {
       let limit = 6
       let users = ["_user1", "_user2", "_user3"]

@@ -44,7 +44,7 @@ extension RecordStoreConformance {
           #expect(try await test.log().notifications.isEmpty)
         }
         #expect(try await complete([0]) == 1)
-        // Told once more with others behind it, it is passed over.
+        // The second report of a change, together with later ones, is ignored.
         #expect(try await complete([0, 1]) == 1)
         #expect(try await complete([2], isWhole: false) == 1)
         try await test.save("d")

@@ -409,7 +409,7 @@ extension RecordStoreConformance {
   }
 }
 
-/// Whether a subscription's save was answered, told between tasks.
+/// Whether a subscription's save was answered, shared between tasks.
 private final class Subscribing: Sendable {
   let isAnswered = Mutex(false)
 }

@@ -73,7 +73,7 @@ extension RecordStoreConformance {
         recordType: random.pick(["Note", "Item"]), fields: fields)
     }
 
-    /// What the server has, read without feeds.
+    /// The state of the server, read without feeds.
     private func state(_ test: TestStore) async throws -> [ZoneID: [String: Record]] {
       var state: [ZoneID: [String: Record]] = [:]
       for zone in try await test.store.zones.zones(in: test.privateID)
@@ -89,7 +89,7 @@ extension RecordStoreConformance {
   }
 }
 
-/// A client that keeps what the feeds tell it.
+/// A client that keeps the state that the feeds give it.
 private struct FeedClient {
   private struct KnownZone {
     var records: [String: Record] = [:]

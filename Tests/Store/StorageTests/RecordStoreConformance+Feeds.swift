@@ -21,7 +21,7 @@ extension RecordStoreConformance {
         try await test.save("a", ["x": .int64(2)], zone: zone, in: test.privateID)
         _ = try await test.delete("b", zone: zone, in: test.privateID)
         let page = try await test.changes(in: zone)
-        // Who has nothing yet need not hear of what is gone.
+        // A reader without records does not need deletions.
         #expect(page.names == ["c", "d", "a"])
         #expect(page.changes.last?.record?.fields == ["x": .int64(2)])
         #expect(!page.hasMore)

@@ -6,8 +6,8 @@ import Testing
 @testable import Storage
 
 extension RecordStoreConformance {
-  /// What a caller is answered in two stores: one has records that the caller may not read, and the other
-  /// does not.
+  /// Tests of a caller's answers from two stores: one has records that the caller may not read, and
+  /// the other does not.
   struct HiddenRecords {
     private static let authors = [TestStore.alice, TestStore.bob, "_carol"]
     private static let own = RecordGrants([
@@ -33,10 +33,10 @@ extension RecordStoreConformance {
       return ContainerSchema(roles: ["Editor"], recordTypes: ["Note": type, "Other": .implicit])
     }
 
-    /// Who has the store open.
+    /// The servers that have the store open.
     enum Servers: CustomTestStringConvertible {
       case one(StoreEngine)
-      /// What is saved by one is asked of the other.
+      /// One server saves, and the other is asked.
       case two
 
       static var all: [Servers] { StoreEngine.reading.map(Servers.one) + [.two] }
@@ -126,7 +126,7 @@ extension RecordStoreConformance {
 
     // MARK: Queries
 
-    /// A record without what tells of other changes of the database.
+    /// Returns a record without the parts that depend on other changes of the database.
     private static func content(_ record: Record) -> [UInt8] {
       var encoder = RowEncoder()
       var record = record

@@ -8,8 +8,9 @@ import Testing
 
 extension RecordStoreConformance {
   struct NotificationLogAgainstModel {
-    /// Random notifications, marks and trims, followed by readers that page at their own pace: each
-    /// sees what the model says it has not seen, in order, and is told when it missed something.
+    /// Random notifications, marks and trims, followed by readers that page at their own pace. Each
+    /// reader sees the entries that the model says it has not seen, in order, and learns when it
+    /// missed some.
     @Test(
       "readers see each change once, or that they missed one", arguments: StoreEngine.allCases,
       Seeds.some(2))

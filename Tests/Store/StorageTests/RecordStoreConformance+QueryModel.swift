@@ -59,7 +59,7 @@ extension RecordStoreConformance {
         }
       }
 
-      /// What a query finds; in order when it has sort keys.
+      /// Returns the records that a query finds; in order if it has sort keys.
       func answer(_ query: Query, zone: ZoneID?) -> [Record] {
         let found = records.values.filter {
           query.matches($0) && (zone == nil || $0.recordID.zoneID == zone)

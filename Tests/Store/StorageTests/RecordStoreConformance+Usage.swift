@@ -125,7 +125,8 @@ extension RecordStoreConformance {
 
     // MARK: Against a plain model
 
-    /// What the database should hold: records by ID, and files by the content of their records.
+    /// The expected contents of the database: records by ID, and files by the content of their
+    /// records.
     private struct Model {
       var records: [RecordID: Record] = [:]
 

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Storage
 
-/// What a public database has to have before and after the deletion of a user.
+/// The expected contents of a public database before and after the deletion of a user.
 private struct PublicModel {
   struct Entry: Equatable {
     var creator: String
@@ -135,7 +135,7 @@ extension RecordStoreConformance {
       return found
     }
 
-    /// What other users have for themselves, as text.
+    /// Returns the data of other users, as text.
     private static func others(
       _ test: TestStore, _ users: ArraySlice<String>, _ databases: ArraySlice<DatabaseID>
     ) async throws -> [String] {

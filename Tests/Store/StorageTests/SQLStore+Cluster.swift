@@ -3,7 +3,7 @@ import Testing
 @testable import Storage
 
 extension SQLStore {
-  /// What a store has that several servers may have open.
+  /// The cluster services of a store that several servers may open.
   var sharedCluster: ClusterService {
     get throws { try #require(cluster) }
   }

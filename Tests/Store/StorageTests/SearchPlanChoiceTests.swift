@@ -119,7 +119,7 @@ struct SearchPlanChoiceTests {
     let plan = plan([100_000, 900_000])
     #expect(plan.isWorthAsking(plan.conditions[0]))
     #expect(!plan.isWorthAsking(plan.conditions[1]))
-    // First where little is asked for much that is told.
+    // The plan begins with the condition that asks little and excludes much.
     var several = self.plan([250_000, 100_000])
     #expect(several.questions == [1, 0])
     several.conditions[0].question = 0.5

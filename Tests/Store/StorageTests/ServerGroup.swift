@@ -67,7 +67,7 @@ struct ServerGroup {
   }
 }
 
-/// What one task tells others.
+/// A signal from one task to others.
 final class Flag: Sendable {
   private let value = Mutex(false)
 

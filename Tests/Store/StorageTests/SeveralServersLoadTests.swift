@@ -161,8 +161,8 @@ struct SeveralServersLoadTests {
     }
   }
 
-  /// Follows the feed of a zone while it is written to, and compares what it was told with what is
-  /// there in the end.
+  /// Follows the feed of a zone while it is written to, and compares the feed's contents with the
+  /// final records.
   private static func follow(_ server: TestStore, until isOver: () -> Bool) async throws {
     var told: [RecordID: Record] = [:]
     var token: String?

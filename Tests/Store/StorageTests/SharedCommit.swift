@@ -23,7 +23,7 @@ final class KeptJob: StoreJob {
     self.body = body
   }
 
-  /// What the job told, or its error; nil before its commit.
+  /// The result of the job, or its error; `nil` before its commit.
   var result: [String]? { ended.withLock { $0 } }
 
   func run(in transaction: StoreTransaction) throws {
@@ -38,7 +38,7 @@ final class KeptJob: StoreJob {
 }
 
 extension SQLStore {
-  /// Has these jobs done in one commit, in their order, and returns what they told.
+  /// Runs these jobs in one commit, in their order, and returns their results.
   func shareCommit(_ jobs: [KeptJob]) async throws -> [[String]] {
     let gate = DispatchSemaphore(value: 0)
     let isHeld = Mutex(false)
@@ -55,7 +55,7 @@ extension SQLStore {
     return try jobs.map { try #require($0.result) }
   }
 
-  /// Has each of these jobs done in a commit of its own, and returns what they told.
+  /// Runs each of these jobs in a commit of its own, and returns their results.
   func commitEach(_ jobs: [KeptJob]) async throws -> [[String]] {
     var told: [[String]] = []
     for job in jobs {
@@ -80,7 +80,7 @@ struct StoredState: Equatable {
   /// Zones in the order of their last changes.
   var zones: [String] = []
   var bytes: [String] = []
-  /// What must not be: numbers above what was drawn, records newer than their zones.
+  /// Impossible states: numbers above the drawn ones, records newer than their zones.
   var faults: [String] = []
 
   init(of store: SQLStore, databases: [DatabaseID]) async throws {

@@ -6,9 +6,11 @@ import Testing
 
 @testable import Storage
 
-/// Saves leave rows of the value index and more to be written once for a whole commit. Beside a store
-/// whose jobs share commits stands one in which each has a commit of its own, and is made with nothing
-/// prepared: they must tell and hold the same.
+/// Tests of the rows that saves leave to be written once for a whole commit, such as those of the
+/// value index.
+///
+/// One store has jobs that share commits. In the other, each job has a commit of its own and
+/// nothing is prepared. Both must return and contain the same.
 struct SharedCommitTests {
   /// A store, its databases, and whether it has jobs share commits.
   private struct Side {
@@ -124,7 +126,7 @@ struct SharedCommitTests {
     }
   }
 
-  /// A new job for the step, which tells its outcomes.
+  /// Returns a new job for the step. Its results are the outcomes of the step.
   private func job(
     _ step: Step, on side: Side, at round: Int64, prepared: inout Int
   ) -> KeptJob {

@@ -11,8 +11,8 @@ struct SourceStatement {
   /// On one line, with what is known of its parts put in; `?` stands for the others.
   var text: String
 
-  /// What has statements for other purposes than to serve a store: making tables, moving all of them,
-  /// looking into an engine.
+  /// The types whose statements do not serve a store: they create tables, move whole tables, or
+  /// examine an engine.
   private static let otherPurposes = [
     "Schema", "StoreDistribution", "ServedLocation", "TableSizes", "Migration",
   ]
@@ -109,7 +109,7 @@ struct StatementRoute {
 
   /// The tables that the statement names whose rows lie with their database.
   let references: [Reference]
-  /// Those of which it does not say the database.
+  /// The references that do not name the database.
   let unrouted: [Reference]
 
   init(of statement: String, distributed: Set<String>) {

@@ -9,7 +9,7 @@ import Testing
 /// ``SourceStatement`` reads statements out of the sources, those that no test runs among them. This look
 /// shows that it misses none that is run, and applies the rules to what was really asked.
 struct StatementCheck {
-  /// What the engine was asked.
+  /// The text of the statement.
   let text: String
   /// How it goes about it, as `EXPLAIN QUERY PLAN` says.
   let plan: [String]
@@ -102,8 +102,8 @@ struct StatementCheck {
     return (statements + ["INSERT INTO ? (?) VALUES"]).compactMap { try? Pattern($0) }
   }()
 
-  /// Those by which tests look into a store, as far as all of their texts is known, and those of `SQLTable`,
-  /// by which stores are compared and moved.
+  /// The statements with which tests examine a store, as far as their whole texts are known, and
+  /// those of `SQLTable`, which compares and moves stores.
   private static let testStatements: [Pattern] = {
     let literals = (try? SourceStatement.literals(in: "Tests/Store/StorageTests")) ?? []
     let statements = literals.filter { $0.isStatement && !$0.text.contains("?") }.map(\.text)

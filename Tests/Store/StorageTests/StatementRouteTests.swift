@@ -5,8 +5,8 @@ import Testing
 @testable import Storage
 
 struct StatementRouteTests {
-  /// What may ask every node, by how the statement begins. All of it only reads, and nobody who saves,
-  /// reads or subscribes waits for it.
+  /// The statements that may reach every node, by their beginnings. All of them only read, and no
+  /// client that saves, reads or subscribes waits for them.
   private static let scans = [
     // Deliveries that wait: their server is gone, or their time has come.
     "SELECT database_id, number FROM deliveries WHERE state = 0 AND route = $1 AND due <= $2",
@@ -49,7 +49,8 @@ struct StatementRouteTests {
     DeliveryRow.selection.replacing(#/\s+/#, with: " ") + " WHERE deliveries.state = 0",
   ]
 
-  /// What a distributed store is not asked, by how the statement begins, and beginnings of others.
+  /// The statements that a distributed store does not execute, by their beginnings, and beginnings
+  /// of others.
   private static let notAsked = [
     // A store in which one transaction takes deliveries of all databases.
     "SELECT \(DueDelivery.columns) FROM deliveries WHERE state = 0 AND route = $1",

@@ -138,7 +138,7 @@ struct StoreBackupTests {
     }
   }
 
-  /// What others than its user have a right to, in a folder.
+  /// Returns the files in a folder that other users may access.
   private static func openFiles(in directory: String) throws -> [String] {
     try FileManager.default.subpathsOfDirectory(atPath: directory).filter { name in
       var information = stat()

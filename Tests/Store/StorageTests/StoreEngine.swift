@@ -284,7 +284,7 @@ extension SubscriptionFeed {
     try await subscriptionChanges(in: database).position.version
   }
 
-  /// What became of subscriptions since a version, all at once.
+  /// Returns the changes of subscriptions since a version, all at once.
   func subscriptionChanges(
     in database: DatabaseID, since version: Int64 = 0
   ) async throws -> SubscriptionChanges {

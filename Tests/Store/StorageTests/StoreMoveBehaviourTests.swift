@@ -9,7 +9,7 @@ import Testing
 @testable import StoreTools
 
 struct StoreMoveBehaviourTests {
-  /// What one store was asked, and answered.
+  /// The answers of one store.
   private struct Answers: Equatable {
     var queries: [[Record]] = []
     var feeds: [[String]] = []
@@ -140,7 +140,7 @@ struct StoreMoveBehaviourTests {
         tables.filter { $0.name != "secrets" }
       }
       #expect(rows(back.tables) == rows(there.tables))
-      // Before anything changes there, so that all three can be told the same now.
+      // The comparison comes before any change there, because all three stores must still be equal.
       #expect(try await places.otherFile.withStore { try await ask($0, zone, tokens) } == before)
       for place in [places.postgreSQL, places.otherFile] {
         try await place.withStore { test in

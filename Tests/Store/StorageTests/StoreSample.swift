@@ -11,7 +11,7 @@ import Testing
 struct StoreSample {
   static let names = (0..<160).map { "n\($0)" }
 
-  /// What is read, as text.
+  /// The parts that are read, as text.
   enum Reading: Hashable, CaseIterable {
     case records
     case query

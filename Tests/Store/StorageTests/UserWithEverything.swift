@@ -16,7 +16,7 @@ struct UserWithEverything {
 
   static let account = "anna-MARK-account"
 
-  /// What must not be found once the user is deleted.
+  /// The texts that must not be found after the deletion of the user.
   var markers: [String] {
     [
       user.userRecordName, "MARK-", "mark.anna@example.com", "4915112340001",
@@ -201,7 +201,7 @@ struct UserWithEverything {
 }
 
 extension TestStore {
-  /// What of these texts stands in any row of any table, with the table's name.
+  /// Returns the texts that occur in any row of any table, each with the table's name.
   func tables(having markers: [String]) async throws -> Set<String> {
     let store = try #require(store as? SQLStore)
     let needles = markers.map { Array($0.utf8) }

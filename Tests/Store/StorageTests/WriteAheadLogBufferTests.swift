@@ -7,7 +7,7 @@ import Testing
 @testable import Storage
 
 struct WriteAheadLogBufferTests {
-  /// A file in memory that can be told to refuse writes.
+  /// A file in memory that can refuse writes.
   private final class MemoryFile {
     var bytes: [UInt8] = []
     var writes = 0

@@ -24,7 +24,7 @@ struct WriteScheduleTests {
     .database(DatabaseID(rawValue: number))
   }
 
-  /// Takes in jobs with these locks, and tells the numbers of those that each take gives.
+  /// Returns a schedule with one job for each of these locks.
   private static func schedule(_ threads: Int, _ locks: [WriteLocks]) -> WriteSchedule {
     var schedule = WriteSchedule(threads: threads)
     for (number, locks) in locks.enumerated() { _ = schedule.add(Job(number, locks)) }

@@ -1,4 +1,4 @@
-/// What a server sends over HTTP/2 that it should not.
+/// Frames that a server sends over HTTP/2 although it should not.
 public struct HostileFrames: Sendable, CustomStringConvertible {
   public var description: String
   /// For the stream of a request that is open.

@@ -24,10 +24,10 @@ public final class SimulatedIssuer: Sendable {
     /// Members of the document that differ.
     public var document: [String: JSONValue] = [:]
     public var clientID = "client"
-    /// What the client must show, in the form or in a header.
+    /// The secret that the client must present, in the form or in a header.
     public var secret: String? = "secret"
     public var subject = "248289761001"
-    /// What the user answers instead of yes.
+    /// The error that the user's answer leads to; `nil` if the user agrees.
     public var error: String?
     /// Goes along with a code in a form, as Apple's names do.
     public var user: String?
@@ -38,7 +38,7 @@ public final class SimulatedIssuer: Sendable {
     }
   }
 
-  /// What was asked of it.
+  /// The requests that the issuer received.
   public struct Log: Sendable {
     /// Requests by path.
     public var requests: [String: Int] = [:]

@@ -5,7 +5,7 @@
 /// There are two subscribers. In one part are both; of two parts each has one. Each transaction on the
 /// database's row is one step.
 package struct DivisionModel: ProtocolModel {
-  /// What the protocol would be without one of its rules.
+  /// A rule that is removed from the protocol.
   package enum Flaw: CaseIterable {
     /// Changes are dropped when the first part is through with them.
     case dropsWithFirstPart
@@ -15,7 +15,7 @@ package struct DivisionModel: ProtocolModel {
     case ignoresLastChange
     /// A transaction of the dispatcher does not look how the database is divided.
     case ignoresDivision
-    /// What other parts dispatch is not left word of.
+    /// There is no wake-up for changes that other parts dispatch.
     case leavesNoWord
   }
 
@@ -61,7 +61,7 @@ package struct DivisionModel: ProtocolModel {
   /// Changes up to this one are not kept.
   var dropped = 0
   var logs: [[Int]] = [[], []]
-  /// What each server does.
+  /// The work of each server.
   var lanes: [[Part: Lane]] = [[:], [:]]
   var divisions = 0
   var losses = 0
@@ -87,7 +87,7 @@ package struct DivisionModel: ProtocolModel {
 
   // MARK: Steps
 
-  /// What can happen next by itself.
+  /// Returns the states that can follow without an event from outside.
   func steps(flaw: Flaw? = nil) -> [DivisionModel] {
     var next: [DivisionModel] = []
     func add(_ change: (inout DivisionModel) -> Void) {
@@ -120,7 +120,7 @@ package struct DivisionModel: ProtocolModel {
     return next
   }
 
-  /// What clients, people, time and power may do besides.
+  /// Returns the states that clients, people, time and power can lead to.
   func events(limits: Limits, flaw: Flaw? = nil) -> [DivisionModel] {
     var next: [DivisionModel] = []
     func add(_ change: (inout DivisionModel) -> Void) {

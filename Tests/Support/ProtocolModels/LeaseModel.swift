@@ -6,9 +6,9 @@
 /// is one step, for the row's lock makes it one; a save is two, so that it can be tried what happens
 /// without the lock.
 package struct LeaseModel: ProtocolModel {
-  /// What the protocol would be without one of its rules.
+  /// A rule that is removed from the protocol.
   package enum Flaw: CaseIterable {
-    /// Who takes over does not wait for the commits that are under way.
+    /// A server that takes over does not wait for the commits that are under way.
     case takesWithoutLock
     /// Transactions of the dispatcher do not look how far the changes are dispatched.
     case completesBlindly
@@ -18,7 +18,7 @@ package struct LeaseModel: ProtocolModel {
     case hearsDuringCommit
     /// A lease is ended though changes wait.
     case endsLeaseEarly
-    /// What another server dispatches is not left word of.
+    /// There is no wake-up for changes that another server dispatches.
     case leavesNoWord
   }
 
@@ -48,9 +48,9 @@ package struct LeaseModel: ProtocolModel {
   struct Server: Hashable {
     /// As which it is registered, as it believes.
     var id: Int?
-    /// What it has committed, but not handed over yet.
+    /// The changes that it has committed and not handed over yet.
     var committed: [Int] = []
-    /// What was handed over.
+    /// The changes that were handed over.
     var waiting: [Int] = []
     var isBehind = false
     var lane = Lane.idle
@@ -66,7 +66,7 @@ package struct LeaseModel: ProtocolModel {
   var servers: [Server]
   var registered: Set<Int> = []
   var lease: Lease?
-  /// Who has the database's row locked, with the lease that it has seen.
+  /// The server that has locked the database's row, with the lease that it has seen.
   var saving: Int?
   var seenByWriter: Lease?
   var changes = 0
@@ -96,7 +96,7 @@ package struct LeaseModel: ProtocolModel {
 
   // MARK: Steps
 
-  /// What can happen next by itself.
+  /// Returns the states that can follow without an event from outside.
   func steps(flaw: Flaw? = nil) -> [LeaseModel] {
     var next: [LeaseModel] = []
     func add(_ change: (inout LeaseModel) -> Void) {
@@ -140,7 +140,7 @@ package struct LeaseModel: ProtocolModel {
     return next
   }
 
-  /// What clients, time and power may do besides.
+  /// Returns the states that clients, time and power can lead to.
   func events(limits: Limits, flaw: Flaw? = nil) -> [LeaseModel] {
     var next: [LeaseModel] = []
     func add(_ change: (inout LeaseModel) -> Void) {

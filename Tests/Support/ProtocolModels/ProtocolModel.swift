@@ -9,13 +9,13 @@ protocol ProtocolModel: Hashable {
   var hasWaitingChanges: Bool { get }
 
   init(limits: Limits)
-  /// What can happen next by itself.
+  /// Returns the states that can follow without an event from outside.
   func steps(flaw: Flaw?) -> [Self]
-  /// What clients, people, time and power may do besides.
+  /// Returns the states that clients, people, time and power can lead to.
   func events(limits: Limits, flaw: Flaw?) -> [Self]
 }
 
-/// What became of a protocol in all of its states.
+/// The result of the search through all states of a protocol.
 package enum ProtocolVerdict: Equatable {
   case sound(states: Int)
   case logWrong

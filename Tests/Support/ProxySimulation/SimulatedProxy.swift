@@ -3,7 +3,7 @@ import Synchronization
 
 /// A small proxy that makes tunnels, on threads of its own.
 public final class SimulatedProxy: Sendable {
-  /// What it answers a request with.
+  /// The proxy's reaction to a request.
   public enum Behaviour: Sendable {
     case tunnel
     /// Only to who has these credentials, as they stand in the header field; others get a 407.

@@ -50,7 +50,7 @@ public final class Python: @unchecked Sendable {
     try? FileManager.default.removeItem(at: files)
   }
 
-  /// What the program has printed.
+  /// The text that the program has printed so far.
   public var output: String { text("out") }
 
   private func text(_ name: String) -> String {

@@ -11,8 +11,8 @@ public final class WebhookReceiver: Sendable {
   public let url: String
 
   /// - Parameters:
-  ///   - secret: as the server showed it; may be told later with ``expect(secret:)``.
-  ///   - statuses: what the first requests are answered with; 204 afterwards.
+  ///   - secret: as the server showed it; ``expect(secret:)`` can set it later.
+  ///   - statuses: the status codes of the first answers; 204 afterwards.
   public init(secret: String = "", statuses: [Int] = []) async throws {
     secretFile = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
     try Data(secret.utf8).write(to: secretFile)
@@ -62,12 +62,12 @@ public final class WebhookReceiver: Sendable {
     for file in [secretFile, messageFile] { try? FileManager.default.removeItem(at: file) }
   }
 
-  /// Tells the secret that signatures are checked with from now on.
+  /// Sets the secret with which signatures are checked from now on.
   public func expect(secret: String) throws {
     try Data(secret.utf8).write(to: secretFile)
   }
 
-  /// What has come.
+  /// The received messages.
   public var messages: [JSONValue] {
     let lines = (try? Data(contentsOf: messageFile)) ?? Data()
     return lines.split(separator: UInt8(ascii: "\n")).compactMap {

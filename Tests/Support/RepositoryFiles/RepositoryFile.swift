@@ -5,7 +5,7 @@ public enum RepositoryFile {
   /// - Parameter path: from the root of the repository, such as `docs/reference/openapi.yaml`.
   public static func url(_ path: String) -> URL { root.appendingPathComponent(path) }
 
-  /// What is in a text file.
+  /// Returns the contents of a text file.
   public static func text(_ path: String) throws -> String {
     try String(contentsOf: url(path), encoding: .utf8)
   }

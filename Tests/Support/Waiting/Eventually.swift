@@ -12,7 +12,7 @@ public enum Patience {
   /// How many times as long as otherwise, by `PETREL_TEST_PATIENCE`: under sanitizers programs are slow.
   public static let factor =
     ProcessInfo.processInfo.environment["PETREL_TEST_PATIENCE"].flatMap(Int.init) ?? 1
-  /// What a test waits that says nothing else.
+  /// The longest wait of tests that set no limit of their own.
   public static let usual = Duration.seconds(40) * factor
 }
 

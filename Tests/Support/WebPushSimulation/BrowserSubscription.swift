@@ -1,7 +1,7 @@
 import Cryptography
 import PushChannels
 
-/// What a browser has of a push subscription: the keys to read messages with.
+/// A push subscription as a browser has it, with the keys to read messages.
 public struct BrowserSubscription: Sendable {
   public let endpoint: String
   public let keyPair: ECDHKeyPair

@@ -2,7 +2,7 @@ import Cryptography
 import Foundation
 import JSONCoding
 
-/// What a push service may demand of a request.
+/// The rules that a push service may enforce on a request.
 enum PushRequestRules {
   /// The rules that a request breaks.
   static func faults(

@@ -41,7 +41,7 @@ public final class SimulatedPushService: Sendable {
     public var json: JSONValue? { text.flatMap { try? JSONValue(parsing: Data($0.utf8)) } }
   }
 
-  /// What a sender must trust, PEM.
+  /// The file with the certificate that a sender must trust, in PEM.
   public let authorityFile: String
   public let port: Int
   public var origin: String { "https://127.0.0.1:\(port)" }
@@ -78,13 +78,13 @@ public final class SimulatedPushService: Sendable {
     return subscription
   }
 
-  /// What the next requests for a subscription are answered with; 201 afterwards.
+  /// Sets the answers to the next requests for a subscription; afterwards the service answers 201.
   public func script(_ answers: [Answer], for subscription: BrowserSubscription) {
     let path = String(subscription.endpoint.dropFirst(origin.count))
     desk.state.withLock { $0.answers[path, default: []] += answers }
   }
 
-  /// What has come, oldest first.
+  /// The received messages, oldest first.
   public var messages: [Message] { desk.state.withLock(\.messages) }
 
   /// Waits until so many messages have come.

@@ -3,7 +3,7 @@ import Foundation
 import PetrelTesting
 import Testing
 
-/// What an app could look like that keeps notes in sync.
+/// A class as an app could have it that keeps notes in sync.
 private struct NotesStore {
   let container: CKContainer
   var database: CKDatabase { container.privateCloudDatabase }

@@ -50,7 +50,7 @@ struct ChangeOperationTests {
     }
   }
 
-  /// What the operation's blocks were called with, in order.
+  /// Returns the arguments of the operation's blocks, in order.
   @available(*, deprecated)
   private func calls(_ operation: CKFetchRecordZoneChangesOperation) -> [String] {
     let calls = Guarded<[String]>([])

@@ -15,7 +15,7 @@ struct HTTPTransferTests {
     return try await body(folder)
   }
 
-  /// Moves a file, and says what was told on the way.
+  /// Transfers a file, and returns the reported progress.
   private func move(
     _ direction: AssetTransfer.Direction, at url: URL, over transport: HTTPTransport,
     timeout: TimeInterval = 60

@@ -167,7 +167,7 @@ struct OperationTests {
     }
   }
 
-  /// What a program may declare so that a double can stand in for a database.
+  /// A protocol that a program may declare so that a test double can replace a database.
   protocol RecordSaving {
     func save(_ record: CKRecord, completionHandler: @escaping (CKRecord?, (any Error)?) -> Void)
     func records(

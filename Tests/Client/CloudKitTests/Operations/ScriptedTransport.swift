@@ -5,7 +5,7 @@ import WebServices
 
 /// A transport whose answers a test writes. It keeps what was sent, and answers on Dispatch.
 final class ScriptedTransport: WebServicesTransport {
-  /// What becomes of a request.
+  /// The outcome of a request.
   enum Outcome {
     case answer(TransportResponse)
     case failure(TransportFailure)

@@ -15,7 +15,7 @@ struct SessionTests {
     var configuration: PetrelConfiguration
     var tokens: Guarded<[String?]>
 
-    /// What a program has after a launch.
+    /// Returns the container of a program after a launch.
     func launch() -> CKContainer {
       CKContainer(identifier: "iCloud.com.example.app", configuration: configuration)
     }

@@ -3,7 +3,7 @@ import Testing
 @testable import PushChannels
 
 struct APNsConnectionTests {
-  /// A connection that was opened and, unless told otherwise, has its first push answered.
+  /// Returns an open connection. By default its first push has an answer.
   private func opened(limit: Int = 100, isProven: Bool = true) -> APNsConnection {
     var connection = APNsConnection(number: 1)
     connection.opened(limit: limit, at: 0)

@@ -10,7 +10,7 @@ import Waiting
 /// A server in APNs' place that has gone bad: each push has one result, none of them is a delivery that
 /// was not made, and the client comes back when the server does.
 struct HostileAPNsTests {
-  /// What it sends for each request.
+  /// The frames that the server sends for each request.
   static let attacks = [
     HostileFrames("it refuses all") { HTTP2Frame(.reset, stream: $0, [0, 0, 0, 7]).bytes },
     HostileFrames("it resets all") { HTTP2Frame(.reset, stream: $0, [0, 0, 0, 2]).bytes },

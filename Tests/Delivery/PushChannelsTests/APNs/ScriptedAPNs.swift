@@ -18,7 +18,7 @@ final class ScriptedAPNs: Sendable {
   private let shared: Shared
   private let authorityFile: String
 
-  /// What the server, the clock and the completions share.
+  /// The state that the server, the clock and the completions share.
   final class Shared: Sendable {
     struct State {
       var requests: [HTTP2ServerRequest] = []

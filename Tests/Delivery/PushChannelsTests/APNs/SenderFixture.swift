@@ -79,7 +79,7 @@ extension APNsSimulator {
   }
 }
 
-/// What came of the pushes that a test sent.
+/// The results of the pushes that a test sent.
 final class SentPushes: Sendable {
   private let state = Mutex<[UUID: [APNsResult]]>([:])
   private let count = Mutex(0)

@@ -3,13 +3,13 @@ import CloudKitModel
 import PushChannels
 import Testing
 
-/// What the client must read from the payload of a notification, told without the code that writes
+/// The notification that the client must read from a payload, computed without the code that writes
 /// payloads.
 struct ExpectedNotification {
   let notification: SubscriptionNotification
   let badge: Int?
   let reader: PushPayload.Reader
-  /// What the payload had to do without.
+  /// The parts that were left out of the payload.
   let pruned: Set<String>
   /// Foundation's parser on Linux reads some doubles of 17 digits as others nearby.
   let readsDoublesExactly: Bool
@@ -64,7 +64,7 @@ struct ExpectedNotification {
     }
   }
 
-  /// The desired fields that have a value, and a change that tells of it.
+  /// The desired fields that have a value; empty for a change that carries no values.
   private var desired: [String: RecordValue] {
     let tells =
       change.event == .recordCreated || change.event == .recordUpdated

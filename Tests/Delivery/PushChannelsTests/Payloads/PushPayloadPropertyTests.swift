@@ -46,8 +46,8 @@ struct PushPayloadPropertyTests {
     #expect(prunedCount > 100)
   }
 
-  /// What was pruned is gone; what is left says what the whole says. Marks, and what only makes
-  /// sense of a rest, may be new.
+  /// Expects that pruned parts are gone and that the rest agrees with the whole. Marks, and members
+  /// that only make sense for a rest, may be new.
   private func expectSubset(
     _ part: JSONValue, of whole: JSONValue, at path: String, seed: Int
   ) {

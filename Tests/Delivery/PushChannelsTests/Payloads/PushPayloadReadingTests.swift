@@ -53,7 +53,7 @@ struct PushPayloadReadingTests {
     if [.apns, .webPush].contains(reader) { #expect(counts.pruned > 0) }
   }
 
-  /// What a client makes of the payload as an entry of the notification log.
+  /// Returns the payload as a client reads it, as an entry of the notification log.
   private static func logged(
     _ payload: PushPayload, of notification: SubscriptionNotification
   ) throws -> CKNotification? {

@@ -3,9 +3,11 @@ import CloudKitModel
 import PushChannels
 import Testing
 
-/// What apps have received from iCloud, as `S1` to `S9` of the notes on the format name it: of the
-/// same event the payload must have the same members with the same values. Petrel sends `aux`
-/// always, where older captures lack it. In which order the members stood the captures do not tell.
+/// Payloads that apps have received from iCloud, named `S1` to `S9` as in the notes on the format.
+/// For the same event, Petrel's payload must have the same members with the same values.
+///
+/// Petrel always sends `aux`, which older captures lack. The captures do not show the order of the
+/// members.
 struct PushPayloadSampleTests {
   struct Sample: Sendable, CustomTestStringConvertible {
     var testDescription: String

@@ -137,7 +137,7 @@ struct WebPushSenderTests {
     }
   }
 
-  /// What becomes of a message that is answered so: one row for each status of the table.
+  /// The expected result of a message with such an answer: one row for each status of the table.
   enum Expected: Sendable {
     case delivered
     case dropped

@@ -13,7 +13,7 @@ struct AdminDesk {
   let way: Way
   private let keyFile: String
 
-  /// What a command came to.
+  /// The outcome of a command.
   struct Outcome {
     var status: Int32
     /// Standard output and standard error, as they came.
@@ -27,7 +27,7 @@ struct AdminDesk {
     }
   }
 
-  /// What is made while the cloud's server runs.
+  /// Data that is created while the cloud's server runs.
   struct Preparation {
     var make: (Cloud) async throws -> Void
 

@@ -115,8 +115,8 @@ struct PrivateFilesTests {
   /// A program is started by these words, so that all that it makes could be read by everybody.
   private static let openly = ["/bin/sh", "-c", #"umask 000; exec "$@""#, "sh"]
 
-  /// What others than their user have a right to, in a folder. The tests' own records of what programs
-  /// print are left out.
+  /// Returns the files in a folder that other users may access. The tests' own records of the
+  /// programs' output are left out.
   private func openFiles(in folder: String) -> [String] {
     let names = (try? FileManager.default.subpathsOfDirectory(atPath: folder)) ?? []
     return names.compactMap { name in

@@ -3,7 +3,7 @@ import JSONCoding
 import Testing
 import Waiting
 
-/// What commands do that find the server of their data directory by themselves.
+/// Tests of commands that find the server of their data directory by themselves.
 @Suite(.enabled(if: Program.isBuilt("petrel"), "the program petrel is not built"))
 struct SocketCommandTests {
   /// A data directory, and a server on it that runs as a program.

@@ -5,7 +5,7 @@ import CloudKitModel
 struct PredicateExample {
   var format: String
   var arguments: [(name: String, value: Any)] = []
-  /// What Web Services send for it; nil where they have no way to say it.
+  /// The filters that Web Services send for the predicate; `nil` if they cannot express it.
   var filters: [Filter]?
   /// Whether a query with it finds the sample record.
   var findsSample = true
@@ -30,7 +30,7 @@ struct PredicateOperatorExamples {
   var comparator: String
   var example: (SampleField) -> PredicateExample
 
-  /// What stands on the right side.
+  /// The right side of a comparison.
   private enum Operand {
     case value(SampleValue)
     case list([SampleValue])

@@ -2,7 +2,7 @@ import CloudKit
 import CloudKitModel
 import RepositoryFiles
 
-/// docs/reference/predicates.md, as trials of its examples make it.
+/// The page docs/reference/predicates.md, made from the results of its examples.
 struct PredicatePage {
   /// An example with what became of it.
   struct Entry {
@@ -172,7 +172,7 @@ struct PredicatePage {
     cell(PredicateTrial.json(of: entry.example.filters ?? []))
   }
 
-  /// What is the same for all uses and databases is said once.
+  /// Returns one sentence if the result is the same for all uses and databases.
   private func summary(_ outcomes: [PredicateContext: PredicateOutcome]) -> String {
     func common(_ contexts: [PredicateContext]) -> String? {
       let texts = Set(contexts.compactMap { outcomes[$0].map(text) })

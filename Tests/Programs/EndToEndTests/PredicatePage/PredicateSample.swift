@@ -5,7 +5,7 @@ import CloudKitModel
 struct SampleValue {
   /// How a format says it: a literal, or `%@`.
   var format: String
-  /// What is put in for `%@`, with the name that the page gives it.
+  /// The argument for `%@`, with the name that the page gives it.
   var argument: (name: String, value: Any)?
   /// The value as an app saves it.
   var native: any CKRecordValueProtocol

@@ -22,7 +22,7 @@ struct PredicateContext: Hashable, CaseIterable {
   var databaseName: String { scope == .public ? "public" : "private" }
 }
 
-/// What a server made of an example.
+/// The result that a server gave for an example.
 enum PredicateOutcome: Hashable {
   /// A query found these records; a subscription was saved.
   case accepted(found: [String]?)

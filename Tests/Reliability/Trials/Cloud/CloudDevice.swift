@@ -6,7 +6,7 @@ import JSONCoding
 ///
 /// It is used by one thread at a time.
 final class CloudDevice: @unchecked Sendable {
-  /// What a request came to.
+  /// The outcome of a request.
   enum Reply {
     case answer(JSONValue)
     /// The server refused it and said why; nothing of it was done, if `isDecided`.
@@ -27,7 +27,7 @@ final class CloudDevice: @unchecked Sendable {
   private(set) var answers = 0
   private(set) var refusals: [String: Int] = [:]
   private(set) var greatestRetryAfter = 0.0
-  /// What was refused that should not have been.
+  /// The requests that were refused although they should not have been.
   var refused: [String] = []
 
   init(user: String, device: String, token: String, container: String) {
@@ -64,7 +64,7 @@ final class CloudDevice: @unchecked Sendable {
       let json = try? JSONValue(parsing: Data(answer.body))
       guard answer.status == 200, let json else {
         let code = json?["serverErrorCode"]?.string ?? "HTTP \(answer.status)"
-        // What nobody foresaw is told in full.
+        // An unexpected error is reported in full.
         let reason = code == "INTERNAL_ERROR" ? json?["reason"]?.string : nil
         refusals[reason.map { "\(code) (\($0))" } ?? code, default: 0] += 1
         greatestRetryAfter = max(greatestRetryAfter, json?["retryAfter"]?.double ?? 0)

@@ -137,7 +137,7 @@ final class Installation: @unchecked Sendable {
   /// Behind it the failing disk puts the number of a process, for each what it writes of it.
   private var journal: String { folder + "/disk-journal" }
 
-  /// What it wrote of all processes since the last loss of power.
+  /// The journals of all processes since the last loss of power.
   var journals: [String] {
     let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
     return names.filter { $0.hasPrefix("disk-journal.") && !$0.contains(".kept.") }

@@ -1,7 +1,7 @@
 import HistoryChecking
 
-/// What the records of a trial hold: a mark, which no other save leaves, and a level, by which some
-/// subscriptions choose. The mark tells the level.
+/// The contents of the records of a reliability test: a mark that no other save uses, and a level,
+/// by which some subscriptions select. The mark contains the level.
 enum Marks {
   static func make(_ device: String, _ number: Int, level: Int) -> String {
     "\(device)-\(number)-L\(level)"
@@ -14,7 +14,7 @@ enum Marks {
   /// Subscriptions to high levels ask for more than this.
   static let highLevel = 4
 
-  /// What a write of such a record is about.
+  /// Returns the topics of a write of such a record.
   static func topics(of key: RecordKey, mark: String) -> Set<String> {
     let isHigh = level(of: mark) > highLevel
     return isHigh ? [key.database, key.database + "/high"] : [key.database]

@@ -1,6 +1,6 @@
 import Foundation
 
-/// The clock of a trial, which all who see something share.
+/// The clock of a reliability test, shared by all observers.
 enum TrialClock {
   /// Nanoseconds since some moment.
   static var now: Int64 {

@@ -1,4 +1,4 @@
-/// Why a trial could not be carried out; not what it finds.
+/// The reason why a reliability test could not run. Violations that it finds are no such error.
 struct TrialError: Error, CustomStringConvertible {
   var description: String
 

@@ -1,6 +1,6 @@
 import Foundation
 
-/// The words of a trial's command, read one by one.
+/// The words of a reliability test's command, read one by one.
 struct TrialOptions {
   private var rest: ArraySlice<String>
 

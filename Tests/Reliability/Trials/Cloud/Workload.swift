@@ -2,14 +2,14 @@ import Foundation
 import HistoryChecking
 import Synchronization
 
-/// What a device does: writes, looks, and reads of what it is told, at random.
+/// The random work of a device: writes, lookups, and reads of its feeds and notifications.
 final class Workload: @unchecked Sendable {
   let device: CloudDevice
   private let epoch: Int
   private let groups: Groups
   private var generator: SplitMix64
   private var count = 0
-  /// What the device knows of records, by the latest that it did or saw.
+  /// The device's knowledge of records, by the latest that it did or saw.
   private var known: [RecordKey: Sight] = [:]
   private var feedTokens: [String: String] = [:]
   private var logToken: String?
@@ -48,7 +48,7 @@ final class Workload: @unchecked Sendable {
   /// All records that the device has written.
   private(set) var keys: Set<RecordKey> = []
 
-  /// Works until it is told to stop.
+  /// Works until `goesOn` returns false.
   func run(while goesOn: () -> Bool) {
     while goesOn() { step() }
     device.hangUp()

@@ -1,6 +1,6 @@
 import Foundation
 
-/// What a trial of crashes is to do.
+/// The options of the crash test.
 struct CrashOptions {
   var kills = 100
   var seed = UInt64.random(in: 1...1_000_000)
@@ -14,7 +14,7 @@ struct CrashOptions {
   /// Where everything is kept; a folder of its own that goes away when all is well.
   var folder: String?
   var report: String?
-  /// What is broken on purpose: the trial must then find it.
+  /// The fault that is built in on purpose: the test must find it.
   var sabotage: Sabotage?
   /// The one strike that there is; all of them when nil.
   var strike: String?

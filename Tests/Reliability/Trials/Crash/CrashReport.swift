@@ -2,7 +2,7 @@ import Foundation
 import HistoryChecking
 import JSONCoding
 
-/// What a trial of crashes did and found.
+/// The report of the crash test.
 struct CrashReport {
   let engine: String
   let seed: UInt64

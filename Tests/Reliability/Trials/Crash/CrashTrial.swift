@@ -4,11 +4,11 @@ import JSONCoding
 import KillPoints
 import Synchronization
 
-/// Kills a server again and again while clients use it, and checks from outside that nothing that was
-/// acknowledged is lost, doubled or half there.
+/// The crash test. It kills a server again and again while clients use it, and checks from outside
+/// that nothing acknowledged is lost, doubled or incomplete.
 ///
-/// The trial goes by epochs. In each, some lives of the server follow one another; then all is let come
-/// to rest, everything is read, and the history of the epoch is checked.
+/// The test consists of epochs. In each, several lives of the server follow one another. Then all
+/// work comes to rest, the test reads everything, and it checks the history of the epoch.
 final class CrashTrial {
   private let options: CrashOptions
   private let installation: Installation
@@ -37,9 +37,9 @@ final class CrashTrial {
       settings: ["storeLogMegabytes": 1], failsOnDemand: true)
   }
 
-  /// Carries out the trial.
+  /// Runs the test.
   ///
-  /// - Returns: what was done, with what must not have happened.
+  /// - Returns: The report, with the violations.
   func run() throws -> CrashReport {
     let began = TrialClock.now
     // What was broken on purpose is no riddle.
@@ -60,7 +60,7 @@ final class CrashTrial {
       do {
         try run(epoch: epoch)
       } catch {
-        // What was done until then is told as well.
+        // The report contains the work so far, too.
         guard !report.violations.isEmpty else { throw error }
       }
       report.seconds = TrialClock.seconds(since: began)
@@ -215,7 +215,7 @@ final class CrashTrial {
   private var points: [String] {
     let ofFiles: Set<KillPoint> = [.beforeCheckpoint, .afterCheckpoint]
     return KillPoint.allCases.filter { options.engine == .sqlite || !ofFiles.contains($0) }
-      // The users of this trial stay.
+      // The users of this test are never deleted.
       .filter { $0 != .afterDeletionStep }
       .map(\.rawValue)
   }

@@ -1,7 +1,7 @@
 import CFailingDisk
 import Foundation
 
-/// Tells the disk of a server how to fail (``CFailingDisk``).
+/// The control of a server's disk, which can make it fail (``CFailingDisk``).
 final class DiskControl: @unchecked Sendable {
   enum Fault: UInt32, CaseIterable {
     case sound = 0

@@ -1,6 +1,7 @@
 import HistoryChecking
 
-/// What makes it impossible for a server to keep its promises, so that a trial must find them broken.
+/// A fault that prevents a server from keeping its promises, so that the reliability test must find
+/// them broken.
 enum Sabotage {
   /// Syncs do nothing, and all that was not synced is lost with the power.
   case lyingDisk
@@ -14,7 +15,7 @@ enum Sabotage {
     }
   }
 
-  /// What it breaks.
+  /// The promise that the fault breaks.
   var promise: Violation.Promise {
     switch self {
     case .lyingDisk: .nothingAcknowledgedIsLost

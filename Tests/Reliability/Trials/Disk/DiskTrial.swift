@@ -33,7 +33,7 @@ final class DiskTrial {
       user: "anna", device: "phone", token: token, container: Installation.container)
   }
 
-  /// Carries out the trial. Answers whether all was as it should be.
+  /// Runs the test. Returns whether it found no violation.
   func run() throws -> Bool {
     let began = TrialClock.now
     defer { installation.end(keeping: !violations.isEmpty) }

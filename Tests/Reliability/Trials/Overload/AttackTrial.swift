@@ -4,7 +4,7 @@ import JSONCoding
 /// Lets an attacker at a server beside its normal users, and looks what those feel of it.
 final class AttackTrial {
   private static let users = 8
-  /// What 99 of 100 requests of normal users may take, in seconds.
+  /// The limit in seconds for 99 of 100 requests of normal users.
   private static let limit = 0.1
 
   private let options: OverloadTrial.Options
@@ -62,7 +62,7 @@ final class AttackTrial {
     return faults.isEmpty
   }
 
-  /// What everybody may read.
+  /// Saves the records that everybody may read.
   private func publish(by device: CloudDevice) throws {
     for first in stride(from: 0, to: 4_000, by: 400) {
       let operations: [JSONValue] = (first..<first + 400).map { number in

@@ -6,7 +6,7 @@ import Synchronization
 ///
 /// It comes from an address of its own, as one elsewhere would, and leaves the processors to the server.
 final class Attacker: Sendable {
-  /// What the requests of one shape came to.
+  /// The results of the requests of one shape.
   struct Tally {
     var answers: [Int: Int] = [:]
     var unanswered = 0
@@ -35,7 +35,7 @@ final class Attacker: Sendable {
     let bodies = shapes.map { ($0, $0.body) }
     for number in 0..<connections {
       let token = number.isMultiple(of: 2) ? "" : "?ckWebAuthToken=\(token)"
-      // They begin with different shapes, so that all are there in a short trial.
+      // The attackers begin with different shapes, so that all shapes occur in a short test.
       let order = bodies[(number % bodies.count)...] + bodies[..<(number % bodies.count)]
       work { self.ask(Array(order), token) }
     }

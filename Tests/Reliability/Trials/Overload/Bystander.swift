@@ -34,7 +34,7 @@ final class Bystander: @unchecked Sendable {
     }
   }
 
-  /// What was waited since the last time.
+  /// Returns the waits since the last call.
   func take() -> (waits: [Double], refused: Int) {
     state.withLock { state in
       defer {

@@ -21,7 +21,7 @@ enum HostileClients: String, CaseIterable {
     }
   }
 
-  /// What each sends first, and then again and again.
+  /// The bytes that each client sends first, and then repeatedly.
   private var beginning: [UInt8] {
     let text =
       switch self {

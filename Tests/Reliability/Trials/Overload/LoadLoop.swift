@@ -10,7 +10,7 @@ final class LoadLoop {
     /// The HTTP status; nil when no answer came.
     var status: Int?
     var seconds: Double
-    /// What an error tells.
+    /// The error code of the answer; `nil` for success.
     var code: String?
     var retryAfter: Double?
   }
@@ -50,10 +50,10 @@ final class LoadLoop {
   /// Sends requests for some time.
   ///
   /// - Parameters:
-  ///   - rate: requests a second; nil sends one on each connection as soon as it is free.
-  ///   - request: the bytes of the request with a number.
-  ///   - patience: seconds to wait for answers at the end.
-  ///   - ended: is told how each ended.
+  ///   - rate: Requests a second; `nil` sends one on each connection as soon as it is free.
+  ///   - request: The bytes of the request with a number.
+  ///   - patience: Seconds to wait for answers at the end.
+  ///   - ended: Receives the outcome of each request.
   func run(
     seconds: Double, rate: Double?, from first: Int, patience: Double = 30,
     request: (Int) -> [UInt8], ended: (Ending) -> Void

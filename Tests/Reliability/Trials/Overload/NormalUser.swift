@@ -6,7 +6,7 @@ import Synchronization
 /// A user who saves, looks up, queries and follows changes in turn, about ten times a second, while
 /// others make trouble.
 final class NormalUser: Sendable {
-  /// What a user met in some time.
+  /// The experience of a user in some time.
   struct Experience {
     /// By operation, seconds to the answer.
     var waitsByOperation: [String: [Double]] = [:]
@@ -110,7 +110,7 @@ final class NormalUser: Sendable {
     }
   }
 
-  /// What it met since the last time.
+  /// Returns the experience since the last call.
   func take() -> Experience {
     state.withLock { state in
       defer { state.experience = Experience() }

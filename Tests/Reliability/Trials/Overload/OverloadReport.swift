@@ -1,6 +1,6 @@
 import Foundation
 
-/// What a phase of a trial of overload measured.
+/// The measurements of a phase of the overload test.
 struct OverloadPhase {
   var name: String
   var seconds = 0.0
@@ -10,7 +10,7 @@ struct OverloadPhase {
   var refused: [String: Int] = [:]
   var refusedWithoutTime = 0
   var unanswered = 0
-  /// What somebody who only looks, at an even pace, waited.
+  /// The waits of a client that only reads, at an even pace.
   var bystander: [Double] = []
   var bystanderRefused = 0
   var residentBytes = 0

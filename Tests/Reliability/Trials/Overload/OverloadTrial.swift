@@ -6,12 +6,12 @@ import JSONCoding
 /// it refuses what is too much, keeps what it acknowledged, lets others go on, and comes back.
 final class OverloadTrial {
   struct Options {
-    /// Nil where no time is told.
+    /// The duration that the user gave; `nil` for the default.
     private var told: Double?
     var connections = 12_000
     /// Whether an attacker comes in place of a flood.
     var hasAttacker = false
-    /// What the attacker asks for.
+    /// The shapes of the attacker's requests.
     var shapes = AttackShape.allCases
     var engine = Installation.Engine.sqlite
     var programs = RunningProgram.ownFolder
@@ -87,7 +87,7 @@ final class OverloadTrial {
           key: key, type: "Seen", effect: .save(mark: "seen-1-L1"), condition: .none)
       ], group: 0)
     let bystander = Bystander(looker, looksAt: key)
-    // Long enough for a rate, also in a short trial.
+    // The time is long enough for a rate, even in a short test.
     let measuring = min(10, max(3, options.seconds / 4))
     let calm = phase(
       "as much as it can", seconds: measuring, rate: nil, connections: 64, bystander)

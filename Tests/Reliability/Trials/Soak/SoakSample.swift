@@ -1,6 +1,7 @@
 import Foundation
 
-/// What a server takes at a moment, and how long it made its users wait since the moment before.
+/// The resources that a server uses at a moment, and the waits of its users since the moment
+/// before.
 struct SoakSample: Codable, Sendable {
   /// Seconds since the load began.
   var seconds: Double

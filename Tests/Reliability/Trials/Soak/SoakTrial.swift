@@ -132,7 +132,7 @@ final class SoakTrial: @unchecked Sendable {
     }
   }
 
-  /// What one device does until the end: at an even pace, and now and then something that is rare.
+  /// Uses a device until the end: at an even pace, with a rare operation now and then.
   private func use(_ device: CloudDevice, _ workload: Workload) {
     var steps = 0
     var due = TrialClock.now

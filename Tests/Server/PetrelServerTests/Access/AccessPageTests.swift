@@ -41,7 +41,8 @@ struct AccessPageTests {
       to: RepositoryFile.url("docs/reference/access-table.md"), atomically: true, encoding: .utf8)
   }
 
-  /// What is let in does what it can: such a cell has the answer to the request that the walk sends.
+  /// A permitted request has its effect: such a cell contains the answer to the request of the
+  /// walk.
   @Test("the page has the refusals of the policy for each operation, and no others of their kind")
   func operations() async throws {
     let table = try AccessTable("Operations", names: 2)

@@ -27,7 +27,7 @@ struct AccessTable {
   /// Without the column of names.
   let columns: [String]
   let rows: [String]
-  /// What each cell has to come out as, in full.
+  /// The expected content of each cell, in full.
   var expected: [Cell: String]
 
   /// Reads the table below a heading.

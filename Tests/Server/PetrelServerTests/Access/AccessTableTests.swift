@@ -14,7 +14,7 @@ struct AccessTableTests {
 
   // MARK: What is refused
 
-  /// What every operation answers to each credential that is none.
+  /// Returns the answers of every operation to each invalid credential.
   private func walkRefused(_ world: AccessWorld) async throws -> Found {
     var found: Found = [:]
     for operation in world.operations {

@@ -3,7 +3,7 @@ import Foundation
 
 @testable import PetrelServer
 
-/// What requests show, by the names that docs/reference/access-table.md has for them.
+/// The credentials of requests, by their names in docs/reference/access-table.md.
 extension AccessWorld {
   private static let webAuth = "ckWebAuthToken"
   private static let api = "ckAPIToken"
@@ -25,7 +25,7 @@ extension AccessWorld {
     ]
   }
 
-  /// What shows nobody's right to anything.
+  /// The credentials that give no permission.
   var refused: [String: Shown] {
     let alice = service.alice.token
     return [

@@ -14,7 +14,7 @@ struct AccessWorld: Sendable {
       otherMember
   }
 
-  /// What asks for no API token, beside the fixture's container, which does.
+  /// A container that requires no API token, unlike the fixture's container.
   static let open = "iCloud.com.example.open"
   static let foreign = "iCloud.com.example.foreign"
 
@@ -171,7 +171,7 @@ struct AccessWorld: Sendable {
     }
   }
 
-  /// What a request brings to show who sends it.
+  /// The credentials of a request.
   struct Shown {
     var container = Service.container
     var query: [(String, String)] = []

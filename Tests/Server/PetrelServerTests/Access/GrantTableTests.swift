@@ -89,7 +89,8 @@ struct GrantTableTests {
     role == "nobody" ? RecordGrants([:]) : RecordGrants([role: permission])
   }
 
-  /// READ: looking a record up tells; a query and the feed have it or have it not accordingly.
+  /// Checks READ: a lookup shows whether the caller may read the record; a query and the feed
+  /// contain it or not accordingly.
   private func walkReading(_ world: inout World) async throws -> Found {
     var found: Found = [:]
     for role in Self.roles {

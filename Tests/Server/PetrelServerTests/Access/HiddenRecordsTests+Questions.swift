@@ -36,7 +36,8 @@ extension HiddenRecordsTests {
     }
   }
 
-  /// What else tells of the database and of other users, and of records by names that are free or Bob's own.
+  /// The other requests that reveal something of the database or of other users, or of records
+  /// whose names are free or Bob's own.
   static var others: [Question] {
     var questions: [Question] = []
     func ask(_ operation: String, _ body: String) {

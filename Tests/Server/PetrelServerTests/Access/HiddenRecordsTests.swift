@@ -6,8 +6,8 @@ import Testing
 
 @testable import PetrelServer
 
-/// What Bob and a caller who is not signed in can learn of Alice's records in the public database that grants
-/// keep from them.
+/// Tests of the facts that Bob and an anonymous caller can learn of Alice's records in the public
+/// database, if grants hide those records from them.
 struct HiddenRecordsTests {
   enum Engine: CaseIterable {
     case file
@@ -36,7 +36,7 @@ struct HiddenRecordsTests {
     let service: Service
     /// The server that is asked.
     let asked: ServiceClient
-    /// What the pages looked like.
+    /// The observed sizes of pages.
     private(set) var observed: Set<[Int]> = []
 
     init(_ service: Service, asked: ServiceClient) {

@@ -9,10 +9,10 @@ import WebPushSimulation
 @testable import PetrelServer
 @testable import Storage
 
-/// Bob's requests in two worlds: in one Alice has private things, in the other she has none. He must
-/// not be able to tell which it is, whatever names he guesses.
+/// Tests with Bob's requests in two worlds: in one Alice has private data, in the other she has
+/// none. Bob must not be able to distinguish them, whatever names he guesses.
 struct NoLeakTests {
-  /// What Bob guesses, and Alice may have.
+  /// The names that Bob guesses and that Alice may have.
   private static let device = String(repeating: "a1", count: 32)
   private static let browser = "https://push.example.com/alices"
   private static let asset = Data("Alice's secret".utf8)
@@ -186,9 +186,9 @@ struct NoLeakTests {
     return questions
   }
 
-  /// What is sealed in an answer, as whoever could open it would read it: of Bob's own databases with the
-  /// numbers of changes. In the public database everybody's changes and notifications have numbers of
-  /// one supply, so there it is only told that it is sealed.
+  /// The sealed parts of an answer, opened as an attacker with the key could read them. For Bob's
+  /// own databases they contain the numbers of changes. In the public database all users share one
+  /// sequence of numbers, so there the test only records that a part is sealed.
   private struct Seals {
     private static let versions: ClosedRange<Int64> = 1...2_000
 
@@ -245,7 +245,7 @@ struct NoLeakTests {
     }
   }
 
-  /// An answer, without what is random or tells the time, and with what is sealed opened.
+  /// Returns an answer without random parts and times, and with its sealed parts opened.
   private func told(
     _ answer: Answer, to question: Question, _ names: [String: String], _ seals: Seals
   ) -> String {
@@ -349,7 +349,8 @@ struct NoLeakTests {
 
   // MARK: Work
 
-  /// What reads by names, and whose work may be counted: nothing is dispatched for it.
+  /// Returns whether an operation reads by name and may have its work counted: nothing is
+  /// dispatched for it.
   private static func isCounted(_ question: Question) -> Bool {
     let (operation, isPublic) = (question.operation, question.operation.hasPrefix("public/"))
     if isPublic { return operation.contains("/subscriptions/l") }

@@ -4,8 +4,8 @@ import Testing
 
 /// Reads the sources for secrets that are compared otherwise than in constant time.
 struct SecretComparisonTests {
-  /// Comparisons of what is called like a secret and is none, or tells nothing by its time, each with
-  /// the reason.
+  /// Comparisons of values that are named like secrets but are none, or whose duration reveals
+  /// nothing, each with the reason.
   private static let harmless: [String: String] = [
     "TokensEndpoint.swift: known.contains(where: { $0.token == further.token })":
       "names of readers, made of hashes",

@@ -180,8 +180,8 @@ struct AdminDescriptionTests {
     }
   }
 
-  /// A request for each operation, in an order in which there is something to tell; a stream and the
-  /// end of a browser's session are left out.
+  /// Returns a request for each operation, in an order in which each has data to return. A stream
+  /// and the end of a browser's session are left out.
   private func requests(_ service: Service) throws -> [(String, [String: JSONValue])] {
     let place = Self.place
     func at(_ members: [String: JSONValue]) -> [String: JSONValue] {

@@ -100,13 +100,13 @@ struct AccessTests {
         let lookup = try await service.post(
           "public/records/lookup", #"{"records": [{"recordName": "a"}]}"#, as: user)
         if user == nil {
-          // Whether signing in helps would tell of the record's type.
+          // An answer that says whether signing in helps would reveal the record's type.
           #expect(lookup.failure == "421 AUTHENTICATION_REQUIRED")
         } else {
           #expect(lookup.outcomes == ["ACCESS_DENIED"])
         }
       }
-      // A name that is taken tells nothing of the record that has it.
+      // A name that is taken reveals nothing of the record with that name.
       let taken = try await service.modify(Service.operation("create", "a"), as: service.bob)
       #expect(taken.outcomes == ["EXISTS"])
       #expect(taken[0]["serverRecord"] == nil)

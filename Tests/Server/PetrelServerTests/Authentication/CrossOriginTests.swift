@@ -47,7 +47,7 @@ struct CrossOriginTests {
         origin: "https://evil.example")
       #expect(bad.failure == "401 AUTHENTICATION_FAILED")
       #expect(bad.headers["access-control-allow-origin"] == nil)
-      // An unknown token is told by the request itself, in a form that the page can read.
+      // The request itself reports an unknown token, in an answer that the page can read.
       let unknown = try await service.send(
         "public/records/query", "", method: "OPTIONS", apiToken: "0a",
         origin: "https://evil.example")

@@ -129,7 +129,7 @@ struct ServerKeyTests {
       try await refused("signature is not valid") {
         $0.date = $0.date?.replacing("Z", with: "+00:00")
       }
-      // The reason tells the message that should have been signed.
+      // The reason contains the message that should have been signed.
       try await refused(":\(try ServerKeyClient.hash(Self.query)):/database/1/") {
         $0.signature = try client.sign("another message")
       }

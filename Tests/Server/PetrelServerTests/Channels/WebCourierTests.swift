@@ -16,7 +16,7 @@ struct WebCourierTests {
     """
   }
 
-  /// What matters of a courier's answer: subscription and record.
+  /// Returns the relevant parts of a courier's answer: subscription and record.
   private static func summary(_ answer: Answer) -> String {
     if answer.status != 200 { return answer.failure }
     if answer.body.isEmpty { return "nothing" }

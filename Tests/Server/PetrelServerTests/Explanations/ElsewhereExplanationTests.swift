@@ -51,7 +51,7 @@ struct ElsewhereExplanationTests {
       at: service)
   }
 
-  /// Why a subscription of Alice's did not fire on a record, as the admin API tells it.
+  /// Returns the reason of the admin API why a subscription of Alice did not fire on a record.
   private func reason(
     against id: String, for record: String, in scope: String = "public",
     of environment: String = "development", _ key: String, at service: Service

@@ -8,7 +8,7 @@ import Waiting
 
 @testable import PetrelServer
 
-/// The changes that are kept for explanations, and what is told from many of them.
+/// Tests of the changes that are kept for explanations, and of explanations of many changes.
 @Suite(.serialized)
 struct ExplainedHistoryTests {
   @Test("changes of a record come newest first, those of others do not, and a limit holds")

@@ -48,7 +48,7 @@ private struct DeviceHistory {
     var token: String
     /// Nil for a reader of the courier.
     var browser: BrowserSubscription?
-    /// What the reader registers with.
+    /// The settings with which the reader registers.
     var readerText = ""
     var periods: [Period] = []
     /// Whether the push service answers the next push with 410.

@@ -59,7 +59,8 @@ private struct RandomHistory {
   private var random: SeededGenerator
   private var now = 0
   private(set) var changes: [PastChange] = []
-  /// What each subscription said from which step on; nil from where it was deleted.
+  /// The contents of each subscription, each with the step from which on it applied; `nil` from its
+  /// deletion on.
   private var wishes: [Person: [String: [(step: Int, wish: Wish?)]]] = [:]
   private var devices: [Device: Int] = [:]
   private var records: [String: (recordType: String, price: Int64, creator: Person)] = [:]

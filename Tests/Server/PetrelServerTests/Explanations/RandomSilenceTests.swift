@@ -4,9 +4,11 @@ import Testing
 
 @testable import PetrelServer
 
-/// Subscriptions of all kinds over random histories of changes in zones, with grants that change, with subscriptions that fire
-/// once and some in other databases, with values too large to keep and a log that is trimmed: each fired or has the reasons
-/// that a plain model has.
+/// Tests with subscriptions of all kinds over random histories of changes in zones. Each
+/// subscription fired or has the reasons that a plain model has.
+///
+/// Grants change, some subscriptions fire once, some are in other databases, some values are too
+/// large to keep, and the log is trimmed.
 @Suite(.serialized)
 struct RandomSilenceTests {
   @Test("in zones no reason of silence differs from what the server did", arguments: Seeds.some(2))

@@ -57,7 +57,8 @@ struct SilenceHistory {
   var now = 0
   private var records: [RecordID: (type: String, creator: Person, number: Int, isLarge: Bool)] = [:]
   var changes: [PastChange] = []
-  /// What each subscription said from which step on; nil from where it was deleted, or had fired once.
+  /// The contents of each subscription, each with the step from which on it applied; `nil` from its
+  /// deletion or only firing on.
   var wishes: [Person: [String: [(step: Int, wish: Wish?)]]] = [:]
   /// Where there are subscriptions beside those.
   var elsewhere: [Person: [String: Set<Place>]] = [:]

@@ -17,7 +17,7 @@ struct ServerKeyClient: Sendable {
     self.service = service
     directory = service.directory + "/" + UUID().uuidString
     try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
-    // As Apple tells: a SEC 1 key after a block of parameters.
+    // Apple's instructions give this format: a SEC 1 key after a block of parameters.
     try Self.openSSL("ecparam", "-name", "prime256v1", "-genkey", "-out", directory + "/key.pem")
     try Self.openSSL("ec", "-in", directory + "/key.pem", "-pubout", "-out", directory + "/pub.pem")
     key = try await Registration.addServerKey(

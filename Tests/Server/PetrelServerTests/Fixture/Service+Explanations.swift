@@ -8,7 +8,7 @@ import Waiting
 
 @testable import PetrelServer
 
-/// What tests of explanations do and ask.
+/// The operations and queries of tests of explanations.
 extension Service {
   /// Saves a query subscription of Alice's to the public database.
   func watch(

@@ -25,7 +25,7 @@ func withPushService(
 }
 
 extension Service {
-  /// Registers a browser as a device of a user, Alice unless told.
+  /// Registers a browser as a device of a user, by default Alice.
   func register(
     _ browser: BrowserSubscription, as user: TestUser? = nil, device: String = "tab"
   ) async throws {

@@ -87,7 +87,7 @@ final class Exchange: @unchecked Sendable {
   // Unchecked: all reading and writing is done on the queue.
   let queue = DispatchQueue(label: "exchange")
   private let descriptor: Int32
-  /// What was read of an answer that is still coming.
+  /// The bytes of an answer that is still arriving.
   private var received = Data()
 
   fileprivate init(port: Int) throws {
@@ -153,7 +153,8 @@ final class Exchange: @unchecked Sendable {
       json: body.isEmpty || isOther ? .null : try JSONValue(parsing: body))
   }
 
-  /// What has come of the answer, head and all, as soon as it satisfies the condition or is complete.
+  /// Returns the received part of the answer, header included, as soon as it satisfies the
+  /// condition or is complete.
   func text(until isEnough: @escaping @Sendable (String) -> Bool) async throws -> String {
     try await withCheckedThrowingContinuation { continuation in
       queue.async { continuation.resume(with: Result { try self.read(until: isEnough) }) }

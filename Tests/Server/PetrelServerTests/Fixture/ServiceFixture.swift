@@ -21,7 +21,7 @@ struct TestUser: Sendable {
   var token: String
 }
 
-/// What a test wants of its server.
+/// The settings that a test chooses for its server.
 struct ServiceSettings: Sendable {
   /// How long the courier holds a poll, in seconds: longer than any test that waits for an answer.
   var pollTime = 20.0
@@ -208,7 +208,7 @@ final class Service: Sendable {
     try #require(answer.outcomes == ["ok"], "\(answer.json)")
   }
 
-  /// Saves one subscription given as a JSON object, which must succeed unless told otherwise.
+  /// Saves one subscription from a JSON object. By default the test expects success.
   @discardableResult
   func subscribe(
     _ subscription: String, in database: String = "public", as user: TestUser? = nil

@@ -5,7 +5,8 @@ import Testing
 
 @testable import PetrelServer
 
-/// What was good for one file, sent again: at the same moment, at another server of the same store, later.
+/// Tests of replayed URLs and receipts of one file: at the same moment, at another server of the
+/// same store, later.
 struct AssetReplayTests {
   @Test("an upload URL takes one file, however many servers get how many at the same moment")
   func uploads() async throws {

@@ -9,7 +9,7 @@ struct BadRecordTests {
     var title: String
     var operation: String
     var code = "BAD_REQUEST"
-    /// What the reason says of item, field and rule.
+    /// The parts of the reason that name item, field and rule.
     var reason: [String]
 
     var testDescription: String { title }

@@ -9,10 +9,12 @@ import Waiting
 
 @testable import DatabaseAPI
 
-/// What others send reaches header fields of answers, and of requests to others. `HTTPServiceTests` and
-/// `OutboundHTTPTests` say what the two ends refuse; here is what gets so far.
+/// Tests of texts from other people in header fields of answers, and of requests to other servers.
+/// `HTTPServiceTests` and `OutboundHTTPTests` test what the two ends refuse; these tests show what
+/// gets so far.
 struct HeaderInjectionTests {
-  /// What would begin another header field, cut one off, end the header, or is no ASCII.
+  /// Texts that would begin another header field, cut one off or end the header, or that are no
+  /// ASCII.
   private static let texts = [
     "a\r\nX-Evil: 1", "a\nX-Evil: 1", "a\rX-Evil: 1", "a\r\n\r\n<p>evil", "a\tb", "a\u{7F}b",
     "\r\n",

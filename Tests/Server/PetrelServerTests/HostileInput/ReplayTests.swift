@@ -7,8 +7,8 @@ import Testing
 @testable import AdminAPI
 @testable import DatabaseAPI
 
-/// What was good once, sent again: at the same moment, after a restart, at another server of the same
-/// store, after the clock was set.
+/// Tests of replayed requests that were valid once: at the same moment, after a restart, at another
+/// server of the same store, after the clock was set.
 struct ReplayTests {
   private static func change(_ name: String) -> String {
     #"{"operations": [\#(Service.operation("forceUpdate", name))]}"#

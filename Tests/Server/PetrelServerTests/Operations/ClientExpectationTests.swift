@@ -4,8 +4,8 @@ import Testing
 
 @testable import PetrelServer
 
-/// What public clients of the protocol send, byte for byte where it matters, and what their readers
-/// of answers insist on.
+/// Tests of the requests of public clients of the protocol, byte for byte where it matters, and of
+/// the parts of answers that their parsers require.
 struct ClientExpectationTests {
   /// The codes that clients' enumerations have.
   private static let codes: Set<String> = [

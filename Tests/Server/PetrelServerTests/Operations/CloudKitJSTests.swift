@@ -4,7 +4,8 @@ import Testing
 
 @testable import PetrelServer
 
-/// What Apple's CloudKit JS and clients made after it send and rely on.
+/// Tests of the requests that Apple's CloudKit JS and similar clients send, and of the answers that
+/// they rely on.
 struct CloudKitJSTests {
   private static let versions = "ckjsBuildVersion=2005ProjectDev34&ckjsVersion=2.6.1"
 

@@ -5,7 +5,7 @@ import Waiting
 
 @testable import PetrelServer
 
-/// What a user's notification log still has after the server trimmed it.
+/// Tests of the entries that a user's notification log still has after the server trimmed it.
 struct NotificationRetentionTests {
   /// The names of the records in Alice's log, oldest first, and the token behind them.
   private func log(at service: Service) async throws -> (names: [String], token: String) {

@@ -3,7 +3,7 @@ import JSONCoding
 import Testing
 
 struct RecordsModifyTests {
-  /// What each operation makes of a record that exists or not, with a change tag or without.
+  /// The effect of an operation on a record that exists or not, with a change tag or without.
   struct Case: CustomTestStringConvertible, Sendable {
     var kind: String
     var exists: Bool

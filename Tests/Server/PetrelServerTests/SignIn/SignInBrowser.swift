@@ -63,7 +63,7 @@ extension Answer {
 }
 
 extension Service {
-  /// The URL of the sign-in page that an app at an origin is told.
+  /// Returns the URL of the sign-in page that the server gives an app at an origin.
   func signInURL(origin: String? = "https://app.example.com") async throws -> String {
     let answer = try await client.send(
       "GET", target("private/users/caller", as: nil),
