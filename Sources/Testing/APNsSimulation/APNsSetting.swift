@@ -1,23 +1,26 @@
-/// How a simulator treats its connections, as far as that can be changed while it runs.
+/// A setting of a simulator that can be changed while the simulator runs (``APNsFault/set(_:)``).
 public enum APNsSetting: Sendable, Hashable {
-  /// How many requests may be open on a connection, those that are open among them (SETTINGS).
+  /// The number of requests that may be open on a connection, with those that are open already
+  /// (`SETTINGS_MAX_CONCURRENT_STREAMS`).
   case streams(Int)
-  /// After how many requests a connection is ended with GOAWAY; nil for never.
+  /// The number of requests after which the simulator ends a connection with GOAWAY; nil for no
+  /// end.
   case requestsPerConnection(Int?)
-  /// How many seconds what a client sent keeps its room, 65,535 bytes in all, in which it may send
-  /// more (WINDOW_UPDATE); nil for much room that is free at once. For connections to come.
+  /// The seconds for which received bytes keep their part of the flow-control window of 65,535
+  /// bytes. Only then may the client send more (WINDOW_UPDATE). Nil stands for a large window that
+  /// is free at once. It applies to later connections.
   case readDelay(seconds: Double?)
-  /// Seconds after which a provider token counts as expired; APNs' own are 3600.
+  /// The seconds after which a provider token counts as expired; 3,600 at APNs.
   case providerTokenLifetime(seconds: Int)
-  /// What the TLS handshakes of the next connections come to, one each; those after them go well.
+  /// The failures of the next TLS handshakes, one for each connection. Later handshakes succeed.
   case handshakes([APNsHandshakeFault])
 }
 
-/// What can go wrong with a TLS handshake.
+/// A failure of a TLS handshake. The raw value is its name in a script.
 public enum APNsHandshakeFault: String, Sendable, Hashable, CaseIterable {
-  /// The simulator breaks it off.
+  /// The simulator breaks the handshake off.
   case refused
-  /// The certificate is from an authority that nobody knows.
+  /// The certificate is from an authority that the sender does not know.
   case untrusted
   /// The certificate is for another host.
   case otherHost

@@ -1,27 +1,30 @@
-/// A simulator that cannot start, or that did not get what was waited for.
+/// A failure of a simulator to start, to read a script, or to receive the expected pushes.
 public struct APNsSimulationError: Error, Sendable, Hashable, CustomStringConvertible {
-  /// What went wrong. More may be added.
+  /// The kind of failure. Codes may be added.
   public struct Code: Sendable, Hashable, CustomStringConvertible {
+    /// The name of the code.
     public let description: String
 
     /// A line of a file of faults cannot be read.
     public static let invalidFault = Code(description: "invalidFault")
     /// A script cannot be read.
     public static let invalidScript = Code(description: "invalidScript")
-    /// Certificate, port or file cannot be had.
+    /// The certificate cannot be issued, its file cannot be written, or the address cannot be used.
     public static let notStarted = Code(description: "notStarted")
-    /// The pushes that were waited for did not come in time.
+    /// The expected pushes did not come in time.
     public static let timedOut = Code(description: "timedOut")
-    /// The simulator was stopped while somebody waited.
+    /// The simulator was stopped while a caller waited for pushes.
     public static let stopped = Code(description: "stopped")
-    /// A line is not one that a received push writes.
+    /// A line is not one that ``ReceivedPush/jsonLine`` writes.
     public static let invalidLine = Code(description: "invalidLine")
   }
 
+  /// The kind of failure.
   public var code: Code
-  /// What was wrong, with which value, for people.
+  /// A sentence for a person to read, with the rule and the refused value.
   public var reason: String
 
+  /// Creates a failure.
   public init(_ code: Code, _ reason: String) {
     self.code = code
     self.reason = reason

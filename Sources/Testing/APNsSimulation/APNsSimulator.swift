@@ -3,10 +3,11 @@ import Cryptography
 import Foundation
 import HTTP2Transport
 
-/// A local APNs: speaks HTTP/2 over TLS as Apple's does, is stricter than it, and shows what it got.
+/// A local stand-in for APNs. It speaks HTTP/2 over TLS as Apple's service does, checks requests
+/// more strictly, and shows the requests that it received.
 ///
-/// Requests are checked by an ``APNsRequestValidator``. Those that pass are answered with 200, or
-/// with the trouble that was asked for with ``script(_:for:)``.
+/// An ``APNsRequestValidator`` checks each request. The simulator answers a request that passes
+/// with 200, or plays the next fault of ``script(_:for:)``. Any thread may call the methods.
 ///
 /// ```swift
 /// var configuration = APNsSimulator.Configuration()
@@ -17,19 +18,23 @@ import HTTP2Transport
 /// await simulator.stop()
 /// ```
 public final class APNsSimulator: Sendable {
-  /// The certificate of the authority that issued the server's, PEM: what a sender must trust.
+  /// The certificate of the authority that issued the server's certificate, as PEM. A sender must
+  /// trust it.
   public let authorityCertificatePEM: String
   /// The port that the simulator listens on.
   public let port: Int
 
+  /// The HTTP/2 server.
   private let server: HTTP2Server
+  /// The handler of the server's requests and events.
   private let handler: RequestHandler
+  /// The received pushes, and the callers that wait for some.
   private let publisher: PushPublisher
 
-  /// Starts a simulator. It lives until ``stop()``.
+  /// Starts a simulator, which runs until ``stop()``.
   ///
-  /// - Throws: ``APNsSimulationError/Code/notStarted`` if the address is taken, the authority's
-  ///   certificate cannot be written, or a name for the server's certificate is not one.
+  /// - Throws: ``APNsSimulationError/Code/notStarted`` if the address is in use, the authority's
+  ///   certificate cannot be written, or a name for the server's certificate is invalid.
   public static func start(
     _ configuration: Configuration = Configuration()
   ) async throws -> APNsSimulator {
@@ -40,6 +45,7 @@ public final class APNsSimulator: Sendable {
     }
   }
 
+  /// Starts a simulator. It blocks the thread, which is why ``start(_:)`` uses another one.
   private init(starting configuration: Configuration) throws(APNsSimulationError) {
     var service = SimulatedService(
       validator: APNsRequestValidator(
@@ -90,32 +96,33 @@ public final class APNsSimulator: Sendable {
     self.publisher = publisher
   }
 
-  /// Cuts all connections, gives the port back, and ends all waiting and watching.
+  /// Closes all connections and the port, and ends all waiting and watching.
   public func stop() async {
     await server.stop()
     handler.close()
     publisher.finish()
   }
 
-  // MARK: What came
+  // MARK: Received requests
 
-  /// The requests that are kept, accepted or not, oldest first.
+  /// The kept requests, accepted or not, oldest first.
   ///
-  /// - Complexity: O(*n*).
+  /// - Complexity: O(*n*) for *n* kept requests.
   public var received: [ReceivedPush] { publisher.pushes }
 
-  /// The requests from now on, as they come.
+  /// Returns the requests from now on, while they come. The stream ends with ``stop()``.
   ///
-  /// - Parameter limit: how many may wait to be looked at; if more come, the oldest are missed.
+  /// - Parameter limit: the number of requests that may wait in the stream. If more come, the
+  ///   oldest are dropped.
   public func watch(bufferingNewest limit: Int = 10_000) -> AsyncStream<ReceivedPush> {
     publisher.watch(bufferingNewest: limit)
   }
 
-  /// Waits until there are `count` pushes of a kind, those that came before among them.
+  /// Waits until the simulator has received `count` pushes of a kind. Kept pushes count too.
   ///
-  /// - Parameter isWanted: which pushes count; those that were accepted, if nothing else is said.
+  /// - Parameter isWanted: selects the pushes that count; by default the accepted ones.
   /// - Returns: the first `count` such pushes that are kept, oldest first.
-  /// - Throws: ``APNsSimulationError/Code/timedOut`` with the last that came,
+  /// - Throws: ``APNsSimulationError/Code/timedOut`` with a description of the last pushes,
   ///   ``APNsSimulationError/Code/stopped``, or `CancellationError`.
   @discardableResult
   public func waitForPushes(
@@ -125,43 +132,43 @@ public final class APNsSimulator: Sendable {
     try await publisher.wait(PushWaiter(count: count, where: isWanted), within: limit)
   }
 
-  /// Forgets the requests that are kept.
+  /// Drops the kept requests.
   public func forgetReceived() {
     publisher.removeAll()
   }
 
-  // MARK: Trouble
+  // MARK: Faults and connections
 
-  /// Makes trouble for the coming requests, after the faults that were asked for before.
+  /// Adds a fault for later requests, behind the faults that were added before.
   ///
-  /// - Parameter deviceToken: whose requests; nil for those of any device, which is only asked when
-  ///   the device has no faults of its own.
+  /// - Parameter deviceToken: the device whose requests fail. Nil stands for any device; such a
+  ///   fault applies only if no fault of the device itself does.
   public func script(_ fault: APNsFault, for deviceToken: String? = nil) {
     handler.change { $0.script.add(fault, for: deviceToken) }
   }
 
-  /// Takes back the faults of a device; those for any device if it is nil.
+  /// Removes the faults of a device; nil removes those for any device.
   public func endFaults(for deviceToken: String? = nil) {
     handler.change { $0.script.remove(for: deviceToken) }
   }
 
-  /// Says for which topics a device token is; requests for others get `DeviceTokenNotForTopic`.
-  /// Nil lets it take any.
+  /// Sets the topics that a device token is valid for. Requests for other topics get
+  /// `DeviceTokenNotForTopic`. Nil permits any topic.
   public func setTopics(_ topics: Set<String>?, of deviceToken: String) {
     handler.change { $0.validator.topicsOfDevices[deviceToken.lowercased()] = topics }
   }
 
-  /// How many clients are connected.
+  /// The number of connected clients.
   public var connectionCount: Int { server.openConnections.count }
 
-  /// Ends all connections in the orderly way: GOAWAY with a reason, after what has come.
+  /// Ends all connections in order: GOAWAY with a reason, after the requests that have come.
   public func endConnections(reason: APNsReason = .shutdown) {
     for connection in server.openConnections {
       server.goAway(connection, debugData: Array(#"{"reason":"\#(reason.rawValue)"}"#.utf8))
     }
   }
 
-  /// Cuts all connections without a word.
+  /// Closes all connections without GOAWAY.
   public func cutConnections() {
     for connection in server.openConnections { server.close(connection, .atOnce) }
   }

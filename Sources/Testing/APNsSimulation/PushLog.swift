@@ -1,10 +1,13 @@
-/// The newest pushes that a simulator received, up to a limit.
+/// The newest pushes that a simulator received, up to a limit: a ring.
 struct PushLog: Sendable {
+  /// The most pushes kept, at least 1.
   private let limit: Int
+  /// The ring's slots, which fill up to the limit.
   private var slots: [ReceivedPush] = []
-  /// Where the oldest push is, once the limit is reached.
+  /// The index of the oldest push, once the limit is reached.
   private var oldest = 0
 
+  /// Creates an empty log; a limit below 1 counts as 1.
   init(limit: Int) {
     self.limit = max(1, limit)
   }
@@ -14,7 +17,7 @@ struct PushLog: Sendable {
   /// - Complexity: O(*n*).
   var pushes: [ReceivedPush] { Array(slots[oldest...] + slots[..<oldest]) }
 
-  /// Adds a push, and lets go of the oldest when there are too many.
+  /// Adds a push. A full log drops its oldest push.
   ///
   /// - Complexity: O(1).
   mutating func append(_ push: ReceivedPush) {
@@ -26,6 +29,7 @@ struct PushLog: Sendable {
     }
   }
 
+  /// Drops all pushes.
   mutating func removeAll() {
     slots = []
     oldest = 0

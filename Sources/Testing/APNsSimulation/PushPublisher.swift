@@ -1,20 +1,26 @@
 import Foundation
 import Synchronization
 
-/// Keeps received pushes, and gives them to those who wait for some or watch all.
+/// The received pushes, with the callers that wait for some of them or watch all. A lock protects
+/// the state; continuations are resumed outside of the lock.
 final class PushPublisher: Sendable {
+  /// A caller that waits, with its continuation.
   private struct Wait {
     var waiter: PushWaiter
     var continuation: CheckedContinuation<[ReceivedPush], any Error>
   }
 
+  /// The values that the lock protects.
   private struct State {
     var log: PushLog
+    /// The waiting callers by their numbers.
     var waits: [UInt64: Wait] = [:]
+    /// The streams of the watching callers by their numbers.
     var watchers: [UInt64: AsyncStream<ReceivedPush>.Continuation] = [:]
     var nextID: UInt64 = 0
     var isFinished = false
 
+    /// Returns a new number for a caller.
     mutating func makeID() -> UInt64 {
       nextID += 1
       return nextID
@@ -23,16 +29,20 @@ final class PushPublisher: Sendable {
 
   private let state: Mutex<State>
 
+  /// Creates a publisher that keeps up to `limit` pushes.
   init(limit: Int) {
     state = Mutex(State(log: PushLog(limit: limit)))
   }
 
+  /// The kept pushes, oldest first.
   var pushes: [ReceivedPush] { state.withLock { $0.log.pushes } }
 
+  /// Drops the kept pushes.
   func removeAll() {
     state.withLock { $0.log.removeAll() }
   }
 
+  /// Keeps a push, gives it to the watchers, and resumes the waiting callers that have enough now.
   func publish(_ push: ReceivedPush) {
     let (satisfied, watchers) = state.withLock { state in
       state.log.append(push)
@@ -50,7 +60,7 @@ final class PushPublisher: Sendable {
     for watcher in watchers { watcher.yield(push) }
   }
 
-  /// All pushes from now on. A watcher that is slower than they come misses the oldest.
+  /// Returns all pushes from now on. A slow watcher loses the oldest pushes beyond `limit`.
   func watch(bufferingNewest limit: Int) -> AsyncStream<ReceivedPush> {
     let (stream, continuation) = AsyncStream.makeStream(
       of: ReceivedPush.self, bufferingPolicy: .bufferingNewest(limit))
@@ -70,7 +80,7 @@ final class PushPublisher: Sendable {
     return stream
   }
 
-  /// Waits until `waiter`, which also looks at the pushes that are kept, is satisfied.
+  /// Waits until `waiter`, which also counts the kept pushes, has enough.
   func wait(_ waiter: PushWaiter, within limit: Duration) async throws -> [ReceivedPush] {
     let id = state.withLock { $0.makeID() }
     return try await withTaskCancellationHandler {
@@ -88,7 +98,7 @@ final class PushPublisher: Sendable {
                 + "\(kept.count) requests are kept" + (last.isEmpty ? "" : ", the last:\n\(last)"))
           }
         }
-        // A task that was cancelled before the wait had begun found nothing to end.
+        // If the task was cancelled before the wait began, the handler below found nothing to end.
         if Task.isCancelled { end(id) { _, _ in CancellationError() } }
       }
     } onCancel: {
@@ -96,6 +106,7 @@ final class PushPublisher: Sendable {
     }
   }
 
+  /// Offers the kept pushes to a waiter. It waits if it needs more.
   private func begin(_ wait: Wait, id: UInt64) {
     var wait = wait
     let isFinished = state.withLock { state in
@@ -110,13 +121,15 @@ final class PushPublisher: Sendable {
     }
   }
 
+  /// Ends a wait with an error, if it has not ended yet.
   private func end(_ id: UInt64, _ error: (_ found: Int, _ kept: [ReceivedPush]) -> any Error) {
     let (wait, kept) = state.withLock { ($0.waits.removeValue(forKey: id), $0.log.pushes) }
     guard let wait else { return }
     wait.continuation.resume(throwing: error(wait.waiter.found.count, kept))
   }
 
-  /// Ends all watching and waiting.
+  /// Ends all watching and waiting, with ``APNsSimulationError/Code/stopped`` for the waiting
+  /// callers.
   func finish() {
     let (waits, watchers) = state.withLock { state in
       state.isFinished = true
@@ -129,5 +142,6 @@ final class PushPublisher: Sendable {
     for watcher in watchers { watcher.finish() }
   }
 
+  /// The error of callers that wait when the simulator stops.
   private static let stopped = APNsSimulationError(.stopped, "the simulator was stopped")
 }

@@ -3,50 +3,60 @@ import Foundation
 import HTTP2Transport
 import JSONCoding
 
-/// What APNs would do with each request: rules first, then the faults that were asked for.
+/// The decisions of the simulated APNs about requests: the rules first, then the faults. A value
+/// without I/O; ``RequestHandler`` carries out its decisions.
 struct SimulatedService: Sendable {
-  /// What is remembered of one connection.
+  /// The state of one connection.
   struct Connection: Sendable {
-    /// Counted from 1.
+    /// The connection's number, counted from 1.
     var number: Int
+    /// The provider token that was accepted on the connection.
     var tokens = ProviderTokenSession()
-    /// What the client has shown in the TLS handshake.
+    /// The certificate that the client showed in the TLS handshake; nil if it showed none.
     var certificate: TLSPeerCertificate?
-    /// Whether its requests are let come together for a GOAWAY.
+    /// Whether the simulator collects the connection's requests for a GOAWAY
+    /// (``APNsFault/goAway(gathering:answering:patience:reason:)``).
     var isGathering = false
-    /// Requests that came, accepted or not.
+    /// The number of requests so far, accepted or not.
     var requestCount = 0
-    /// Whether a request with a valid provider token was answered.
+    /// Whether a request with a valid provider token was accepted.
     var isTrusted = false
-    /// The first stream above the one that GOAWAY named, nil before that.
+    /// The first stream above the one that GOAWAY named; nil before a GOAWAY.
     var firstGivenBack: Int32?
   }
 
-  /// What is to be done with a request.
+  /// The simulator's reaction to a request.
   enum Reaction: Sendable, Hashable {
+    /// It answers, after a delay in seconds.
     case answer(HTTP2Response, delay: Double)
+    /// It never answers.
     case stall
+    /// It resets the stream (RST_STREAM).
     case reset(HTTP2ErrorCode)
-    /// GOAWAY that names the stream before the request's.
+    /// It sends a GOAWAY that names the stream before the request's.
     case goAway
+    /// It closes the connection.
     case disconnect
+    /// It neither reads from nor writes to the connection any more.
     case freeze
-    /// To be kept for a GOAWAY, of which this is the plan if the request is the first.
+    /// It keeps the request for a GOAWAY. The first request of a collection has the plan.
     case gather(APNsFault.GoAwayPlan?)
   }
 
+  /// The rules.
   var validator: APNsRequestValidator
+  /// The faults that are still to come.
   var script = FaultScript()
-  /// After how many requests a connection is ended with GOAWAY; nil for never.
+  /// The number of requests after which a connection ends with GOAWAY; nil for no end.
   var requestsPerConnection: Int?
 
-  /// Decides on a request, and tells what there is to tell of it.
+  /// Decides about a request, and describes the decision as a push.
   mutating func receive(
     _ request: SimulatedRequest, stream: Int32, on connection: inout Connection, now: Timestamp
   ) -> (push: ReceivedPush, reaction: Reaction) {
     connection.requestCount += 1
     if let first = connection.firstGivenBack, stream >= first {
-      // It was on its way when GOAWAY told the sender to send it again, elsewhere.
+      // The request was under way when GOAWAY was sent. The sender repeats it elsewhere.
       var push = ReceivedPush(request, connection: connection.number, time: now)
       push.note = "not looked at: came after GOAWAY"
       return (push, .stall)
@@ -56,7 +66,7 @@ struct SimulatedService: Sendable {
     return (push, reaction)
   }
 
-  /// Changes what is for the service itself, and says what is for the server.
+  /// Applies the due settings that concern the service, and returns those for the server.
   mutating func takeSettings() -> [APNsSetting] {
     script.takeSettings().filter { setting in
       switch setting {
@@ -68,6 +78,7 @@ struct SimulatedService: Sendable {
     }
   }
 
+  /// Decides about a request that came before a GOAWAY.
   private mutating func decide(
     on request: SimulatedRequest, over connection: inout Connection, now: Timestamp
   ) -> (push: ReceivedPush, reaction: Reaction) {
@@ -105,6 +116,7 @@ struct SimulatedService: Sendable {
     }
   }
 
+  /// Returns the reaction to an accepted request with a fault; nil stands for none.
   private static func react(
     to effect: APNsFault.Effect?, _ identifier: UUID, _ push: inout ReceivedPush
   ) -> Reaction {
@@ -140,12 +152,13 @@ struct SimulatedService: Sendable {
     }
   }
 
-  /// The answer to a request that was kept and is now accepted.
+  /// Returns the answer to a kept request that is accepted at last.
   static func acceptance(of request: SimulatedRequest) -> HTTP2Response {
     let identifier = request[header: "apns-id"].flatMap { UUID(uuidString: $0) } ?? UUID()
     return HTTP2Response(status: 200, headers: headers(identifier))
   }
 
+  /// Returns the answer 200.
   private static func accept(
     _ identifier: UUID, delay: Double, _ push: inout ReceivedPush
   ) -> Reaction {
@@ -154,17 +167,19 @@ struct SimulatedService: Sendable {
       HTTP2Response(status: 200, headers: headers(identifier)), delay: delay)
   }
 
+  /// Returns the answer for a documented reason.
   private static func reject(
     _ reason: APNsReason, timestamp: Timestamp?, retryAfter: Int?, _ identifier: UUID,
     _ push: inout ReceivedPush
   ) -> Reaction {
-    // APNs says with each 410 since when.
+    // APNs sends the time with each 410.
     let since = timestamp ?? (reason.status == 410 ? push.time : nil)
     return answer(
       status: reason.status, reason: reason.rawValue, timestamp: since, retryAfter: retryAfter,
       identifier, &push)
   }
 
+  /// Returns an answer with a status, and a body if there is a reason.
   private static func answer(
     status: Int, reason: String?, timestamp: Timestamp?, retryAfter: Int?, _ identifier: UUID,
     _ push: inout ReceivedPush
@@ -186,6 +201,7 @@ struct SimulatedService: Sendable {
     return .answer(HTTP2Response(status: status, headers: headers, body: body), delay: 0)
   }
 
+  /// Returns the headers of all answers: the ID of the push.
   private static func headers(_ identifier: UUID) -> HTTP2Headers {
     var headers = HTTP2Headers()
     headers.append("apns-id", identifier.uuidString.lowercased(), indexed: false)

@@ -62,7 +62,7 @@ private final class Exchange: Sendable {
   private struct State {
     var completion: Completion?
     var task: Task<Void, Never>?
-    /// The timer of the timeout. Dispatch sources may be used from any thread; their Swift type does
+    /// The timer of the timeout. A dispatch source may be used from any thread; its Swift type does
     /// not say so.
     nonisolated(unsafe) var timer: (any DispatchSourceTimer)?
   }

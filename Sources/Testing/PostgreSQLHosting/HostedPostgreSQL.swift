@@ -1,22 +1,27 @@
 import Foundation
 
-/// A PostgreSQL of a program's own, with its data in a directory that goes away with it. It ends with the
-/// process that started it, however that ends.
+/// A PostgreSQL server of this program, with its data in a directory of its own. The server ends
+/// with the process that started it, however that process ends, and its directory is removed then.
 ///
-/// Who signs in as `petrel`, over the socket in the directory, may do everything; there is no port.
+/// A client that connects as `petrel` over the socket in the directory has all rights. The server
+/// listens on no port. Copies of the value stand for the same server.
 public struct HostedPostgreSQL: Sendable {
+  /// A failure of PostgreSQL's programs, with their output.
   public struct Failure: Error, CustomStringConvertible {
+    /// The action and the output of the programs.
     public var description: String
   }
 
-  /// Where its data lies, and its socket.
+  /// The directory with the server's data and its socket.
   public let directory: String
-  /// What the script reads; it ends when this is closed.
+  /// The input of the script, which ends when this handle is closed or the process ends.
   private let lifeline: FileHandle
+  /// The output of the script: a line `ready` after each step, and errors before it.
   private let output: FileHandle
 
-  /// Starts a server, says so, does what it reads, and stops the server when nobody holds its input any
-  /// more. PostgreSQL will not run as root.
+  /// The shell script that runs beside this process. It starts a server, prints `ready`, carries
+  /// out the steps that it reads, and stops the server at the end of its input. PostgreSQL refuses
+  /// to run as root, so the script then becomes the user `postgres`.
   private static let script = """
     set -eu
     if [ "$(id -u)" = 0 ]; then
@@ -49,22 +54,23 @@ public struct HostedPostgreSQL: Sendable {
     rm -rf "$1"
     """
 
-  /// Starts one. Blocks until it can be used.
+  /// Creates a database cluster and starts a server. It blocks until the server accepts
+  /// connections.
   ///
   /// - Parameters:
-  ///   - directory: is made. The way to it must be open to the user `postgres`, who runs the server where
-  ///     this process is root's. A path of more than 80 characters is too long for a socket.
+  ///   - directory: the directory to create. If this process runs as root, the user `postgres` must
+  ///     be able to reach it. A path of more than 80 characters is too long for a socket.
   ///   - settings: lines of `postgresql.conf`.
-  ///   - hasChecksums: whether pages of its files have checksums.
-  ///   - environment: what its processes have in theirs, without spaces.
-  /// - Throws: ``Failure`` with what the programs of PostgreSQL said.
+  ///   - hasChecksums: whether the pages of the server's files have checksums.
+  ///   - environment: variables of the server's processes. Names and values have no spaces.
+  /// - Throws: ``Failure`` with the output of PostgreSQL's programs.
   public init(
     in directory: String, settings: [String], hasChecksums: Bool = false,
     environment: [String: String] = [:]
   ) throws {
     try FileManager.default.createDirectory(
       atPath: (directory as NSString).deletingLastPathComponent, withIntermediateDirectories: true)
-    // Who reaches the socket in it may do everything.
+    // Only this user may reach the socket in it, because every client has all rights.
     guard mkdir(directory, 0o700) == 0 || errno == EEXIST else {
       throw Failure(
         description: "\(directory) cannot be made: \(String(cString: strerror(errno)))")
@@ -90,44 +96,50 @@ public struct HostedPostgreSQL: Sendable {
     }
   }
 
-  /// As libpq takes it.
+  /// Returns a connection URI for libpq.
   ///
   /// - Parameters:
   ///   - database: the database's name.
-  ///   - options: what the session is set up with, such as `-csearch_path=mine`.
+  ///   - options: options of the session, such as `-csearch_path=mine`; nil for none.
   public func address(database: String = "postgres", options: String? = nil) -> String {
     let options = options?.addingPercentEncoding(withAllowedCharacters: .alphanumerics)
     return "postgres://petrel@/\(database)?host=\(directory)"
       + (options.map { "&options=\($0)" } ?? "")
   }
 
-  /// Stops it as when the power fails. Blocks.
+  /// Stops the server without a checkpoint, as a power failure does. It blocks.
+  ///
+  /// - Throws: ``Failure`` if the server does not stop.
   public func stop() throws { try step("stop") }
 
-  /// Starts it again. Blocks.
+  /// Starts the stopped server, which recovers from its log. It blocks.
+  ///
+  /// - Throws: ``Failure`` if the server does not start.
   public func startAgain() throws { try step("start") }
 
-  /// Starts it if it has ended, as a service manager does. Blocks.
+  /// Starts the server if it has ended, as a service manager does. It blocks.
   ///
-  /// - Returns: whether it runs.
+  /// - Returns: whether the server runs.
   @discardableResult
   public func revive() throws -> Bool {
     lifeline.write(Data("revive\n".utf8))
     return Self.read(output, until: "ready\n") == "ready\n"
   }
 
-  /// Stops it for good, and takes its directory away. Blocks.
+  /// Stops the server for good and removes its directory. It blocks.
   public func end() {
     try? lifeline.close()
     _ = Self.read(output, until: nil)
   }
 
+  /// Sends a step to the script, and waits for `ready`.
   private func step(_ word: String) throws {
     lifeline.write(Data((word + "\n").utf8))
     let said = Self.read(output, until: "ready\n")
     guard said == "ready\n" else { throw Failure(description: "\(word): \(said)") }
   }
 
+  /// Returns the output up to a text, or up to its end.
   private static func read(_ file: FileHandle, until end: String?) -> String {
     var said = ""
     while end.map({ !said.hasSuffix($0) }) ?? true {
@@ -138,7 +150,8 @@ public struct HostedPostgreSQL: Sendable {
     return said
   }
 
-  /// Where one of PostgreSQL's programs lies on this machine; nil where it does not.
+  /// Returns the path of one of PostgreSQL's programs, of the newest installed version; nil if it
+  /// is not installed.
   public static func program(_ name: String) -> String? {
     let versions = "/usr/lib/postgresql"
     // Without the folder no version is installed.

@@ -1,15 +1,21 @@
 import Foundation
 
-/// A program that was started by this one, with its output in a pipe.
+/// A program that this program has started, with its output in a pipe.
+///
+/// One thread at a time may use it. The object does not end the program: call ``stop()`` or
+/// ``kill()``.
 package final class ChildProcess {
   private let process = Process()
+  /// The pipe for the program's standard output. It is unused if the program prints to this
+  /// program's output.
   private let output = Pipe()
-  /// Foundation's own waiting turns in circles when it is not on the main thread, and may not end.
+  /// The group that the program's end leaves. Foundation's own `waitUntilExit` loops when it is not
+  /// on the main thread, and may not return.
   private let end = DispatchGroup()
 
-  /// Starts a program of the directory that this one lies in.
+  /// Starts a program in the directory of this program's own file.
   ///
-  /// - Parameters: as those of ``init(path:_:environment:input:readsOutput:)``.
+  /// - Parameters: as those of ``init(path:_:environment:input:readsOutput:errors:)``.
   package convenience init(
     _ name: String, _ arguments: [String], environment: [String: String] = [:],
     input: FileHandle = .nullDevice, readsOutput: Bool, errors: FileHandle? = nil
@@ -23,11 +29,12 @@ package final class ChildProcess {
   /// Starts the program at a path.
   ///
   /// - Parameters:
-  ///   - environment: set over this program's own environment.
-  ///   - input: what the program reads on standard input; nothing without a value.
-  ///   - readsOutput: whether ``readLine()`` is going to be used; otherwise the program prints where
-  ///     this one prints.
-  ///   - errors: where the program complains; where this one does without a value.
+  ///   - environment: variables that replace or extend this program's own environment.
+  ///   - input: the standard input of the program; by default an empty one.
+  ///   - readsOutput: whether ``readLine()`` will read the program's output. Otherwise the program
+  ///     prints to this program's output.
+  ///   - errors: the standard error of the program; nil for this program's.
+  /// - Throws: ``ProcessError`` if the program cannot be started.
   package init(
     path: String, _ arguments: [String], environment: [String: String] = [:],
     input: FileHandle = .nullDevice, readsOutput: Bool, errors: FileHandle? = nil
@@ -46,17 +53,20 @@ package final class ChildProcess {
       end.leave()
       throw ProcessError("cannot start \(path): \(error)")
     }
-    // The program has its own copy, which is what counts.
+    // A failure is ignored: the program has a copy of this end, which counts.
     if readsOutput { try? output.fileHandleForWriting.close() }
   }
 
+  /// The process ID.
   package var identifier: Int32 { process.processIdentifier }
 
   /// The rest of the program's output, after the lines that were read.
   package var remainingOutput: FileHandle { output.fileHandleForReading }
 
-  /// The next line of the program's output; nil at its end. Blocks, and takes not a byte more than
-  /// the line, so that the rest can be given to another program.
+  /// Returns the next line of the program's output, without its end; nil at the end of the output.
+  ///
+  /// It blocks, and reads no byte beyond the line, so that ``remainingOutput`` can be given to
+  /// another program.
   package func readLine() -> String? {
     var line: [UInt8] = []
     var byte: UInt8 = 0
@@ -67,27 +77,30 @@ package final class ChildProcess {
     return line.isEmpty ? nil : String(decoding: line, as: UTF8.self)
   }
 
-  /// Waits for the end and answers the exit status.
+  /// Waits for the end, and returns the exit status.
   package func wait() -> Int32 {
     end.wait()
     return process.terminationStatus
   }
 
-  /// Asks the program to stop and waits until it has.
+  /// Sends SIGTERM, and waits for the end.
   package func stop() {
     if process.isRunning { process.terminate() }
     end.wait()
   }
 
-  /// Ends the program at once. For those that keep nothing and heed no request: a child of a thread of
-  /// the pool has SIGTERM blocked, unless it sees to its signals itself.
+  /// Sends SIGKILL, and waits for the end.
+  ///
+  /// Use it for programs that keep no data and ignore SIGTERM. A child that a thread of the pool
+  /// has started has SIGTERM blocked, unless it sets its signal mask itself.
   package func kill() {
     if process.isRunning { Foundation.kill(process.processIdentifier, SIGKILL) }
     end.wait()
   }
 
+  /// The path of this program's file.
   private static var ownPath: String {
-    // The name that it was started by is nearly as good.
+    // Without `/proc`, the name by which the program was started serves.
     (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe"))
       ?? CommandLine.arguments[0]
   }

@@ -1,7 +1,9 @@
-/// A program that could not be started, or did not do what it is started for.
+/// A failure of a program that this program has started, or could not start.
 package struct ProcessError: Error, CustomStringConvertible {
+  /// A sentence for a person to read.
   package var description: String
 
+  /// Creates a failure.
   package init(_ description: String) {
     self.description = description
   }

@@ -5,20 +5,28 @@ import Foundation
 import Storage
 import StoreModel
 
-/// A server in a process of its own, with its data in a directory that goes away with it unless it
-/// is to be kept.
+/// A `petrel serve` in a process of its own, with its data in a directory. ``stop()`` removes the
+/// directory unless it is to be kept.
 package final class ServerProcess {
+  /// The data directory.
   package let directory: String
+  /// The URL at which the server listens, as the server has printed it.
   package let url: URL
+  /// The server's process.
   private let process: ChildProcess
+  /// Whether the directory stays when the server stops.
   private let keepsData: Bool
 
+  /// Creates a data directory with users, and starts a server on a free port. It returns when the
+  /// server listens.
+  ///
   /// - Parameters:
-  ///   - directory: is made for the server's data.
-  ///   - users: are added before the start where they are missing; their tokens are answered in
-  ///     order.
+  ///   - directory: the data directory, which is created if it is missing.
+  ///   - users: the names of users. Missing ones are added before the start.
   ///   - configuration: the text of `server.json`.
   ///   - keepsData: whether the directory stays when the server stops.
+  /// - Returns: the server, and a new web auth token for each user, in their order.
+  /// - Throws: ``ProcessError`` if the server does not start.
   package static func start(
     in directory: String, users: [String], configuration: String = "{}", keepsData: Bool = false
   ) async throws -> (server: ServerProcess, tokens: [String]) {
@@ -38,7 +46,10 @@ package final class ServerProcess {
     return (try ServerProcess(directory: directory, keepsData: keepsData), tokens)
   }
 
-  /// Starts a server on a store in PostgreSQL. The directory stays when it stops, with its log.
+  /// Starts a server on a store in PostgreSQL. The directory stays when the server stops, with its
+  /// log in `server.log`.
+  ///
+  /// - Parameter store: the address of the PostgreSQL database.
   package convenience init(in directory: String, store: String) throws {
     let log = directory + "/server.log"
     if !FileManager.default.fileExists(atPath: log) {
@@ -51,6 +62,7 @@ package final class ServerProcess {
       options: ["--store", store, "--log-level", "warning"], errors: errors)
   }
 
+  /// Starts a server, and reads its output until it says where it listens.
   private init(
     directory: String, keepsData: Bool, options: [String] = [], errors: FileHandle? = nil
   ) throws {
@@ -72,22 +84,26 @@ package final class ServerProcess {
     throw ProcessError("the server in \(directory) did not start")
   }
 
-  /// Opens the store of a data directory, and makes it where there is none.
+  /// Opens the store of a data directory, and creates it if it is missing. By default it opens the
+  /// store as a tool, which may run beside the server.
   package static func openStore(
     in directory: String, with configuration: StoreConfiguration = StoreConfiguration(role: .tool)
   ) async throws -> any Store {
     try await ServerConfiguration(dataDirectory: directory).openStore(with: configuration)
   }
 
+  /// The port at which the server listens.
   package var port: Int { url.port ?? 80 }
+  /// The server's process ID.
   package var identifier: Int32 { process.identifier }
 
-  /// Ends it as a loss of power would.
+  /// Ends the server at once by SIGKILL. The directory stays.
   package func kill() { process.kill() }
 
+  /// Ends the server in order, and removes the directory unless it is to be kept.
   package func stop() {
     process.stop()
-    // What stays lies where the caller wanted it.
+    // A failure is ignored: the caller chose the directory.
     if !keepsData { try? FileManager.default.removeItem(atPath: directory) }
   }
 }

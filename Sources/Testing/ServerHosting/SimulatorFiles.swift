@@ -3,18 +3,22 @@ import Cryptography
 import Foundation
 import JSONCoding
 
-/// The files through which a server and an APNs simulator get to know each other: a provider key,
-/// and the certificate of the authority that vouches for the simulator.
+/// The files that connect a server with an APNs simulator: a provider key, and the certificate of
+/// the simulator's authority. Both are in one directory.
 package struct SimulatorFiles {
-  /// What the simulator expects as `kid`.
+  /// The key ID of the simulator's key (`kid`).
   package static let keyID = "PETRELSIM1"
-  /// What the simulator expects as `iss`.
+  /// The team ID of the simulator's key (`iss`).
   package static let teamID = "PETRELTEAM"
 
+  /// The absolute path of the directory.
   package let directory: String
+  /// The private half of the provider key, which the server signs with.
   package let key: ES256PrivateKey
 
-  /// Makes the directory, and a key in it unless there is one from before.
+  /// Creates the directory, and a key in it if there is none.
+  ///
+  /// - Throws: an error of the file system, or of a key file that cannot be parsed.
   package init(in directory: String) throws {
     self.directory = URL(fileURLWithPath: directory).standardizedFileURL.path
     try FileManager.default.createDirectory(
@@ -29,10 +33,14 @@ package struct SimulatorFiles {
     self.keyFile = keyFile
   }
 
+  /// The file with the private key, as Apple names it: `AuthKey_….p8`.
   package let keyFile: String
+  /// The file with the authority's certificate, which the simulator writes at its start.
   package var authorityFile: String { directory + "/authority.pem" }
 
-  /// The configuration of a simulator on loopback that knows the key.
+  /// Returns the configuration of a simulator on the loopback address that accepts the key.
+  ///
+  /// - Parameter port: the port; 0 for any free one.
   package func configuration(port: Int) -> APNsSimulator.Configuration {
     var configuration = APNsSimulator.Configuration()
     configuration.port = port
@@ -43,7 +51,7 @@ package struct SimulatorFiles {
     return configuration
   }
 
-  /// What a server's configuration says under `apns` to send to the simulator.
+  /// Returns the `apns` part of a server's configuration, for sending to the simulator.
   package func settings(host: String, port: Int, topic: String) -> JSONValue {
     [
       "topic": .string(topic), "teamID": .string(Self.teamID), "keyID": .string(Self.keyID),

@@ -1,18 +1,20 @@
 import CloudKitModel
 import Cryptography
 
-/// A key that a team registered with Apple to sign its provider tokens.
+/// A key that a team registered with Apple. A provider signs its tokens with the private half.
 public struct ProviderKey: Sendable {
-  /// `kid` of the token.
+  /// The key's ID, which is the `kid` of its tokens.
   public var keyID: String
-  /// `iss` of the token.
+  /// The team's ID, which is the `iss` of its tokens.
   public var teamID: String
+  /// The public half, a point on the curve P-256.
   public var publicKey: ES256PublicKey
-  /// The topics that the key may send to; nil for all of the team.
+  /// The topics to which the key may send; nil for all of the team.
   public var topics: Set<String>?
-  /// The only APNs environment that the key is for; nil for both.
+  /// The only APNs environment of the key; nil for both.
   public var environment: ContainerEnvironment?
 
+  /// Creates a key, by default one for all topics and both environments.
   public init(
     keyID: String, teamID: String, publicKey: ES256PublicKey, topics: Set<String>? = nil,
     environment: ContainerEnvironment? = nil

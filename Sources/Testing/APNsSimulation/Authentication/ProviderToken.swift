@@ -2,20 +2,27 @@ import CloudKitModel
 import Cryptography
 import JSONCoding
 
-/// A provider token (a JSON web token, RFC 7519) in its parts.
+/// The parts of a provider token, which is a JSON web token (RFC 7519) signed with ES256.
 struct ProviderToken: Sendable {
+  /// The ID of the key that signed it (`kid`).
   var keyID: String
+  /// The ID of the team (`iss`).
   var teamID: String
+  /// The time of issue (`iat`), in whole seconds.
   var issued: Timestamp
   /// The bytes that were signed.
   private var signedText: String
+  /// The signature, 64 bytes.
   private var signature: ES256Signature
 
-  /// Seconds after which a token is too old.
+  /// The seconds after which a token is too old.
   static let lifetime: Int64 = 3600
-  /// Seconds that must lie between two tokens.
+  /// The least number of seconds between the times of issue of two tokens.
   static let leastAgeForRenewal: Int64 = 1200
 
+  /// Parses a token.
+  ///
+  /// - Throws: `InvalidProviderToken` with the part that is wrong.
   init(parsing text: String) throws(APNsRejection) {
     let parts = text.split(separator: ".", omittingEmptySubsequences: false)
     guard parts.count == 3 else {
@@ -33,7 +40,7 @@ struct ProviderToken: Sendable {
         "iat is \(claims["iat"]?.text ?? "absent") instead of a number of whole seconds")
     }
     guard let bytes = Base64URL.decode(parts[2]),
-      // What is no signature is refused below.
+      // Bytes that are not a signature are refused below.
       let signature = try? ES256Signature(raw: bytes)
     else { throw Self.invalid("the signature is not 64 bytes in base64url") }
     self.keyID = keyID
@@ -43,7 +50,10 @@ struct ProviderToken: Sendable {
     signedText = "\(parts[0]).\(parts[1])"
   }
 
-  /// Finds the token's key, and throws unless team and signature are right.
+  /// Returns the token's key.
+  ///
+  /// - Throws: `InvalidProviderToken` if the key is unknown, belongs to another team, or did not
+  ///   make the signature.
   func verify(with keys: [String: ProviderKey]) throws(APNsRejection) -> ProviderKey {
     guard let key = keys[keyID] else { throw Self.invalid("no key has the ID '\(keyID)'") }
     guard key.teamID == teamID else {
@@ -55,6 +65,12 @@ struct ProviderToken: Sendable {
     return key
   }
 
+  /// Checks the time of issue.
+  ///
+  /// - Parameters:
+  ///   - lifetime: the most seconds between the time of issue and now, in both directions.
+  ///   - expiry: the time up to which all tokens count as expired; nil for none.
+  /// - Throws: `ExpiredProviderToken`.
   func checkAge(now: Timestamp, lifetime: Int64, expiry: Timestamp?) throws(APNsRejection) {
     let age = (now.milliseconds - issued.milliseconds) / 1000
     guard age.magnitude <= lifetime else {
@@ -68,7 +84,10 @@ struct ProviderToken: Sendable {
     }
   }
 
-  /// Throws unless the token may follow `previous` on the same connection.
+  /// Checks that the token may follow `previous` on the same connection.
+  ///
+  /// - Throws: `InvalidProviderToken` for another team, `UnrelatedKeyIdInToken` for another key,
+  ///   `TooManyProviderTokenUpdates` for a renewal within 20 minutes.
   func check(against previous: ProviderToken) throws(APNsRejection) {
     guard teamID == previous.teamID else {
       throw Self.invalid(
@@ -88,17 +107,19 @@ struct ProviderToken: Sendable {
     }
   }
 
+  /// Returns the JSON object of a part in base64url.
   private static func object(
     _ part: Substring, _ name: String
   ) throws(APNsRejection) -> JSONValue {
     guard let bytes = Base64URL.decode(part),
-      // What is no JSON is refused by the caller.
+      // A text that is not JSON is refused below.
       let value = try? JSONValue(parsing: String(decoding: bytes, as: UTF8.self)),
       value.object != nil
     else { throw invalid("its \(name) part is not a JSON object in base64url") }
     return value
   }
 
+  /// Returns a refusal with the reason `InvalidProviderToken`.
   private static func invalid(_ detail: String) -> APNsRejection {
     APNsRejection(.invalidProviderToken, "the provider token is not valid: " + detail)
   }

@@ -1,34 +1,47 @@
 import CloudKitModel
 import Cryptography
 
-/// What a connection remembers of the provider tokens that were used on it.
+/// The state of a connection that depends on provider tokens: the last one that was accepted on it.
 public struct ProviderTokenSession: Sendable {
-  /// A token whose signature was found good.
+  /// A token that was accepted.
   struct Accepted: Sendable {
+    /// The text of the token.
     var text: String
+    /// The parsed token.
     var token: ProviderToken
+    /// The key that signed it; nil if keys are not checked.
     var key: ProviderKey?
   }
 
+  /// The last accepted token; nil before the first.
   var accepted: Accepted?
 
+  /// The state of a new connection.
   public init() {}
 
   /// Checks the `authorization` header of a request.
   ///
-  /// What Apple documents: ES256, key ID and team ID must be known and go together; a token older
-  /// than an hour is `ExpiredProviderToken`; a connection belongs to one team and one key
-  /// (`InvalidProviderToken`, `UnrelatedKeyIdInToken`); tokens may be renewed once every 20 minutes
-  /// (`TooManyProviderTokenUpdates`). What Apple does not say and is decided here: the 20 minutes
-  /// are counted between the times of issue of two tokens, so that a token which is used on a new
-  /// connection shortly before its renewal does no harm; and a time of issue more than an hour
-  /// ahead counts as expired too.
+  /// Apple documents these rules:
+  ///
+  /// - The token is signed with ES256. Its key ID and team ID are known and belong together.
+  /// - A token older than an hour is `ExpiredProviderToken`.
+  /// - A connection belongs to one team and one key (`InvalidProviderToken`,
+  ///   `UnrelatedKeyIdInToken`).
+  /// - Tokens may be renewed once every 20 minutes (`TooManyProviderTokenUpdates`).
+  ///
+  /// Apple does not document two details, which are decided here:
+  ///
+  /// - The 20 minutes are counted between the times of issue of two tokens. So a token may be used
+  ///   on a new connection shortly before its renewal.
+  /// - A time of issue more than an hour ahead counts as expired too.
   ///
   /// - Parameters:
-  ///   - keys: the registered keys; nil takes any key, whose signatures cannot be checked.
-  ///   - lifetime: seconds after which a token is too old.
-  ///   - expiry: tokens that were issued until then count as expired too.
-  /// - Complexity: O(1) for a token that was accepted before; else one verification of a signature.
+  ///   - keys: the registered keys by their IDs; nil accepts any key, whose signatures cannot be
+  ///     checked.
+  ///   - lifetime: the seconds after which a token is too old.
+  ///   - expiry: the time up to which all tokens count as expired; nil for none.
+  /// - Complexity: O(1) for the token that was accepted last; otherwise one verification of a
+  ///   signature.
   mutating func check(
     authorization: String?, keys: [String: ProviderKey]?, now: Timestamp,
     lifetime: Int64 = ProviderToken.lifetime, expiry: Timestamp? = nil
@@ -47,6 +60,9 @@ public struct ProviderTokenSession: Sendable {
     accepted = Accepted(text: text, token: token, key: key)
   }
 
+  /// Returns the token of an `authorization` header.
+  ///
+  /// - Throws: `MissingProviderToken` without a header of the form `bearer TOKEN`.
   private static func bearerToken(_ authorization: String?) throws(APNsRejection) -> String {
     guard let authorization else {
       throw APNsRejection(.missingProviderToken, "there is no authorization header")

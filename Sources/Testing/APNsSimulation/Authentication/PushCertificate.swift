@@ -1,22 +1,25 @@
 import CloudKitModel
 import HTTP2Transport
 
-/// What a client's certificate allows, as far as its subject's common name tells: Apple's are called
-/// `Apple Push Services: com.example.app`, or begin with `Apple Development IOS Push Services: ` or
-/// `Apple Production IOS Push Services: ` if they are for one environment only. Any other name allows
-/// all topics in both environments.
+/// The rights of a client's certificate, as its subject's common name says.
+///
+/// Apple's certificates are named `Apple Push Services: com.example.app`. Those for one environment
+/// begin with `Apple Development IOS Push Services: ` or `Apple Production IOS Push Services: `.
+/// Any other name allows all topics in both environments.
 struct PushCertificate: Sendable, Hashable {
-  /// The topic it is for; nil for any.
+  /// The topic of the certificate; nil for any.
   var topic: String?
-  /// The only environment that it is for; nil for both.
+  /// The only environment of the certificate; nil for both.
   var environment: ContainerEnvironment?
 
+  /// The beginnings of the names of Apple's certificates.
   private static let kinds: [(prefix: String, environment: ContainerEnvironment?)] = [
     ("Apple Push Services: ", nil),
     ("Apple Development IOS Push Services: ", .development),
     ("Apple Production IOS Push Services: ", .production),
   ]
 
+  /// Reads the rights out of a common name.
   init(commonName: String) {
     for (prefix, environment) in Self.kinds where commonName.hasPrefix(prefix) {
       topic = String(commonName.dropFirst(prefix.count))
@@ -24,7 +27,10 @@ struct PushCertificate: Sendable, Hashable {
     }
   }
 
-  /// Throws unless a certificate is a good one for the environment.
+  /// Checks a certificate for an environment.
+  ///
+  /// - Throws: `BadCertificate` if it is not valid, `BadCertificateEnvironment` if it is for the
+  ///   other environment.
   init(
     _ shown: TLSPeerCertificate, in environment: ContainerEnvironment
   ) throws(APNsRejection) {
@@ -40,7 +46,8 @@ struct PushCertificate: Sendable, Hashable {
     }
   }
 
-  /// Whether it may send to a topic: its own, and those that are made of it (`.voip`, …).
+  /// Whether the client may send to a topic: the certificate's own, and those with a suffix
+  /// (`.voip`, …).
   func allows(_ topic: String) -> Bool {
     guard let own = self.topic else { return true }
     return topic == own || topic.hasPrefix(own + ".")

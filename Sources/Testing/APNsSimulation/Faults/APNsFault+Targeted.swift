@@ -1,10 +1,12 @@
 extension APNsFault {
-  /// A fault and whom it hits.
+  /// A fault and the device to which it applies.
   public struct Targeted: Sendable, Hashable {
-    /// Nil for any device.
+    /// The device's token; nil for any device.
     public var deviceToken: String?
+    /// The fault.
     public var fault: APNsFault
 
+    /// Creates a fault for a device, by default for any.
     public init(_ fault: APNsFault, for deviceToken: String? = nil) {
       self.fault = fault
       self.deviceToken = deviceToken

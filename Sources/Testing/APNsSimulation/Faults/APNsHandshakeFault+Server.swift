@@ -3,21 +3,27 @@ import Foundation
 import HTTP2Transport
 
 extension HTTP2Server.Handshake {
-  /// What the server does for a fault. Where no certificate can be made, the handshake is refused.
+  /// The server's handshake for a fault. The server refuses the handshake if the faulty certificate
+  /// cannot be issued.
+  ///
+  /// - Parameters:
+  ///   - authority: the simulator's authority, which issues all certificates except the untrusted
+  ///     one.
+  ///   - hosts: the names in the simulator's own certificate.
   init(_ fault: APNsHandshakeFault, authority: CertificateAuthority, hosts: [String]) {
     let certificate: ServerCertificate?
     switch fault {
     case .refused:
       certificate = nil
     case .untrusted:
-      // A simulator without a certificate refuses the handshake, too.
+      // On a failure the certificate is nil, and the handshake is refused.
       certificate = try? CertificateAuthority(commonName: "Nobody knows me")
         .issueCertificate(forHosts: hosts)
     case .otherHost:
-      // A simulator without a certificate refuses the handshake, too.
+      // On a failure the certificate is nil, and the handshake is refused.
       certificate = try? authority.issueCertificate(forHosts: ["elsewhere.invalid"])
     case .expired:
-      // A simulator without a certificate refuses the handshake, too.
+      // On a failure the certificate is nil, and the handshake is refused.
       certificate = try? authority.issueCertificate(
         forHosts: hosts, days: 1, now: Date(timeIntervalSinceNow: -864_000))
     }

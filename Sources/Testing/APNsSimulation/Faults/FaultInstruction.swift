@@ -1,7 +1,7 @@
 import CloudKitModel
 import HTTP2Transport
 
-/// A fault and whom it hits, as a line of a file of faults says it.
+/// A line of a file of faults: a fault and the device to which it applies.
 ///
 /// ```
 /// # device   fault                        how often
@@ -13,20 +13,22 @@ import HTTP2Transport
 /// ```
 ///
 /// - The device is its token, or `*` for any.
-/// - The fault is one of APNs' reasons, with `after SECONDS` for a `Retry-After` header; or `delay
-///   SECONDS`, `stall`, `refuse` (the stream, before the request was looked at), `reset` (the
-///   stream, with an unknown fate), `goaway`, `disconnect` or `freeze`.
-/// - `xN` says how many requests it hits; without it, all that come.
-/// - Empty lines, and what stands behind `#`, do not count.
+/// - The fault is one of APNs' reasons, with `after SECONDS` for a `Retry-After` header.
+/// - Or the fault is `delay SECONDS`, `stall`, `goaway`, `disconnect`, `freeze`, `refuse` or
+///   `reset`. The last two reset the stream: `refuse` before the request was processed, `reset`
+///   with an unknown outcome.
+/// - `xN` is the number of requests to which the fault applies; without it, the fault applies to
+///   all later ones.
+/// - Empty lines do not count, nor does the text from `#` on.
 public struct FaultInstruction: Sendable, Hashable {
-  /// Nil for any device.
+  /// The device's token in lower case; nil for any device.
   public var deviceToken: String?
+  /// The fault.
   public var fault: APNsFault
 
-  /// Reads a file's text.
+  /// Parses the text of a file.
   ///
-  /// - Throws: ``APNsSimulationError/Code/invalidFault`` with the line's number and what would be
-  ///   right.
+  /// - Throws: ``APNsSimulationError/Code/invalidFault`` with the line's number and the rule.
   public static func parse(_ text: String) throws(APNsSimulationError) -> [FaultInstruction] {
     var instructions: [FaultInstruction] = []
     let lines = text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
@@ -43,6 +45,7 @@ public struct FaultInstruction: Sendable, Hashable {
     return instructions
   }
 
+  /// Parses the words of a line after the device.
   private init(device: String, _ words: inout ArraySlice<String>) throws(APNsSimulationError) {
     deviceToken = device == "*" ? nil : device.lowercased()
     var count: Int?
@@ -60,6 +63,7 @@ public struct FaultInstruction: Sendable, Hashable {
     if let count { fault = fault.times(count) }
   }
 
+  /// Parses the name of a fault and its arguments.
   private static func fault(
     _ name: String, _ words: inout ArraySlice<String>
   ) throws(APNsSimulationError) -> APNsFault {
@@ -88,6 +92,7 @@ public struct FaultInstruction: Sendable, Hashable {
       reason, timestamp: reason.status == 410 ? .now : nil, retryAfter: retryAfter)
   }
 
+  /// Parses a number of seconds, 0 to 86,400.
   private static func seconds(
     _ words: inout ArraySlice<String>, of name: String
   ) throws(APNsSimulationError) -> Double {

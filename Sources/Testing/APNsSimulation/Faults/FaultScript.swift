@@ -1,10 +1,11 @@
-/// The faults that are still to come, in the order in which they were asked for.
+/// The faults that are still to come, in the order in which they were added. A value without I/O.
 struct FaultScript: Sendable {
+  /// The faults of single devices, by tokens in lower case.
   private var faultsOfDevices: [String: [APNsFault]] = [:]
+  /// The faults for any device.
   private var faultsOfAll: [APNsFault] = []
 
-  /// Adds a fault for a device, or for any device if `deviceToken` is nil, behind those that are
-  /// there.
+  /// Adds a fault behind the others of the device; nil stands for any device.
   mutating func add(_ fault: APNsFault, for deviceToken: String?) {
     if let deviceToken {
       faultsOfDevices[deviceToken.lowercased(), default: []].append(fault)
@@ -13,7 +14,7 @@ struct FaultScript: Sendable {
     }
   }
 
-  /// Forgets the faults of a device; of any device if `deviceToken` is nil.
+  /// Removes the faults of a device; nil removes those for any device.
   mutating func remove(for deviceToken: String?) {
     if let deviceToken {
       faultsOfDevices[deviceToken.lowercased()] = nil
@@ -22,7 +23,7 @@ struct FaultScript: Sendable {
     }
   }
 
-  /// The settings whose turn has come: those that stand before all faults that are still to come.
+  /// Removes and returns the settings that are due: those before all faults of their list.
   mutating func takeSettings() -> [APNsSetting] {
     var settings = Self.takeSettings(from: &faultsOfAll)
     for (device, var faults) in faultsOfDevices {
@@ -33,6 +34,7 @@ struct FaultScript: Sendable {
     return settings
   }
 
+  /// Removes and returns the settings at the beginning of a list.
   private static func takeSettings(from faults: inout [APNsFault]) -> [APNsSetting] {
     var settings: [APNsSetting] = []
     while let first = faults.first, first.passes == 0, case .set(let setting) = first.effect {
@@ -42,9 +44,10 @@ struct FaultScript: Sendable {
     return settings
   }
 
-  /// What befalls a request for the device: its own fault first, then one for all.
+  /// Returns the effect on a request of the device, and uses it up; nil for none. The device's own
+  /// faults come first, then those for any device.
   ///
-  /// Settings that are due must have been taken before.
+  /// Call ``takeSettings()`` before, so that no due setting is in the way.
   mutating func next(for deviceToken: String) -> APNsFault.Effect? {
     if var faults = faultsOfDevices.removeValue(forKey: deviceToken) {
       let effect = Self.take(from: &faults)
@@ -54,6 +57,7 @@ struct FaultScript: Sendable {
     return Self.take(from: &faultsOfAll)
   }
 
+  /// Returns the effect of the first fault of a list that applies, and uses it up.
   private static func take(from faults: inout [APNsFault]) -> APNsFault.Effect? {
     while let first = faults.first {
       if first.passes > 0 {

@@ -3,11 +3,12 @@ import HTTP2Transport
 import JSONCoding
 
 extension ScriptReader {
+  /// The keys of settings, in the order in which they take effect.
   static let settingKeys = [
     "streams", "requestsPerConnection", "readDelay", "providerTokenLifetime", "handshakes",
   ]
 
-  /// What the settings of an object say, in the order of ``settingKeys``.
+  /// Returns the settings of an object, in the order of ``settingKeys``.
   func settings() throws(APNsSimulationError) -> [APNsSetting] {
     var settings: [APNsSetting] = []
     if let count = try int("streams", in: 0...100_000) { settings.append(.streams(count)) }
@@ -50,7 +51,7 @@ extension ScriptReader {
     "set": settingKeys,
   ]
 
-  /// The faults of a step: one, or as many as it has settings.
+  /// Returns the faults of a step: one fault, or one for each setting of a `set` step.
   func step() throws(APNsSimulationError) -> [APNsFault.Targeted] {
     guard json.object != nil else { throw mistake("must be an object, not \(json.kind)") }
     let kind = try string("do") ?? ""
@@ -76,6 +77,7 @@ extension ScriptReader {
     return [.init(fault, for: device)]
   }
 
+  /// Returns the fault of a step of this kind.
   private func fault(_ kind: String) throws(APNsSimulationError) -> APNsFault {
     switch kind {
     case "reject":
@@ -115,6 +117,7 @@ extension ScriptReader {
     }
   }
 
+  /// Returns the value of `reason`; nil if it is missing.
   private func reason() throws(APNsSimulationError) -> APNsReason? {
     guard let name = try string("reason") else { return nil }
     guard let reason = APNsReason(rawValue: name) else {

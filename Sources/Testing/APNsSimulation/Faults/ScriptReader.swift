@@ -1,20 +1,25 @@
 import JSONCoding
 
-/// An object of a simulator's script, with its place.
+/// A reader of one JSON object of a simulator's script. It knows the object's place in the script,
+/// for errors. All methods throw ``APNsSimulationError/Code/invalidScript``.
 struct ScriptReader {
+  /// The object, or another JSON value, which the methods refuse.
   let json: JSONValue
-  /// Such as `steps[2]`; empty for the whole.
+  /// The place in the script, such as `steps[2]`; empty for the whole script.
   let place: String
 
+  /// Creates a reader of a value at a place.
   init(_ json: JSONValue, place: String) {
     self.json = json
     self.place = place
   }
 
+  /// Returns an error that begins with the place.
   func mistake(_ text: String) -> APNsSimulationError {
     APNsSimulationError(.invalidScript, place.isEmpty ? text : "\(place): \(text)")
   }
 
+  /// Checks that the value is an object without unknown keys.
   func allow(_ known: [String]) throws(APNsSimulationError) {
     guard let members = json.object else { throw mistake("must be an object, not \(json.kind)") }
     for key in members.keys.sorted() where !known.contains(key) {
@@ -22,6 +27,7 @@ struct ScriptReader {
     }
   }
 
+  /// Returns a string; nil if the key is missing.
   func string(_ key: String) throws(APNsSimulationError) -> String? {
     guard let value = json[key] else { return nil }
     guard let string = value.string else {
@@ -30,6 +36,7 @@ struct ScriptReader {
     return string
   }
 
+  /// Returns a Boolean; nil if the key is missing.
   func bool(_ key: String) throws(APNsSimulationError) -> Bool? {
     guard let value = json[key] else { return nil }
     guard let bool = value.bool else {
@@ -38,6 +45,7 @@ struct ScriptReader {
     return bool
   }
 
+  /// Returns a whole number in a range; nil if the key is missing.
   func int(_ key: String, in range: ClosedRange<Int64>) throws(APNsSimulationError) -> Int? {
     guard let value = json[key] else { return nil }
     guard let int = value.int, range.contains(int) else {
@@ -47,6 +55,7 @@ struct ScriptReader {
     return Int(int)
   }
 
+  /// Returns a number in a range; nil if the key is missing.
   func seconds(_ key: String, in range: ClosedRange<Double>) throws(APNsSimulationError) -> Double?
   {
     guard let value = json[key] else { return nil }
@@ -57,6 +66,7 @@ struct ScriptReader {
     return number
   }
 
+  /// Returns readers of a list's elements; empty if the key is missing.
   func list(_ key: String) throws(APNsSimulationError) -> [ScriptReader] {
     guard let value = json[key] else { return [] }
     guard let list = value.array else {
@@ -66,5 +76,6 @@ struct ScriptReader {
     return list.enumerated().map { ScriptReader($1, place: "\(path)[\($0)]") }
   }
 
+  /// Whether the key has the value `null`.
   func isNull(_ key: String) -> Bool { json.object?[key] == .null }
 }

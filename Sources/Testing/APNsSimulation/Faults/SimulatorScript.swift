@@ -3,27 +3,30 @@ import Foundation
 import HTTP2Transport
 import JSONCoding
 
-/// A file that says how a simulator treats its senders; `docs/apns-simulator.md` has every key.
+/// A script for a simulator: its first settings and the faults in their order.
+/// `docs/reference/apns-simulator.md` describes every key.
 ///
 /// ```json
 /// { "streams": 100,
 ///   "steps": [
-///     { "after": 20, "do": "reject", "reason": "ServiceUnavailable", "retryAfter": 2, "times": 3 },
+///     { "after": 20, "do": "reject", "reason": "ServiceUnavailable", "retryAfter": 2 },
 ///     { "do": "goAway", "gathers": 10, "answers": 4 },
 ///     { "after": 50, "do": "set", "streams": 5 } ] }
 /// ```
 public struct SimulatorScript: Sendable, Hashable {
-  /// How many requests may be open on a connection at first; nil to leave it as it is.
+  /// The number of requests that may be open on a connection at first; nil to keep the
+  /// configuration's.
   public var streams: Int?
-  /// Whether a connection may have one open request until it was trusted; nil to leave it as it is.
+  /// Whether a connection may have only one open request until it is trusted; nil to keep the
+  /// configuration's value (key `oneStreamFirst`).
   public var startsWithOneStream: Bool?
-  /// What else is to happen, in its order.
+  /// The other settings and the steps, in their order.
   public var faults: [APNsFault.Targeted] = []
 
-  /// Reads a file's text.
+  /// Parses the text of a file.
   ///
-  /// - Throws: ``APNsSimulationError/Code/invalidScript`` naming the step, the key and the rule;
-  ///   for what is no JSON line, column and rule.
+  /// - Throws: ``APNsSimulationError/Code/invalidScript`` with the step, the key and the rule. If
+  ///   the text is not JSON, the error has the line, the column and the rule.
   public init(parsing text: String) throws(APNsSimulationError) {
     let json: JSONValue
     do {
@@ -45,7 +48,8 @@ public struct SimulatorScript: Sendable, Hashable {
     for step in try reader.list("steps") { faults += try step.step() }
   }
 
-  /// Applies the script to a simulator's configuration.
+  /// Applies the script to a simulator's configuration. The faults follow those that the
+  /// configuration has.
   public func apply(to configuration: inout APNsSimulator.Configuration) {
     if let streams { configuration.maximumConcurrentStreams = streams }
     if let startsWithOneStream { configuration.startsWithOneStream = startsWithOneStream }

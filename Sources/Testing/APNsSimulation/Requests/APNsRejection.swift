@@ -1,13 +1,16 @@
 import CloudKitModel
 
-/// That a request was not accepted, and why.
+/// The refusal of a request, with its reason.
 public struct APNsRejection: Error, Sendable, Hashable, CustomStringConvertible {
+  /// The documented reason, which the sender gets.
   public var reason: APNsReason
-  /// What was wrong, with which value, for people. APNs itself does not tell.
+  /// The description of the mistake, with the refused value. It is for a person to read, and APNs
+  /// itself does not send it.
   public var detail: String
-  /// When a device token became invalid; with status 410 only.
+  /// The time at which the device token became invalid; only with status 410.
   public var timestamp: Timestamp?
 
+  /// Creates a refusal.
   public init(_ reason: APNsReason, _ detail: String, timestamp: Timestamp? = nil) {
     self.reason = reason
     self.detail = detail

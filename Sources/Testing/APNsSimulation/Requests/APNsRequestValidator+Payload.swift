@@ -2,7 +2,7 @@ import Foundation
 import JSONCoding
 
 extension APNsRequestValidator {
-  /// Checks size and form of a payload and gives its `aps`; nil when it has none.
+  /// Checks the size and the structure of a payload, and returns its `aps`; nil if it has none.
   func checkBody(_ body: [UInt8], limit: Int) throws(APNsRejection) -> [String: JSONValue]? {
     guard !body.isEmpty else { throw APNsRejection(.payloadEmpty, "there is no payload") }
     guard body.count <= limit else {
@@ -28,7 +28,7 @@ extension APNsRequestValidator {
     return apsMembers
   }
 
-  /// Checks that priority and push type agree with what the payload shows.
+  /// Checks that the priority and the push type agree with the payload.
   func checkAgreement(
     _ aps: [String: JSONValue]?, priority: Int, pushType: String?
   ) throws(APNsRejection) {

@@ -3,58 +3,66 @@ import Foundation
 import HTTP2Transport
 import JSONCoding
 
-/// Decides whether APNs would accept a request, and with which reason it would refuse it.
+/// The rules by which APNs accepts or refuses a request. A value without I/O.
 ///
-/// The first rule that a request breaks decides. The order is that of this list:
+/// The first rule that a request breaks decides. This is the order of the rules, with the reason
+/// for a request that breaks the rule. The rules are Apple's unless the list says "ours".
 ///
-/// | check | reason | source |
-/// | --- | --- | --- |
-/// | an `apns-…` or `authorization` header comes twice | `DuplicateHeaders` | Apple |
-/// | `apns-id` is a UUID | `BadMessageId` | Apple |
-/// | the method is POST | `MethodNotAllowed` | Apple |
-/// | `apns-topic` is there | `MissingTopic` | Apple |
-/// | … and has at most 255 letters, digits, `-`, `.` and `_` | `BadTopic` | the form is our reading |
-/// | `apns-collapse-id` has at most 64 bytes | `BadCollapseId` | Apple |
-/// | `apns-priority` is 1, 5 or 10 | `BadPriority` | Apple |
-/// | `apns-expiration` is a number of seconds | `BadExpirationDate` | Apple |
-/// | `apns-push-type` is known | `InvalidPushType` | Apple |
-/// | the path is `/3/device/…` with a token | `BadPath`, `MissingDeviceToken` | Apple |
-/// | the token is 64 to 200 hexadecimal digits, an even number | `BadDeviceToken` | the lengths are ours |
-/// | the device is known for another topic | `DeviceTokenNotForTopic` | Apple |
-/// | the client's certificate, if it has shown one, see ``PushCertificate`` | `BadCertificate`, `BadCertificateEnvironment`, `TopicDisallowed` | Apple |
-/// | else the provider token, see ``ProviderTokenSession`` | 403, 429 | Apple |
-/// | the key is for the environment and the topic | `BadEnvironmentKeyIdInToken`, `TopicDisallowed` | Apple |
-/// | there is a body | `PayloadEmpty` | Apple |
-/// | … of at most 4096 bytes, 5120 for `voip` | `PayloadTooLarge` | Apple |
-/// | … that is a JSON object, whose `aps`, if any, is one | `PayloadEmpty` | ours: no reason is documented |
-/// | priority 10 (the default) with something beside `content-available` in `aps` | `BadPriority` | Apple |
-/// | type `background` with `content-available`, without alert, badge and sound | `InvalidPushType` | ours: Apple only warns |
+/// 1. No `apns-…` or `authorization` header comes twice: `DuplicateHeaders`.
+/// 2. `apns-id`, if there is one, is a UUID: `BadMessageId`.
+/// 3. The method is POST: `MethodNotAllowed`.
+/// 4. There is an `apns-topic`, or a certificate with a topic: `MissingTopic`.
+/// 5. The topic has at most 255 letters, digits, `-`, `.` and `_` (ours): `BadTopic`.
+/// 6. `apns-collapse-id` has at most 64 bytes: `BadCollapseId`.
+/// 7. `apns-priority` is 1, 5 or 10: `BadPriority`.
+/// 8. `apns-expiration` is a number of seconds: `BadExpirationDate`.
+/// 9. `apns-push-type` is known: `InvalidPushType`.
+/// 10. The path is `/3/device/…` with a token: `BadPath`, `MissingDeviceToken`.
+/// 11. The token has 64 to 200 hexadecimal digits, an even number (the lengths are ours):
+///   `BadDeviceToken`.
+/// 12. The device is not known for other topics only: `DeviceTokenNotForTopic`.
+/// 13. The client's certificate, if it showed one, fits (``PushCertificate``): `BadCertificate`,
+///   `BadCertificateEnvironment`, `TopicDisallowed`.
+/// 14. Without a certificate, the provider token is valid (``ProviderTokenSession``): a reason with
+///   status 403 or 429.
+/// 15. The token's key is for the environment and the topic: `BadEnvironmentKeyIdInToken`,
+///   `TopicDisallowed`.
+/// 16. There is a body: `PayloadEmpty`.
+/// 17. The body has at most 4,096 bytes, or 5,120 for `voip`: `PayloadTooLarge`.
+/// 18. The body is a JSON object with members, and `aps` is an object if there is one (ours):
+///   `PayloadEmpty`.
+/// 19. With priority 10, the default, `aps` has more than `content-available`: `BadPriority`.
+/// 20. A push of type `background` has another priority than 10: `BadPriority`.
+/// 21. A push of type `background` has a `content-available` of 1 and no alert, badge or sound
+///   (ours, as Apple only warns): `InvalidPushType`.
 ///
-/// The order of the first checks is that of the mock server in pushy, where Apple is silent.
+/// Apple does not document the order of the first rules, which is that of the mock server in pushy.
 public struct APNsRequestValidator: Sendable {
-  /// The registered keys by their IDs; nil takes any provider token that has the right form and age.
+  /// The registered keys by their IDs; nil accepts any provider token that has the right form and
+  /// age.
   public var keys: [String: ProviderKey]?
-  /// Which of the two services this is.
+  /// The environment of the service.
   public var environment: ContainerEnvironment
-  /// Seconds after which a provider token is too old.
+  /// The seconds after which a provider token is too old.
   public var providerTokenLifetime: Int64 = 3600
-  /// Provider tokens that were issued until then count as expired too.
+  /// The time up to which all provider tokens count as expired; nil for none.
   var expiredUntil: Timestamp?
-  /// The topics of the devices that are known to have some; a device that is not named here takes
-  /// any.
+  /// The topics of devices, by tokens in lower case. A device without an element accepts any topic.
   public var topicsOfDevices: [String: Set<String>] = [:]
 
+  /// Creates the rules of a service, by default for the sandbox and any key.
   public init(keys: [ProviderKey]? = nil, environment: ContainerEnvironment = .development) {
     self.keys = keys.map { Dictionary($0.map { ($0.keyID, $0) }, uniquingKeysWith: { $1 }) }
     self.environment = environment
   }
 
-  /// Throws unless APNs would accept `request` now.
+  /// Checks that APNs would accept `request` now.
   ///
   /// - Parameters:
-  ///   - session: what the connection remembers of provider tokens.
-  ///   - certificate: what the client has shown in the TLS handshake.
+  ///   - session: the connection's state of provider tokens, which an accepted token changes.
+  ///   - certificate: the certificate that the client showed in the TLS handshake; nil for none.
   /// - Returns: the device token, in lower case.
+  /// - Throws: the first rule that the request breaks.
   @discardableResult
   public func validate(
     _ request: SimulatedRequest, session: inout ProviderTokenSession,
@@ -90,6 +98,7 @@ public struct APNsRequestValidator: Sendable {
     return token
   }
 
+  /// Checks that no header of APNs comes twice.
   private func checkDuplicates(_ request: SimulatedRequest) throws(APNsRejection) {
     var seen: Set<String> = []
     for (name, _) in request.headers where name.hasPrefix("apns-") || name == "authorization" {
@@ -99,6 +108,7 @@ public struct APNsRequestValidator: Sendable {
     }
   }
 
+  /// Checks `apns-id`, which may be missing.
   private func checkIdentifier(_ request: SimulatedRequest) throws(APNsRejection) {
     guard let identifier = request[header: "apns-id"] else { return }
     guard UUID(uuidString: identifier) != nil else {
@@ -106,6 +116,7 @@ public struct APNsRequestValidator: Sendable {
     }
   }
 
+  /// Returns the topic: the header's, or the certificate's if there is no header.
   private func checkTopic(
     _ request: SimulatedRequest, ofCertificate certified: String?
   ) throws(APNsRejection) -> String {
@@ -127,6 +138,7 @@ public struct APNsRequestValidator: Sendable {
     return topic
   }
 
+  /// Checks the length of `apns-collapse-id`.
   private func checkCollapseIdentifier(_ request: SimulatedRequest) throws(APNsRejection) {
     let size = request[header: "apns-collapse-id"]?.utf8.count ?? 0
     guard size <= ServiceLimits.collapseIdentifierSize else {
@@ -136,6 +148,7 @@ public struct APNsRequestValidator: Sendable {
     }
   }
 
+  /// Returns the priority; 10 if the header is missing.
   private func checkPriority(_ request: SimulatedRequest) throws(APNsRejection) -> Int {
     switch request[header: "apns-priority"] {
     case nil, "10": return 10
@@ -146,6 +159,7 @@ public struct APNsRequestValidator: Sendable {
     }
   }
 
+  /// Checks `apns-expiration`, which may be missing.
   private func checkExpiration(_ request: SimulatedRequest) throws(APNsRejection) {
     guard let expiration = request[header: "apns-expiration"] else { return }
     guard !expiration.isEmpty, expiration.utf8.allSatisfy(Self.isDigit),
@@ -156,6 +170,7 @@ public struct APNsRequestValidator: Sendable {
     }
   }
 
+  /// Returns the push type; nil if the header is missing.
   private func checkPushType(_ request: SimulatedRequest) throws(APNsRejection) -> String? {
     guard let type = request[header: "apns-push-type"] else { return nil }
     guard Self.pushTypes.contains(type) else {
@@ -164,6 +179,7 @@ public struct APNsRequestValidator: Sendable {
     return type
   }
 
+  /// Returns the device token of the path, in lower case.
   private func checkDeviceToken(
     _ request: SimulatedRequest, topic: String
   ) throws(APNsRejection) -> String {
@@ -190,6 +206,7 @@ public struct APNsRequestValidator: Sendable {
     return token
   }
 
+  /// Checks the rights of the key that signed the provider token; nil has all rights.
   private func checkKey(_ key: ProviderKey?, topic: String) throws(APNsRejection) {
     if let restricted = key?.environment, restricted != environment {
       throw APNsRejection(
@@ -201,6 +218,7 @@ public struct APNsRequestValidator: Sendable {
     }
   }
 
+  /// The accepted push types.
   private static let pushTypes: Set<String> = [
     "alert", "background", "location", "voip", "complication", "fileprovider", "mdm",
     "liveactivity", "pushtotalk", "widgets", "controls",
@@ -210,6 +228,7 @@ public struct APNsRequestValidator: Sendable {
     (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
   }
 
+  /// Whether a byte is a hexadecimal digit in lower case.
   private static func isHexadecimal(_ byte: UInt8) -> Bool {
     isDigit(byte) || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains(byte)
   }

@@ -11,7 +11,7 @@ extension ReceivedPush {
   ///  "payload":{"aps":{…},"ck":{…}},"payloadText":"{\"aps\":…"}
   /// ```
   ///
-  /// `status` is null where there was no answer. `payload` is left out where the body is not JSON;
+  /// `status` is null if there was no answer. `payload` is missing if the body is not JSON.
   /// `payloadText` is the body as it came.
   public var jsonLine: String {
     var writer = JSONWriter(reserving: 2048)
@@ -25,17 +25,17 @@ extension ReceivedPush {
       writer.member("path", path)
       writer.member("deviceToken", ifPresent: deviceToken)
       writer.member("headers", .object(headers.mapValues { .string($0) }))
-      // A payload that is no JSON is left out.
+      // A payload that is not JSON is left out.
       if let json = try? JSONValue(parsing: payload) { writer.member("payload", json) }
       writer.member("payloadText", payload)
     }
     return writer.text
   }
 
-  /// Reads a line that ``jsonLine`` wrote.
+  /// Parses a line that ``jsonLine`` wrote.
   ///
-  /// - Throws: ``APNsSimulationError/Code/invalidLine`` with the member that is missing or of the
-  ///   wrong kind.
+  /// - Throws: ``APNsSimulationError/Code/invalidLine`` with the member that is missing or of
+  ///   another type.
   public init(jsonLine: String) throws(APNsSimulationError) {
     let line: JSONValue
     do {
@@ -63,11 +63,12 @@ extension ReceivedPush {
       note: line["note"]?.string)
   }
 
+  /// Returns a time in the format of `time`; nil for other texts.
   private static func moment(_ text: String) -> Timestamp? {
     let style = Date.ISO8601FormatStyle(includingFractionalSeconds: text.contains("."))
-    // What is no time is nil, which the caller reports.
+    // A text that is not a time becomes nil, which the caller reports.
     guard let time = (try? style.parse(text)).map({ Timestamp($0) }) else { return nil }
-    // From 1970 to 9999. Others are not written so: by another calendar, or in more digits.
+    // From 1970 to 9999. The format of other times differs: another calendar, or more digits.
     return (0..<253_402_300_800_000).contains(time.milliseconds) ? time : nil
   }
 }

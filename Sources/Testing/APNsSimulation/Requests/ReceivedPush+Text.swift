@@ -1,5 +1,5 @@
 extension ReceivedPush: CustomStringConvertible {
-  /// Two lines for people: when, what became of it, for whom; then the payload.
+  /// Two lines for a person to read: the time, the result and the device; then the payload.
   ///
   /// ```
   /// 2026-03-01T09:30:00.120Z  200  alert, priority 10, com.example.app → 0a1b2c3d4e5f…
@@ -16,6 +16,7 @@ extension ReceivedPush: CustomStringConvertible {
     return payload.isEmpty ? line : line + "\n    " + payload
   }
 
+  /// The beginning of the device token.
   private var shortToken: String {
     guard let deviceToken else { return "no device" }
     return deviceToken.count > 16 ? deviceToken.prefix(12) + "…" : deviceToken

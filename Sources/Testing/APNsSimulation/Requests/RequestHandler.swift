@@ -3,20 +3,25 @@ import Dispatch
 import HTTP2Transport
 import Synchronization
 
-/// Takes each request from the server to the ``SimulatedService``, does what that decides, and
-/// publishes it.
+/// The handler of the server's requests and events. It asks the ``SimulatedService`` for a
+/// decision, carries it out, and publishes the push. A lock protects the state.
 final class RequestHandler: Sendable {
+  /// The values that the lock protects.
   private struct State {
+    /// The rules and the faults.
     var service: SimulatedService
+    /// The open connections.
     var connections: [HTTP2ConnectionID: SimulatedService.Connection] = [:]
+    /// The requests that are collected for a GOAWAY, by connections.
     var gatherings: [HTTP2ConnectionID: Gathering] = [:]
-    /// How many streams a connection gets when it is first trusted; nil if it has them already.
+    /// The number of streams that a connection gets when it is first trusted; nil if it has them
+    /// from the start.
     var streamsWhenTrusted: Int?
-    /// Set while the server runs; it holds the handler in turn.
+    /// The server while it runs. It holds the handler in turn, so ``close()`` breaks the cycle.
     var server: HTTP2Server?
   }
 
-  /// Requests that are let come together for a GOAWAY.
+  /// The requests of a connection that are collected for a GOAWAY.
   private struct Gathering {
     var plan: APNsFault.GoAwayPlan
     var requests: [(request: HTTP2ServerRequest, push: ReceivedPush)] = []
@@ -25,12 +30,15 @@ final class RequestHandler: Sendable {
   private let state: Mutex<State>
   private let publisher: PushPublisher
   private let clock: @Sendable () -> Timestamp
+  /// Returns the handshake of the server for a fault.
   private let handshake: @Sendable (APNsHandshakeFault) -> HTTP2Server.Handshake
 
+  /// Creates a handler without a server.
+  ///
   /// - Parameters:
-  ///   - streamsWhenTrusted: how many streams a connection gets when it is first trusted; nil if it
-  ///     has them already.
-  ///   - handshake: what to let go wrong for a fault.
+  ///   - streamsWhenTrusted: the number of streams that a connection gets when it is first trusted;
+  ///     nil if it has them from the start.
+  ///   - handshake: returns the handshake of the server for a fault.
   init(
     _ service: SimulatedService, publisher: PushPublisher, streamsWhenTrusted: Int?,
     handshake: @escaping @Sendable (APNsHandshakeFault) -> HTTP2Server.Handshake = { _ in .refused
@@ -43,16 +51,18 @@ final class RequestHandler: Sendable {
     self.clock = clock
   }
 
+  /// Takes the server, before it starts, and applies the settings at the beginning of the script.
   func open(at server: HTTP2Server) {
     state.withLock { $0.server = server }
     change { _ in }
   }
 
+  /// Drops the server.
   func close() {
     state.withLock { $0.server = nil }
   }
 
-  /// Changes the rules or the script.
+  /// Changes the rules or the script, and applies the settings that are due then.
   func change(_ body: (inout SimulatedService) -> Void) {
     let (settings, server) = state.withLock { state in
       body(&state.service)
@@ -62,6 +72,7 @@ final class RequestHandler: Sendable {
     if let server { apply(settings, to: server) }
   }
 
+  /// Handles the begin or the end of a connection.
   func handle(_ event: HTTP2Server.Event) {
     switch event {
     case .opened:
@@ -84,6 +95,7 @@ final class RequestHandler: Sendable {
     }
   }
 
+  /// Handles a request.
   func handle(_ request: HTTP2ServerRequest) {
     let now = clock()
     let (push, reaction, streams, settings, server) = state.withLock { state in
@@ -100,7 +112,7 @@ final class RequestHandler: Sendable {
     if case .gather(let plan) = reaction {
       gather(request, push, plan)
     } else {
-      // Published first, so that who has the answer finds the push among those received.
+      // Published before the answer, so that a sender with the answer finds the push.
       publisher.publish(push)
     }
     guard let server else { return }
@@ -109,6 +121,7 @@ final class RequestHandler: Sendable {
     apply(settings, to: server)
   }
 
+  /// Carries out a decision.
   private func perform(
     _ reaction: SimulatedService.Reaction, on request: HTTP2ServerRequest, _ server: HTTP2Server
   ) {
@@ -131,6 +144,7 @@ final class RequestHandler: Sendable {
     }
   }
 
+  /// Applies settings to the server.
   private func apply(_ settings: [APNsSetting], to server: HTTP2Server) {
     for setting in settings {
       switch setting {
@@ -146,7 +160,7 @@ final class RequestHandler: Sendable {
     }
   }
 
-  /// A connection that has to be trusted first gets them then.
+  /// Sets the number of streams. A connection that must be trusted first gets them then.
   private func setStreams(_ count: Int, _ server: HTTP2Server) {
     let trusted: [HTTP2ConnectionID]? = state.withLock { state in
       guard state.streamsWhenTrusted != nil else { return nil }
@@ -159,6 +173,8 @@ final class RequestHandler: Sendable {
 
   // MARK: GOAWAY in the middle
 
+  /// Keeps a request for a GOAWAY, and ends the collection if it is complete. The first request
+  /// starts the time.
   private func gather(
     _ request: HTTP2ServerRequest, _ push: ReceivedPush, _ plan: APNsFault.GoAwayPlan?
   ) {
@@ -178,6 +194,7 @@ final class RequestHandler: Sendable {
     }
   }
 
+  /// Sends GOAWAY for the collected requests, and answers the first of them.
   private func finishGathering(on connection: HTTP2ConnectionID) {
     let (gathering, server) = state.withLock { state in
       let gathering = state.gatherings.removeValue(forKey: connection)
@@ -211,6 +228,7 @@ final class RequestHandler: Sendable {
 }
 
 extension SimulatedRequest {
+  /// The request without its pseudo-headers.
   init(_ request: HTTP2ServerRequest) {
     self.init(
       method: request.method, path: request.path,
