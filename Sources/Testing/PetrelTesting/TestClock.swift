@@ -19,7 +19,7 @@ public struct TestClock: Sendable {
   final class Face: Sendable {
     private let shown: Mutex<Timestamp>
 
-    /// Starts at a date, rounded to milliseconds.
+    /// Starts at a date, in whole milliseconds.
     init(_ date: Date) {
       shown = Mutex(Timestamp(date))
     }

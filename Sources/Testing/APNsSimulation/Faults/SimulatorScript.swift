@@ -9,7 +9,7 @@ import JSONCoding
 /// ```json
 /// { "streams": 100,
 ///   "steps": [
-///     { "after": 20, "do": "reject", "reason": "ServiceUnavailable", "retryAfter": 2 },
+///     { "after": 20, "do": "reject", "reason": "ServiceUnavailable", "times": 3 },
 ///     { "do": "goAway", "gathers": 10, "answers": 4 },
 ///     { "after": 50, "do": "set", "streams": 5 } ] }
 /// ```
