@@ -187,7 +187,7 @@ struct LongLivedOperationTests {
       let record = CKRecord(
         Record(
           recordID: RecordID(recordName: "a"), recordType: "T", recordChangeTag: "1",
-          fields: ["n": .int64(1)]))
+          fields: ["n": .int64(1), "pin": .string("1234")], encryptedFields: ["pin"]))
       record["n"] = 3
       let operation = CKModifyRecordsOperation(recordsToSave: [record])
       operation.configuration.isLongLived = true
@@ -219,6 +219,8 @@ struct LongLivedOperationTests {
       #expect(error.clientRecord?["n"] as Int? == 3)
       #expect(error.serverRecord?["n"] as Int? == 2)
       #expect(error.ancestorRecord?["n"] as Int? == 1)
+      #expect(error.ancestorRecord?.encryptedValues["pin"] as String? == "1234")
+      #expect(error.ancestorRecord?["pin"] as String? == nil)
     }
   }
 

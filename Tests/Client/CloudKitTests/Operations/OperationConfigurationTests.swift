@@ -113,6 +113,16 @@ struct OperationConfigurationTests {
     #expect(operation.database?.databaseScope == .shared)
   }
 
+  @Test("An operation that was added to no container has its group's")
+  func groupContainer() throws {
+    let container = CKContainer.scripted { _, _ in .silence }
+    let group = CKOperationGroup()
+    group.defaultConfiguration.container = container
+    let operation = CKFetchRecordsOperation(recordIDs: [])
+    operation.group = group
+    #expect(try operation.client.get() === container.client.get())
+  }
+
   @Test("A group survives archiving")
   func archiving() throws {
     let group = CKOperationGroup()

@@ -101,6 +101,26 @@ struct SubscriptionOperationTests {
     #expect(saves["good"]?.error == nil && saves.count == 2)
   }
 
+  @Test("A list of all subscriptions or zones fails when one of them cannot be read")
+  func incompleteList() async throws {
+    let failure = ServiceError(.badRequest, "it cannot be read")
+    let transport = ScriptedTransport { request, _ in
+      request.operation == "zones/list"
+        ? .ok(
+          ZonesResponse(zones: [
+            .success(.zone(.default, isAtomic: false)),
+            .failure(FailedItem(.zone(ZoneID(zoneName: "Notes")), failure)),
+          ]).body(context: serverContext))
+        : .ok(
+          SubscriptionsResponse(subscriptions: [
+            .failure(FailedItem(.subscription(subscriptionID: "b"), failure))
+          ]).body(context: serverContext))
+    }
+    let database = CKContainer.scripted(transport).privateCloudDatabase
+    await #expect(throws: CKError.self) { try await database.allSubscriptions() }
+    await #expect(throws: CKError.self) { try await database.allRecordZones() }
+  }
+
   @Test("All subscriptions are listed with a GET; some by their IDs, with their own errors")
   func fetch() async throws {
     let model = try feed("a").model()
