@@ -13,8 +13,9 @@ struct CourierCursorTable {
 
   private var connection: any SQLConnection { transaction.connection }
 
-  /// `sequence` is the last acknowledged entry. `answered` is the sequence of the last answer, and
-  /// null if there is none. `answered_badge` is 1 if that entry counts for the badge.
+  /// The table of cursors. `sequence` is the last acknowledged entry. `answered` is the sequence of
+  /// the last answer, and null if there is none. `answered_badge` is 1 if that entry counts for the
+  /// badge.
   static let definition = [
     """
     CREATE TABLE courier_cursors (
@@ -71,7 +72,7 @@ struct CourierCursorTable {
 
   // MARK: Last answers
 
-  /// The last answer to a reader, if it is not acknowledged.
+  /// Returns the last answer to a reader, if it is not acknowledged.
   func answer(to token: String, in database: DatabaseID) throws -> CourierAnswer? {
     try connection.first(
       """

@@ -85,7 +85,7 @@ private struct UserLog: Hashable {
   var subscriber: String
 }
 
-/// Deletes changes of the notification log: from the log, its index and the marks.
+/// The deletion of changes from the notification log, its index and the marks, in one transaction.
 ///
 /// A search for old changes covers all databases, as for all maintenance, and finds at most
 /// ``Retention/batch``. Deletions run in each database and are counted. ``MaintenanceService``

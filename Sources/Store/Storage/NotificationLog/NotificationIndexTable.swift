@@ -16,8 +16,8 @@ package struct NotificationIndexTable {
 
   var connection: any SQLConnection { transaction.connection }
 
-  /// `tier` counts how often a run's rows were merged. `generation` is null for a complete run.
-  /// `logged` is in milliseconds since 1970.
+  /// The tables of runs, of their rows and of unfiled entries. `tier` counts how often a run's rows
+  /// were merged. `generation` is null for a complete run. `logged` is in milliseconds since 1970.
   static let definition = [
     """
     CREATE TABLE notification_runs (
@@ -37,7 +37,8 @@ package struct NotificationIndexTable {
     """,
   ]
 
-  /// Inserts rows with the arguments of ``NotificationIndexRow/appendArguments(run:to:)``.
+  /// The statements that insert rows, with the arguments of
+  /// ``NotificationIndexRow/appendArguments(run:to:)``.
   static let insertion = RowInsertion.Statements(
     "INSERT INTO notification_index (run, \(NotificationIndexRow.columns))", argumentsEach: 8
   ) { first in (first..<first + 8).map { "$\($0)" }.joined(separator: ", ") }

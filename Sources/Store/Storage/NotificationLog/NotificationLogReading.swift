@@ -3,7 +3,8 @@ import Foundation
 import SQLEngine
 import StoreModel
 
-/// Reads a page of a user's notification log, in a transaction with one snapshot of the store.
+/// The reading of a page of a user's notification log, in a transaction with one snapshot of the
+/// store.
 ///
 /// The log of a user in a container merges the logs of all its databases. Each database's log has
 /// two ordered lists: entries and marks. The page takes the oldest change of all lists, again and

@@ -15,9 +15,9 @@ struct NotificationLogTable {
 
   private var connection: any SQLConnection { transaction.connection }
 
-  /// `sequence` is a number of the database, in the order of commits. `origin_device` is the device
-  /// that made the change, if the subscriber made it. `logged` is in milliseconds since 1970.
-  /// `content` has the subscription and the change.
+  /// The tables of entries and of trimmed logs. `sequence` is a number of the database, in the
+  /// order of commits. `origin_device` is the device that made the change, if the subscriber made
+  /// it. `logged` is in milliseconds since 1970. `content` has the subscription and the change.
   static let definition = [
     """
     CREATE TABLE notification_log (
@@ -32,7 +32,7 @@ struct NotificationLogTable {
     """,
   ]
 
-  /// Inserts new entries, with eight arguments for each (``append(_:_:_:to:)``).
+  /// The statements that insert new entries, with eight arguments for each (``append(_:_:_:to:)``).
   static let insertion = RowInsertion.Statements(
     """
     INSERT INTO notification_log

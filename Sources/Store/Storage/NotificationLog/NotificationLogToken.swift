@@ -10,7 +10,8 @@ struct NotificationLogToken: Equatable {
   struct Place: Equatable {
     /// The position of the last change read.
     var position: Int64
-    /// Changes trimmed up to here were gone before the reader began, so it misses none of them.
+    /// The position up to which changes were trimmed before the reader began. The reader misses
+    /// none of them.
     var floor: Int64
   }
 
@@ -19,7 +20,7 @@ struct NotificationLogToken: Equatable {
   /// The positions by databases. A database that notified the user later is missing.
   var places: [DatabaseID: Place] = [:]
 
-  /// Distinguishes the token from those of other feeds.
+  /// The first text of a token, which distinguishes it from those of other feeds.
   private static let mark = "notifications"
 
   /// Creates a token without positions.

@@ -12,8 +12,8 @@ struct NotificationMarkTable {
 
   private var connection: any SQLConnection { transaction.connection }
 
-  /// `position` is a number of the database. `marked` is the time of the mark in milliseconds since
-  /// 1970.
+  /// The table of marks, with the index by which readers find them. `position` is a number of the
+  /// database. `marked` is the time of the mark in milliseconds since 1970.
   static let definition = [
     """
     CREATE TABLE notification_marks (

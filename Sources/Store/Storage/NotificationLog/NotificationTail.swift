@@ -17,9 +17,9 @@ import Synchronization
 final class NotificationTail: Sendable {
   /// The changes of one transaction to the tail, applied after its commit.
   struct Change {
-    /// Entries that were logged and not filed.
+    /// The entries that were logged and not filed.
     var added: [NotificationIndexRow] = []
-    /// Databases whose first entry of the generation is in ``added``.
+    /// The databases whose first entry of the generation is in ``added``.
     var marked: [DatabaseID] = []
     /// The run that was begun with all waiting entries.
     var begun: Int64?

@@ -22,7 +22,7 @@ public final class SQLStore: Store, Sendable {
   public let databases: any DatabaseStore
   /// The record zones of databases.
   public let zones: any ZoneStore
-  /// Saving, fetching, deleting and searching of records.
+  /// The records: saving, fetching, deleting and searching.
   public let records: any RecordReading & RecordWriting
   /// The changes of zones and databases since a change token.
   public let changeFeeds: any ChangeFeedStore
@@ -88,18 +88,18 @@ public final class SQLStore: Store, Sendable {
   /// The requested entries of the search cache. At most 64 wait. A further request is refused, like
   /// an entry that could not be read.
   let fills = JobQueue(limit: 64, role: "entries of the search cache")
-  /// Copies the log of a server's store in a file; elsewhere commits copy it.
+  /// The part that copies the log of a server's file; nil elsewhere, where commits copy it.
   let checkpointer: Checkpointer?
   /// The limits that servers count together; nil unless this is a server on PostgreSQL.
   let limits: StoreLimits?
   /// The storage used by a store that is not in a file.
   let tableSizes: TableSizes?
-  /// Nil unless several servers may have the store open.
+  /// The service of cluster membership; nil unless several servers may have the store open.
   let cluster: ClusterService?
 
-  /// Cluster membership and leases; nil if one server uses the store alone.
+  /// The cluster's membership and leases; nil if one server uses the store alone.
   public var servers: (any ClusterStore)? { cluster }
-  /// Seconds by which the store's clock is ahead of this machine's.
+  /// The seconds by which the store's clock is ahead of this machine's.
   public var clockOffset: Double { cluster?.clock.offset ?? 0 }
   /// The limits that servers count together; nil if one server uses the store alone and counts in
   /// memory.

@@ -17,7 +17,7 @@ package struct ServedLocation: Hashable, Sendable {
   /// The beginning of a comment that has a location. Other comments of the table are ignored.
   private static let prefix = "Petrel serves the store from here:"
 
-  /// The store's present location.
+  /// Returns the store's present location.
   ///
   /// The identifier of the cluster needs the right to run `pg_control_system()`. Without it, the
   /// location has the two object identifiers only.
@@ -41,7 +41,7 @@ package struct ServedLocation: Hashable, Sendable {
     return place
   }
 
-  /// The location where the store was last served; nil if none is stored.
+  /// Returns the location where the store was last served; nil if none is stored.
   static func noted(_ connection: any SQLConnection) throws -> ServedLocation? {
     try connection.first(
       "SELECT COALESCE(obj_description(to_regclass('schema_version'), 'pg_class'), '')", []
@@ -92,7 +92,7 @@ package struct ServedLocation: Hashable, Sendable {
 }
 
 extension ServedLocation: CustomStringConvertible {
-  /// Such as `cluster 7412087642110324812, database 16384, table 16391`.
+  /// The numbers as a text, such as `cluster 7412087642110324812, database 16384, table 16391`.
   package var description: String {
     let numbers = [("cluster", cluster), ("database", database), ("table", table)]
     return numbers.compactMap { name, number in number.map { "\(name) \($0)" } }

@@ -25,8 +25,11 @@ final class StoreClock: Sendable {
     milliseconds.withLock { $0 = time - (before + after) / 2 }
   }
 
-  /// PostgreSQL's time when a statement reached it, in milliseconds. It is the same everywhere in
-  /// the statement, as a distributed store needs, and before the time of any commit. A server that
-  /// waited for its row thus assumes too early a time rather than too late a one.
+  /// The SQL expression for PostgreSQL's time when a statement reached it, in milliseconds since
+  /// 1970.
+  ///
+  /// The time is the same everywhere in the statement, as a distributed store needs. It is before
+  /// the time of any commit. A server that waited for its row thus assumes too early a time rather
+  /// than too late a one.
   static let expression = "(EXTRACT(EPOCH FROM statement_timestamp()) * 1000)::int8"
 }

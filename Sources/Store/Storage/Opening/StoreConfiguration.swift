@@ -24,8 +24,8 @@ public struct StoreConfiguration: Sendable {
   public struct Tuning: Sendable, Hashable {
     /// The page cache of each SQLite connection, in KiB.
     public var cacheKilobytes = 256 * 1024
-    /// How long a server checks the checksums of its store's pages before it serves the store, in
-    /// seconds. It checks the rest while it serves.
+    /// The time in seconds in which a server checks the checksums of its store's pages before it
+    /// serves the store. The server checks the rest while it serves.
     public var inspectionSeconds = 5.0
     /// The pause between two later checks of some 30 pages, in microseconds.
     var inspectionPause: UInt32 = 8_000
@@ -72,8 +72,8 @@ public struct StoreConfiguration: Sendable {
   /// The read-only connections, each with its own thread. A store in memory has none: its reads
   /// share the writer's thread.
   public var readers = 2
-  /// How long tombstones of records and zones are kept for change feeds, in seconds; 90 days by
-  /// default. A change token from before a deleted tombstone has expired.
+  /// The time in seconds for which tombstones of records and zones are kept for change feeds; 90
+  /// days by default. A change token from before a deleted tombstone has expired.
   public var deletionRetention = 90.0 * 24 * 60 * 60
   /// The retention of users' notifications.
   public var notificationLog = NotificationLogLimits()
@@ -85,17 +85,19 @@ public struct StoreConfiguration: Sendable {
   var searchEffort = SearchEffort()
   /// Whether each transaction concerns one database, as in a distributed store.
   var separatesDatabases = false
-  /// For tests that compare what two stores give to clients: replaces the store's own cipher.
+  /// A cipher in place of the store's own, for tests that compare the texts that two stores give to
+  /// clients.
   var tokens: TokenCipher?
-  /// For tests that move time: replaces the database's clock, in nanoseconds since 1970.
+  /// A clock in place of the database's, in nanoseconds since 1970, for tests that move time.
   var steeredTime: (@Sendable () -> Int64)?
   /// The environments with a fixed schema: undeployed record types, fields and subscription types
   /// are refused there. In other environments they are created when they are first saved.
   public var fixedEnvironments: Set<ContainerEnvironment> = [.production]
-  /// Called for each table without statistics that PostgreSQL could not analyze, with the reason.
-  /// Queries of the table may be slow until PostgreSQL analyzes it by itself.
+  /// The handler that is called for each table without statistics that PostgreSQL could not
+  /// analyze, with the reason. Queries of the table may be slow until PostgreSQL analyzes it by
+  /// itself.
   public var onUnknownTable: @Sendable (_ table: String, any Error) -> Void = { _, _ in }
-  /// Makes the identifiers of changes and users; a test may use a seeded generator.
+  /// The source of identifiers of changes and users. A test may use a seeded generator.
   public var makeUUID: @Sendable () -> UUID = { RandomUUID.make() }
 
   /// Creates the default configuration for a role.

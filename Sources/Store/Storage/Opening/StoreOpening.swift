@@ -14,7 +14,7 @@ struct StoreOpening {
   /// The lock of the only server that has the store's file open; nil for a tool, and for other
   /// locations.
   let lock: ServerLock?
-  /// Records damage of the files; nil for a store in memory.
+  /// The record of damage to the files; nil for a store in memory.
   let damage: StoreDamage?
   /// The part of the file that remains to be checked while the store is served.
   let inspection: StoreInspection?
@@ -129,8 +129,8 @@ struct StoreOpening {
       quotas: quotas)
   }
 
-  /// The entries that an earlier process left unfiled in the notification log's index; nil if all
-  /// entries are filed at once.
+  /// Returns the entries that an earlier process left unfiled in the notification log's index; nil
+  /// if all entries are filed at once.
   func tail(over connection: any SQLConnection) throws -> NotificationTail? {
     guard configuration.role == .server, !location.isShared else { return nil }
     return try NotificationIndexTable.recoverTail(

@@ -19,7 +19,7 @@ package final class TableSizes: Sendable {
 
   private let state = Mutex(State())
 
-  /// The last result; nil before the first lookup ends, and after a failed one.
+  /// Returns the last result; nil before the first lookup ends, and after a failed one.
   ///
   /// - Parameter look: looks the sizes up. It is started if the last result is too old, and not
   ///   waited for.
@@ -42,7 +42,7 @@ package final class TableSizes: Sendable {
     return state.withLock { $0.known }
   }
 
-  /// The storage used by all tables with their indexes, on all nodes.
+  /// Returns the storage used by all tables with their indexes, on all nodes.
   ///
   /// `pg_total_relation_size` includes indexes and large values. On Citus, a function of the
   /// coordinator adds up the sizes of all nodes.

@@ -1,7 +1,8 @@
 import CloudKitModel
 
 extension Record {
-  /// The names of the records whose deletion deletes this one.
+  /// The names of the records whose deletion deletes this one: the targets of its `deleteSelf`
+  /// references.
   var deleteSelfTargets: Set<String> {
     var targets: Set<String> = []
     for value in fields.values {

@@ -1,7 +1,8 @@
 import CloudKitModel
 import StoreModel
 
-/// Carries out one ``RecordModification`` in the writer's transaction.
+/// One ``RecordModification`` in the writer's transaction: it carries out the operations of a
+/// request.
 ///
 /// Each operation is checked in full before it writes, so that a failed operation has written
 /// nothing. Operations are grouped by zone; within a zone they run in their order. In an atomic

@@ -3,11 +3,11 @@ import StoreModel
 
 /// The effect of an operation on a record, before the schema and other records are checked.
 enum RecordDecision: Equatable {
-  /// Save this record, new or changed.
+  /// The record is to be saved, new or changed.
   case save(Record)
-  /// Delete the stored record.
+  /// The stored record is to be deleted.
   case delete
-  /// Do nothing: there is no record to delete, and the operation permits that.
+  /// Nothing is to be done: there is no record to delete, and the operation permits that.
   case nothing
 }
 

@@ -10,6 +10,8 @@ struct RecordTable {
   let transaction: StoreTransaction
   private var connection: any SQLConnection { transaction.connection }
 
+  /// The table of records, with the index by which a save finds a name.
+  ///
   /// `version` is the number of the record's latest change. `content` has everything else of the
   /// record but its name, its type and its zone (``RowEncoder/encodeContent(of:)``). A save reads
   /// and replaces it as a whole.
@@ -34,13 +36,16 @@ struct RecordTable {
     """
   ]
 
-  /// Selects the record of a name in a zone.
+  /// The statement that selects the record of a name in a zone.
   private static let selectionByName =
     StoredRecord.selection + " WHERE database_id = $1 AND zone_number = $2 AND record_name = $3"
 
   // MARK: Reading
 
-  /// Returns the record of a name in a zone; nil if there is none.
+  /// Decodes the record of a row.
+  ///
+  /// - Throws: ``StoreError/Code/corrupt`` if the content is damaged, or its type or zone is
+  ///   unknown.
   func record(_ row: StoredRecord.Row, in database: DatabaseID) throws -> StoredRecord {
     let recordID = RecordID(
       recordName: row.recordName,
@@ -67,7 +72,7 @@ struct RecordTable {
     return record
   }
 
-  /// The record with a number; nil if it was deleted.
+  /// Returns the record with a number; nil if it was deleted.
   func existingRecord(numbered number: Int64, in database: DatabaseID) throws -> StoredRecord? {
     try connection.first(
       StoredRecord.selection + " WHERE database_id = $1 AND record_number = $2",
@@ -75,7 +80,8 @@ struct RecordTable {
     ).map { try record($0, in: database) }
   }
 
-  /// The numbers of records that name a user, as ``StoreTransaction`` finds them.
+  /// Finds records whose content has a user's name. There is no index for that, so a batch of
+  /// records is scanned.
   ///
   /// - Parameters:
   ///   - user: the user's record name.
@@ -92,6 +98,7 @@ struct RecordTable {
       limit: limit, in: database)
   }
 
+  /// Returns the record of a name in a zone; nil if there is none.
   func record(
     named recordName: String, inZone zoneNumber: Int64, of database: DatabaseID
   ) throws -> StoredRecord? {
@@ -113,8 +120,8 @@ struct RecordTable {
     ) { _ in true } ?? false
   }
 
-  /// The records with a `deleteSelf` reference to the one of this name (``ReferenceTable``), the
-  /// newest first.
+  /// Returns the records with a `deleteSelf` reference to the one of this name
+  /// (``ReferenceTable``), the newest first.
   func holders(
     ofReferencesTo recordName: String, inZone zoneNumber: Int64, of database: DatabaseID
   ) throws -> [StoredRecord] {
@@ -130,7 +137,7 @@ struct RecordTable {
     ).map { try record($0, in: database) }
   }
 
-  /// The next 500 records of a zone after a name, in the order of their names.
+  /// Returns the next 500 records of a zone after a name, in the order of their names.
   func records(
     inZone zoneNumber: Int64, of database: DatabaseID, after recordName: String
   ) throws -> [StoredRecord] {
@@ -294,6 +301,7 @@ struct RecordTable {
 }
 
 extension StoredRecord {
-  /// Selects the columns of ``Row``. The caller appends a condition.
+  /// The beginning of a statement that selects the columns of ``Row``. The caller appends a
+  /// condition.
   static let selection = "SELECT \(columns) FROM records"
 }

@@ -1,7 +1,7 @@
 import CloudKitModel
 
 extension RecordValue {
-  /// The value converted to a field of this type; nil if the types are incompatible.
+  /// Returns the value converted to a field of this type; nil if the types are incompatible.
   ///
   /// Integers become doubles in a double field, and an empty list becomes a list of the field's
   /// type.

@@ -12,6 +12,7 @@ struct ReferenceTable {
   let transaction: StoreTransaction
   private var connection: any SQLConnection { transaction.connection }
 
+  /// The table of references, in the order of their targets.
   static let definition = [
     """
     CREATE TABLE reference_edges (
@@ -41,7 +42,7 @@ struct ReferenceTable {
       """, edge(to: target, of: stored, in: database))
   }
 
-  /// The number of references to the record of this name.
+  /// Returns the number of references to the record of this name.
   ///
   /// It counts the records that refer to the target.
   func count(to target: String, inZone zone: Int64, of database: DatabaseID) throws -> Int64? {
@@ -60,7 +61,7 @@ struct ReferenceTable {
       [.integer(database.rawValue), .integer(zone)])
   }
 
-  /// The arguments of a row: its primary key.
+  /// Returns the arguments of a row: its primary key.
   private func edge(
     to target: String, of stored: StoredRecord, in database: DatabaseID
   ) -> [SQLValue] {

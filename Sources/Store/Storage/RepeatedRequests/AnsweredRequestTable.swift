@@ -13,6 +13,7 @@ struct AnsweredRequestTable {
   let transaction: StoreTransaction
   private var connection: any SQLConnection { transaction.connection }
 
+  /// The table of requests, with the index by which maintenance finds old ones.
   static let definition = [
     """
     CREATE TABLE answered_requests (

@@ -10,6 +10,7 @@ struct RepeatableModification {
   private let prepared: PreparedModification
   private let transaction: StoreTransaction
 
+  /// Creates a modification of a request, which ``run()`` carries out.
   init(_ prepared: PreparedModification, transaction: StoreTransaction) {
     self.prepared = prepared
     self.transaction = transaction

@@ -13,8 +13,8 @@ enum Retention {
   static let batch: Int64 = 500
 }
 
-/// The background work of a server: it trims what has passed its retention, builds indexes and
-/// deletes users.
+/// The background work of a server: it deletes rows that have passed their retention, builds
+/// indexes and deletes users.
 struct MaintenanceService: Maintenance {
   let transactions: Transactions
   let configuration: StoreConfiguration

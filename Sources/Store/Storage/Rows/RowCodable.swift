@@ -32,7 +32,7 @@ protocol RowCodable: RowPart {
   mutating func code<Coder: RowCoder>(_ coder: inout Coder) throws(Coder.Failure)
 }
 
-/// Encodes or decodes the fields of a ``RowCodable``, one by one.
+/// A coder of the fields of a ``RowCodable``: it encodes or decodes them one by one.
 ///
 /// ``RowEncoder`` never fails: its `Failure` is `Never`. ``RowDecoder`` throws
 /// ``StoreError/Code/corrupt`` for damaged bytes.

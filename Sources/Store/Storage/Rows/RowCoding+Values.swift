@@ -191,7 +191,7 @@ extension ValueType {
     }
   }
 
-  /// The type of a stored code; nil for an unknown one.
+  /// Finds the type of a stored code; nil for an unknown one.
   fileprivate init?(rowCode: UInt8) {
     guard let type = Self.allCases.first(where: { $0.rowCode == rowCode }) else { return nil }
     self = type
@@ -208,7 +208,7 @@ extension Reference.Action {
     }
   }
 
-  /// The action of a stored code; nil for an unknown one.
+  /// Finds the action of a stored code; nil for an unknown one.
   fileprivate init?(rowCode: UInt8) {
     guard let action = Self.allCases.first(where: { $0.rowCode == rowCode }) else { return nil }
     self = action

@@ -15,7 +15,7 @@ extension RowDecoder: RowCoder {
     var isNested = false
     /// The fields to decode.
     var tags = RowTags.all
-    /// How many cases of the current enum were requested, and how many were found.
+    /// The numbers of cases of the current enum that were requested, and that were found.
     var choices = (asked: 0, found: 0)
     /// The name of the row, for errors.
     var row: StaticString?

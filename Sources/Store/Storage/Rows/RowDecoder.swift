@@ -2,7 +2,7 @@ import CloudKitModel
 import Foundation
 import StoreModel
 
-/// Decodes the output of ``RowEncoder``, from the first byte to the last.
+/// A decoder for the output of ``RowEncoder``, from the first byte to the last.
 ///
 /// A damaged blob throws ``StoreError/Code/corrupt``, whatever its bytes are. It never makes the
 /// decoder allocate more than a small multiple of its size. The methods read in the order in which

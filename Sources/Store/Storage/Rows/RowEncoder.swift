@@ -1,7 +1,7 @@
 import CloudKitModel
 import Foundation
 
-/// Encodes records, subscriptions and changes in the store's compact binary format.
+/// An encoder of records, subscriptions and changes in the store's compact binary format.
 ///
 /// - Integer: variable length, seven bits a byte, zigzag.
 /// - Double: eight bytes, little-endian.

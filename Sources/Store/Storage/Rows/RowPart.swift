@@ -5,7 +5,7 @@ import CloudKitModel
 enum RowWire: UInt8 {
   /// An integer of variable length, or a flag.
   case number = 0
-  /// Eight bytes: a double.
+  /// The eight bytes of a double.
   case eightBytes = 1
   /// A length, then that many bytes.
   case bytes = 2

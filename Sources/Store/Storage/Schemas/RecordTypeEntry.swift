@@ -7,13 +7,14 @@ import StoreModel
 /// Each connection has entries of its own (``Catalog``), so one thread at a time uses an entry. A
 /// new catalog version drops it.
 final class RecordTypeEntry {
-  /// System fields that the value index has for every record type.
+  /// The system fields that the value index has for every record type.
   static let indexedSystemFields: [SystemField] = [
     .createdTimestamp, .modifiedTimestamp, .createdUserRecordName, .parent,
   ]
 
-  /// System fields that are indexed only if the schema or the grants require it. Creation times are
-  /// always indexed, to find all records of a type, and so are parents, to walk down a hierarchy.
+  /// The system fields that are indexed only if the schema or the grants require it. Creation times
+  /// are always indexed, to find all records of a type, and so are parents, to walk down a
+  /// hierarchy.
   static let systemFieldsIndexedByOption: Set<SystemField> = [
     .modifiedTimestamp, .createdUserRecordName,
   ]
@@ -114,8 +115,8 @@ extension RecordTypeEntry {
 }
 
 extension SystemField {
-  /// The system field with this name in the store, even if schemas cannot name it; nil for another
-  /// name.
+  /// Finds the system field with this name in the store, even if schemas cannot name it; nil for
+  /// another name.
   init?(anySchemaName name: String) {
     guard let field = Self.allCases.first(where: { $0.schemaName == name }) else { return nil }
     self = field

@@ -13,9 +13,10 @@ struct RecordTypeTable {
   let transaction: StoreTransaction
   private var connection: any SQLConnection { transaction.connection }
 
-  /// `dropped` is 1 for a dropped type. `value_type` is the name of a field's type, with
-  /// ``encryptionPrefix`` for an encrypted field. `indexes` has the bits of the search and sort
-  /// options, and `permissions` those of a role's rights.
+  /// The tables of types, fields, options and grants. `dropped` is 1 for a dropped type.
+  /// `value_type` is the name of a field's type, with ``encryptionPrefix`` for an encrypted field.
+  /// `indexes` has the bits of the search and sort options, and `permissions` those of a role's
+  /// rights.
   static let definition = [
     """
     CREATE TABLE record_types (
@@ -116,7 +117,7 @@ struct RecordTypeTable {
     return schema
   }
 
-  /// The names of a container's record types, in their order.
+  /// Returns the names of a container's record types, in their order.
   func names(
     of container: String, in environment: ContainerEnvironment
   ) throws -> [String] {

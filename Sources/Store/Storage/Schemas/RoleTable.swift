@@ -10,6 +10,8 @@ struct RoleTable {
   let transaction: StoreTransaction
   private var connection: any SQLConnection { transaction.connection }
 
+  /// The tables of roles and of their members. A role without a row in `security_roles` has no
+  /// members.
   static let definition = [
     """
     CREATE TABLE security_roles (
@@ -82,7 +84,7 @@ struct RoleTable {
     return roles
   }
 
-  /// The roles granted to a user in all containers.
+  /// Returns the roles granted to a user in all containers.
   func roles(of userRecordName: String) throws -> [UserHoldings.Role] {
     try connection.rows(
       """
@@ -92,7 +94,7 @@ struct RoleTable {
     ) { UserHoldings.Role(place: try ContainerPlace(row: $0), role: $0.text(2)) }
   }
 
-  /// The users who were granted a role, in order.
+  /// Returns the users who were granted a role, in order.
   func members(
     of role: String, in container: String, _ environment: ContainerEnvironment
   ) throws -> [String] {

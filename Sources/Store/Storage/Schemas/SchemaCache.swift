@@ -72,7 +72,7 @@ final class SchemaCache: @unchecked Sendable {
 }
 
 extension Catalog.RecordTypeKey {
-  /// The key of a type in the schema of a database's container.
+  /// Creates the key of a type in the schema of a database's container.
   init(_ name: String, at address: DatabaseAddress) {
     self.init(container: address.container, environment: address.environment, name: name)
   }

@@ -2,7 +2,7 @@ import CloudKitModel
 import SQLEngine
 import StoreModel
 
-/// Changes the schema of a container in an environment, in the writer's transaction.
+/// The changes of a container's schema in an environment, in the writer's transaction.
 ///
 /// The transaction has all locks, so no record is saved meanwhile. ``SchemaComparison`` makes the
 /// changes.

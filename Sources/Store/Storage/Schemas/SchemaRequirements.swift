@@ -1,10 +1,10 @@
 import CloudKitModel
 import StoreModel
 
-/// Refuses requests that need more than the schema has.
+/// The checks that refuse requests which need more than the schema has.
 ///
-/// A fixed environment (``StoreConfiguration/fixedEnvironments``) has only what was deployed to it.
-/// These checks run only when something new would be created.
+/// A fixed environment (``StoreConfiguration/fixedEnvironments``) has only the types and fields
+/// that were deployed to it. These checks run only when something new would be created.
 ///
 /// Each refusal is an ``ItemFailure``. It names the field, and the command that repairs the schema
 /// if there is one.

@@ -4,15 +4,15 @@ import StoreModel
 
 /// The subscription types in the schemas of containers.
 ///
-/// A subscription type is what a production schema must know of a subscription: the record type,
-/// the events and the fields of its filters. Saving a subscription in development adds its type. A
+/// A subscription type is the part of a subscription that a schema knows: the record type, the
+/// events and the fields of its filters. Saving a subscription in development adds its type. A
 /// deployment copies it.
 struct SubscriptionTypeTable {
   let transaction: StoreTransaction
   private var connection: any SQLConnection { transaction.connection }
 
-  /// `events` has the bits of the subscription's options. `fields` has the names of the filters'
-  /// fields, separated by spaces.
+  /// The table of subscription types. `events` has the bits of the subscription's options. `fields`
+  /// has the names of the filters' fields, separated by spaces.
   static let definition = [
     """
     CREATE TABLE subscription_types (
@@ -32,6 +32,7 @@ struct SubscriptionTypeTable {
       """, type.columns(at: place))
   }
 
+  /// Returns whether a schema has a type.
   func contains(_ type: SubscriptionType, at place: ContainerPlace) throws -> Bool {
     try connection.first(
       """
@@ -41,7 +42,7 @@ struct SubscriptionTypeTable {
     ) { _ in true } ?? false
   }
 
-  /// The subscription types of a container, in the order of their descriptions.
+  /// Returns the subscription types of a container, in the order of their descriptions.
   func types(
     of container: String, in environment: ContainerEnvironment
   ) throws -> [SubscriptionType] {
@@ -64,7 +65,7 @@ struct SubscriptionTypeTable {
 }
 
 extension SubscriptionType {
-  /// The arguments for a row's columns, in their order.
+  /// Returns the arguments for a row's columns, in their order.
   fileprivate func columns(at place: ContainerPlace) -> [SQLValue] {
     let query =
       switch self {
@@ -78,7 +79,7 @@ extension SubscriptionType {
     ]
   }
 
-  /// The type in the columns `record_type`, `events` and `fields`.
+  /// Reads the type in the columns `record_type`, `events` and `fields`.
   fileprivate init(_ row: any SQLRow) {
     let query = Query(
       recordType: row.text(0), events: .init(rawValue: UInt(row.integer(1))),

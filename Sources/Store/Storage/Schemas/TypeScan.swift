@@ -1,7 +1,7 @@
 import CloudKitModel
 import StoreModel
 
-/// Reads all records of a type in all databases of a container, in batches.
+/// A scan of all records of a type in all databases of a container, in batches.
 ///
 /// The order is that of the databases, and within a database that of the records' creation, which
 /// never changes: a record that is saved meanwhile stays at its position.

@@ -7,7 +7,7 @@ import CloudKitModel
 struct AccessPath {
   /// The source of a path's records.
   enum Source {
-    /// Ranges of the value index, one after the other.
+    /// The ranges of the value index, one after the other.
     case stretches([IndexStretch])
     /// The records with these names.
     case names([String])
@@ -31,7 +31,7 @@ struct AccessPath {
     let center: Location
     /// The radius in metres.
     let radius: Double
-    /// Computes distances from the centre.
+    /// The computation of distances from the centre.
     private let distance: PlaceDistance
     /// The cosine of the angle of the radius, with the error of keys. A place with a smaller cosine
     /// is outside.

@@ -1,7 +1,7 @@
 import CloudKitModel
 
-/// Orders records by their numbers, as far as the cached columns of the first one or two sort keys
-/// determine the order.
+/// An order of records by their numbers, as far as the cached columns of the first one or two sort
+/// keys determine it.
 ///
 /// The search reads the candidates in the order of their ranks, and stops when the page is full. So
 /// it reads few more records than the page has.
@@ -19,13 +19,13 @@ struct CandidateRanking {
     }
   }
 
-  /// One sort key with its cached column.
+  /// The part of one sort key, with its cached column.
   private struct Part {
     /// The keys of the field, by record numbers.
     let column: KeyColumn
     /// The direction of the sort key.
     let isAscending: Bool
-    /// Computes distances, for a sort by distance; otherwise nil.
+    /// The computation of distances, for a sort by distance; otherwise nil.
     let distance: PlaceDistance?
 
     /// Creates the part of a sort key.

@@ -1,6 +1,6 @@
 import CloudKitModel
 
-/// Excludes most records that cannot match, without reading them.
+/// A filter that excludes most records that cannot match, without reading them.
 ///
 /// It has a condition for each path that leads to all matches, and for each that leads to none.
 /// First it gathers a part of each condition, enough to estimate the number of records that meet
@@ -13,7 +13,7 @@ import CloudKitModel
 struct CandidateSieve {
   /// A walk through an index.
   private struct Walk {
-    /// Entries passed so far.
+    /// The entries passed so far.
     var entries = 0.0
     /// The condition of the path that the walk follows, which all of its records meet.
     var implied: Int?
@@ -99,7 +99,7 @@ struct CandidateSieve {
     known.filter { !conditions[$0].excludes }.map { conditions[$0].numbers.count }.min()
   }
 
-  /// Entries that the walk has passed.
+  /// The entries that the walk has passed.
   var passed: Double { walk.entries }
 
   // MARK: Planning

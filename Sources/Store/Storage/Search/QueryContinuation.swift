@@ -8,12 +8,12 @@ import StoreModel
 /// Clients get it as a sealed text, the continuation marker. It is bound to its ``Scope``, so
 /// another query or another user cannot use it.
 enum QueryContinuation: Equatable {
-  /// In the order of the value index.
+  /// A position in the order of the value index.
   ///
   /// - path: the index of the path among those of the query's filters; nil for the path to all
   ///   records.
   case scan(path: Int?, AccessPath.Position)
-  /// In the order of the query's sort keys.
+  /// A position in the order of the query's sort keys.
   case sorted(RecordOrder.Place)
 
   /// The scope of a continuation: one query of one caller in one database, while the caller's read
@@ -35,7 +35,7 @@ enum QueryContinuation: Equatable {
     /// The number of the query's sort keys.
     var keyCount: Int { query.query.sortKeys.count }
 
-    /// 16 bytes of the hash of the scope.
+    /// The first 16 bytes of the SHA-256 of the scope.
     var digest: [UInt8] {
       var encoder = RowEncoder()
       encoder.encode(query.query)

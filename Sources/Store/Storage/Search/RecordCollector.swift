@@ -1,6 +1,6 @@
 import CloudKitModel
 
-/// Keeps the first records of an order out of any number, one page and one more.
+/// A collection that keeps the first records of an order out of any number: one page and one more.
 ///
 /// Records may be added in any order. Those up to ``start`` are ignored.
 struct RecordCollector {
@@ -8,7 +8,7 @@ struct RecordCollector {
   let order: RecordOrder
   /// The number of records of a page.
   let limit: Int
-  /// Records up to this place were on earlier pages.
+  /// The last place of the earlier pages; nil for the first page.
   var start: RecordOrder.Place?
   /// The kept records: fewer than twice a page and one record more.
   private var kept: [Kept] = []

@@ -60,12 +60,12 @@ extension RecordSearch {
     return record
   }
 
-  /// The complete records of a page.
+  /// Returns the complete records of a page.
   func records(_ rows: [StoredRecord.Row]) throws -> [Record] {
     try rows.map { try RecordTable(transaction: transaction).record($0, in: database).record }
   }
 
-  /// The numbers of the records with these names in the searched zones, in order.
+  /// Returns the numbers of the records with these names in the searched zones, in order.
   func numbers(ofRecordsNamed names: [String]) throws -> [Int64] {
     try Set(names).flatMap { name in
       try transaction.connection.rows(
@@ -89,7 +89,7 @@ extension RecordSearch {
       + makeExcludedPaths().map { try condition(of: $0, excludes: true) }
   }
 
-  /// The highest record number in the database, an upper bound of its number of records.
+  /// Returns the highest record number in the database, an upper bound of its number of records.
   func highestNumber() throws -> Int64 {
     try transaction.connection.first(
       """

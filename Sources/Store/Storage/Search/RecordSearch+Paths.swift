@@ -1,7 +1,7 @@
 import CloudKitModel
 
 extension RecordSearch {
-  /// The paths of the filters, always in the same order. Each leads to all matches.
+  /// Returns the paths of the filters, always in the same order. Each leads to all matches.
   ///
   /// A caller who may read only records of their own gets only paths to those. The length of
   /// another path depends on other users' values, and would reveal them.

@@ -3,8 +3,8 @@ import StoreModel
 
 // Pages of queries without sort keys.
 extension RecordSearch {
-  /// A page in the order of the value index; nil for named records and for zones with few records,
-  /// whose order is that of the record numbers.
+  /// Returns a page in the order of the value index; nil for named records and for zones with few
+  /// records, whose order is that of the record numbers.
   ///
   /// The scan follows the path with the fewest entries, or the creation times of all records. A
   /// continuation stays on its path.
@@ -43,8 +43,8 @@ extension RecordSearch {
     return page
   }
 
-  /// The records of the type in the searched zone; nil if there are more than the limit, or if all
-  /// zones are searched.
+  /// Returns the records of the type in the searched zone; nil if there are more than the limit, or
+  /// if all zones are searched.
   ///
   /// - Parameter limit: the most records of the zone, of all types.
   func recordsOfZone(upTo limit: Int = .max) throws -> RecordNumberSet? {

@@ -1,7 +1,7 @@
 import CloudKitModel
 import StoreModel
 
-/// One page of a query, in one read transaction.
+/// The search for one page of a query, in one read transaction.
 ///
 /// The search is correct without any planning: it reads each candidate and checks all filters on
 /// it. Paths, conditions and plans only spare reading records that cannot match.

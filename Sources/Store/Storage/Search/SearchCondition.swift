@@ -14,11 +14,11 @@ struct SearchCondition {
   private let path: AccessPath
   /// The path without the ranges that have cached lists.
   let unlistedPath: AccessPath
-  /// Reads the rest of ``unlistedPath``.
+  /// The reader of the rest of ``unlistedPath``.
   private var reader: EntryReader
-  /// One for each of the path's keys; empty if there are many.
+  /// The windows on the path's keys, one for each; empty if there are many.
   private var windows: [NumberWindow]
-  /// Answers from the cached column of the path's field; nil if there is none.
+  /// The test by the cached column of the path's field; nil if there is none.
   private let column: ColumnCondition?
   /// The numbers in ``numbers`` that came from cached lists.
   private let listed: RecordNumberSet

@@ -5,9 +5,9 @@
 /// A search adds up what it spends in the same unit, and compares it with the cost of cache
 /// entries.
 struct SearchEffort: Sendable {
-  /// Reading a record by its number and checking it.
+  /// The cost of reading a record by its number and checking it.
   var recordCost = 36.0
-  /// Looking up a record's rank in cached columns.
+  /// The cost of looking up a record's rank in cached columns.
   var rankCost = 0.4
   /// The fraction of an index that searches must have scanned before its column is cached (0–1); an
   /// eighth of it for a list.
@@ -28,8 +28,9 @@ struct SearchEffort: Sendable {
   /// The most records scanned for those without a value, before the others are excluded by the
   /// index.
   var absenceLimit = 1_000
-  /// Called with each step of a plan, and whether it asks about records on the way.
+  /// The handler that is called with each step of a plan, and whether it asks about records on the
+  /// way.
   var observe: (@Sendable (SearchPlan.Step, _ asks: Bool) -> Void)?
-  /// Called when candidates are ranked by columns.
+  /// The handler that is called when candidates are ranked by columns.
   var observeRanking: (@Sendable () -> Void)?
 }

@@ -1,4 +1,4 @@
-/// Decides the fastest way to a page, from what is known of the conditions so far.
+/// The plan of the fastest way to a page, from the present estimates of the conditions.
 ///
 /// A walk through an index delivers records one by one. Records that cannot match are excluded by
 /// gathered sets, or by asking the index about each; the others are read. Gathering a set costs
@@ -30,11 +30,11 @@ struct SearchPlan {
 
   /// The next step of a search.
   enum Step: Equatable {
-    /// Walk on.
+    /// The walk continues.
     case walk
-    /// Gather the records that meet this condition.
+    /// The search gathers records that meet this condition.
     case gather(Int)
-    /// Read all records of the smallest set.
+    /// The search reads all records of the smallest set.
     case collect
   }
 

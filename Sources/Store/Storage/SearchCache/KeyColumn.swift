@@ -28,7 +28,7 @@ struct KeyColumn: Sendable {
     self.version = version
   }
 
-  /// The key as a number, in the same order as the bytes; nil if the record has none.
+  /// The key of a record as a number, in the same order as the bytes; nil if the record has none.
   subscript(number: Int64) -> UInt64? {
     get {
       let block = Int(truncatingIfNeeded: number >> 10)

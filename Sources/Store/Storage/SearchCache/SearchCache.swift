@@ -2,11 +2,11 @@ import CloudKitModel
 import StoreModel
 import Synchronization
 
-/// Caches parts of the value index for later searches, within a limit of memory.
+/// A cache of parts of the value index for later searches, within a limit of memory.
 ///
 /// An entry is worth its memory, and the reading of a part of the index, if it saves searches time.
-/// So searches report what a missing entry cost them, and an entry is made when that is a fair part
-/// of the cost of making it. An entry that changes faster than it is used is dropped, and so is the
+/// So searches report the cost of a missing entry. An entry is made when the sum is a fair part of
+/// the cost of making it. An entry that changes faster than it is used is dropped, and so is the
 /// least recently used one when the memory is full. After each drop, twice the cost must be spent
 /// before the entry is made again.
 ///
@@ -18,7 +18,7 @@ final class SearchCache: Sendable {
 
   /// The demand for a missing entry.
   fileprivate struct Demand {
-    /// Index entries that searches have read because the entry was missing.
+    /// The index entries that searches have read because the entry was missing.
     var spent = 0.0
     /// The factor by which the usual cost must be spent before the entry is made.
     var costFactor = 1.0

@@ -2,7 +2,7 @@ import CloudKitModel
 import SQLEngine
 import StoreModel
 
-/// Saves and deletes subscriptions of one user in the writer's transaction.
+/// The saves and deletions of one user's subscriptions, in the writer's transaction.
 ///
 /// All changes of a request have one version, the database's next subscription version. An item
 /// that is refused writes nothing.
@@ -232,8 +232,8 @@ struct SubscriptionModifier {
         + "\(place); encrypted fields can be neither searched nor sent in notifications")
   }
 
-  /// A push can carry strings, numbers, dates, locations and references
-  /// (`CKSubscription.NotificationInfo.desiredKeys`).
+  /// Checks that a push can carry the values of a desired key. A push can carry strings, numbers,
+  /// dates, locations and references (`CKSubscription.NotificationInfo.desiredKeys`).
   ///
   /// - Throws: ``ItemFailure/Code/invalid`` for a list, bytes or an asset.
   private func checkDesiredKey(

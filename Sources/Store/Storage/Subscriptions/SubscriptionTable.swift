@@ -10,9 +10,10 @@ struct SubscriptionTable {
   let transaction: StoreTransaction
   private var connection: any SQLConnection { transaction.connection }
 
-  /// `first_version` is the subscription version at which the subscription was first saved, and
-  /// `version` that of its last save. `deleted` is in milliseconds since 1970. `content` has the
-  /// subscription with its ID (``RowCodable``).
+  /// The tables of subscriptions and of their tombstones. `first_version` is the subscription
+  /// version at which the subscription was first saved, and `version` that of its last save.
+  /// `deleted` is in milliseconds since 1970. `content` has the subscription with its ID
+  /// (``RowCodable``).
   static let definition = [
     """
     CREATE TABLE subscriptions (
@@ -45,7 +46,7 @@ struct SubscriptionTable {
     ) { try Subscription(row: $0.bytes(1), named: $0.text(0)) }
   }
 
-  /// The subscriptions of a user except one, in the order of their IDs.
+  /// Returns the subscriptions of a user except one, in the order of their IDs.
   func subscriptions(
     of subscriber: String, but subscriptionID: String, in database: DatabaseID
   ) throws -> [Subscription] {
@@ -59,7 +60,7 @@ struct SubscriptionTable {
     ) { try Subscription(row: $0.bytes(1), named: $0.text(0)) }
   }
 
-  /// The number of a user's subscriptions.
+  /// Returns the number of a user's subscriptions.
   func count(of subscriber: String, in database: DatabaseID) throws -> Int {
     try connection.first(
       "SELECT COUNT(*) FROM subscriptions WHERE database_id = $1 AND subscriber = $2",
@@ -67,6 +68,7 @@ struct SubscriptionTable {
     ) { Int($0.integer(0)) } ?? 0
   }
 
+  /// Returns whether a user has a subscription of this ID.
   func contains(_ name: SubscriptionName, in database: DatabaseID) throws -> Bool {
     try connection.first(
       """

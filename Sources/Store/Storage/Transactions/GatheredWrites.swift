@@ -1,7 +1,7 @@
 import CloudKitModel
 import StoreModel
 
-/// Writes that the record modifications of one transaction leave to be written once for all of
+/// The writes that the record modifications of one transaction leave to be written once for all of
 /// them, and lookups that they share.
 ///
 /// Only such jobs run while it holds writes (``StoreJob/gathersWrites``). Before any other job, and
@@ -26,11 +26,11 @@ struct GatheredWrites {
   /// The version of the latest change of each changed zone. The zone's row gets it before the
   /// commit.
   var zoneVersions: [Catalog.ZoneKey: Int64] = [:]
-  /// Numbers that were drawn and not yet used.
+  /// The numbers that were drawn and not yet used.
   var numbers: [DatabaseID: NumberSupply] = [:]
   /// The numbers of zones that were looked up. A missing zone is looked up again.
   var zoneNumbers: [ZonePlace: Int64] = [:]
-  /// Zones known to have no tombstones.
+  /// The zones known to have no tombstones.
   var zonesWithoutTombstones: Set<Catalog.ZoneKey> = []
 
   /// The number of index changes at which they are written. It bounds the memory of a large commit.
@@ -62,7 +62,7 @@ struct GatheredWrites {
 }
 
 extension StoreTransaction {
-  /// Writes what was gathered: the versions of zones, then the value index. Then it clears the
+  /// Writes the gathered changes: the versions of zones, then the value index. Then it clears the
   /// gathered state.
   ///
   /// Do not call it under a savepoint that was set after gathering began: a rollback to it would

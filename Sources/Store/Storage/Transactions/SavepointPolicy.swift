@@ -1,4 +1,4 @@
-/// Decides whether a commit omits the savepoints of atomic requests.
+/// The decision whether a commit omits the savepoints of atomic requests.
 ///
 /// Under a savepoint, the engine copies every page that was already written in the transaction.
 /// Without savepoints, a failed request costs a second run of the whole commit. So after such a

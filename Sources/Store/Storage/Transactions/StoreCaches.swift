@@ -16,16 +16,16 @@ struct StoreCaches {
   var tail: NotificationTail?
   /// The search cache; nil for writers, and on a shared store.
   var searchCache: SearchCache?
-  /// Requests an entry of the search cache, which another thread then makes. It is nil where
+  /// The request for an entry of the search cache, which another thread then makes. It is nil where
   /// ``searchCache`` is.
   var fillSearchCache: (@Sendable (SearchCacheEntry.Name) -> Void)?
 
-  /// Takes over what a committed transaction changed. Call it after the commit only.
+  /// Takes over the changes of a committed transaction. Call it after the commit only.
   func committed(_ transaction: StoreTransaction) {
     tail?.apply(transaction.tailChange)
   }
 
-  /// Drops what a rolled-back transaction may have added.
+  /// Drops the rows that a rolled-back transaction may have added.
   func rolledBack() {
     catalog.empty()
   }

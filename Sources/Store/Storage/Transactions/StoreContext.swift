@@ -4,23 +4,23 @@ import StoreModel
 
 /// The constants of an open store that its transactions use.
 final class StoreContext: Sendable {
-  /// Makes the identifiers of changes and users; random unless a test gives another source.
+  /// The source of identifiers of changes and users; random unless a test gives another one.
   let makeUUID: @Sendable () -> UUID
   /// The cipher that seals texts that clients keep, such as change tokens and continuation markers.
   let tokens: TokenCipher
-  /// Makes the change tags of records from their versions.
+  /// The change tags of records, made from their versions.
   let changeTags: ChangeTags
   /// The server ID under which changes are committed; nil if one server uses the store alone.
   let identity: ServerIdentity?
   /// Whether the store's databases are distributed over nodes: see ``StoreDistribution``.
   let isDistributed: Bool
-  /// Environments in which saving a record creates no record type or field.
+  /// The environments in which saving a record creates no record type or field.
   let fixedEnvironments: Set<ContainerEnvironment>
   /// The limits of the store.
   let quotas: StoreQuotas
   /// The retention of dispatched changes.
   let historyLimits: ChangeHistoryLimits
-  /// For tests that move time: replaces the database's clock, in nanoseconds since 1970.
+  /// A clock in place of the database's, in nanoseconds since 1970, for tests that move time.
   let steeredTime: (@Sendable () -> Int64)?
 
   /// Creates the context of an opened store.

@@ -28,7 +28,7 @@ final class StoreTransaction {
   let tail: NotificationTail?
   /// The search cache; nil for a transaction that writes, and on PostgreSQL.
   let searchCache: SearchCache?
-  /// Requests an entry of the search cache; nil where ``searchCache`` is.
+  /// The request for an entry of the search cache; nil where ``searchCache`` is.
   let fillSearchCache: (@Sendable (SearchCacheEntry.Name) -> Void)?
   /// The value of ``NotificationTail/wholeRuns`` before a reader's transaction began; nil for a
   /// writer's.
@@ -46,7 +46,7 @@ final class StoreTransaction {
   var serversToWake: Set<ServerID> = []
   /// The bytes that the transaction has added and removed so far.
   var storedBytes = StoredBytes()
-  /// Writes of record modifications that remain to be written before the commit.
+  /// The writes of record modifications that remain to be written before the commit.
   var gathered = GatheredWrites()
   /// The types of created records, for the ``SchemaCache``.
   var usedTypes: [SchemaCache.Update] = []
@@ -54,7 +54,7 @@ final class StoreTransaction {
   var tailChange = NotificationTail.Change()
   /// The number of entries to file before the commit, even if few are waiting.
   var filingRequest = 0
-  /// Memory for the arguments of statements that run for every record.
+  /// The memory for the arguments of statements that run for every record.
   var arguments = SQLArguments()
 
   /// Creates a transaction that reads, or one for statements by themselves. It does not begin a

@@ -34,23 +34,26 @@ final class StoreWriter: @unchecked Sendable {
   let schemas = SchemaCache()
   /// The counts for metrics.
   let tally = WriterTally()
-  /// Copies the write-ahead log between commits; nil if commits do so.
+  /// The part that copies the write-ahead log between commits; nil if commits do so.
   private let checkpointer: Checkpointer?
-  /// Wakes up other servers; nil if the store is not shared.
+  /// The channel that wakes up other servers; nil if the store is not shared.
   private let channel: ServerChannel?
   /// The most jobs of a commit, at least 1.
   private let groupLimit: Int
-  /// Guards the two handlers. All other state belongs to one thread or is immutable.
+  /// The lock that guards the two handlers. All other state belongs to one thread or is immutable.
   private let lock = NSLock()
   // Guarded by the lock.
   private var handler: CommitHandler?
   private var doubtHandler: DoubtHandler?
 
-  /// How long a thread that lost its connection waits for work, in seconds, before it tries to
+  /// The time in seconds that a thread which lost its connection waits for work, before it tries to
   /// reach the database server again.
   private static let lossTimeout = 0.25
 
+  /// Creates the writer with an empty queue. It starts no thread.
+  ///
   /// - Parameters:
+  ///   - configuration: its limits of waiting writes, and of writes in a commit.
   ///   - threads: the number of writing threads.
   ///   - checkpointer: copies the write-ahead log; nil if commits do so.
   ///   - channel: wakes up other servers after commits; nil if there are none.
@@ -75,7 +78,8 @@ final class StoreWriter: @unchecked Sendable {
     lock.withLock { self.handler = handler }
   }
 
-  /// See ``OutboxStore/setDoubtHandler(_:)``.
+  /// Replaces the doubt handler, from any thread; nil removes it. See
+  /// ``OutboxStore/setDoubtHandler(_:)``.
   func setDoubtHandler(_ handler: DoubtHandler?) {
     lock.withLock { doubtHandler = handler }
   }
@@ -101,7 +105,7 @@ final class StoreWriter: @unchecked Sendable {
   /// A committed transaction.
   private struct Commit {
     let transaction: StoreTransaction
-    /// For each job, the error of a job that was rolled back, or nil.
+    /// The error of each job that was rolled back; nil for a job that was committed.
     var failures: [(any Error)?]
   }
 
@@ -254,7 +258,7 @@ final class StoreWriter: @unchecked Sendable {
     }
   }
 
-  /// Commits.
+  /// Commits the transaction on the engine.
   ///
   /// - Throws: ``StoreError/Code/outcomeUnknown`` if the commit may have succeeded in spite of the
   ///   error.

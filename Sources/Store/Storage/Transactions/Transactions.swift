@@ -1,8 +1,8 @@
 import SQLEngine
 import StoreModel
 
-/// Runs transactions on the store's threads: writes on those of ``StoreWriter``, reads on those of
-/// ``StoreReader``. Callers wait in continuations, never on a thread.
+/// The queues of transactions on the store's threads: writes on those of ``StoreWriter``, reads on
+/// those of ``StoreReader``. Callers wait in continuations, never on a thread.
 ///
 /// ```swift
 /// let user = try await transactions.read { try UserTable(transaction: $0).user(named: name) }

@@ -14,7 +14,7 @@ import StoreModel
 struct WriteLocks: Hashable, Sendable {
   /// The locks besides those of databases.
   enum Reach: Int, Comparable, Sendable {
-    /// None: each statement decides by the rows that it changes.
+    /// No lock: each statement decides by the rows that it changes.
     case rows
     /// The lock of data outside of databases: users, devices, sessions, keys, schemas, counters.
     case reference
@@ -28,8 +28,8 @@ struct WriteLocks: Hashable, Sendable {
   private(set) var reach: Reach
   /// The locked databases, sorted by number, each once.
   private(set) var databases: [DatabaseID]
-  /// Users whose devices' badges are counted. Several transactions may count them, each the badges
-  /// of many users.
+  /// The users whose devices' badges are counted. Several transactions may count them, each the
+  /// badges of many users.
   private(set) var badgeOwners: Set<String>
   /// Whether the write settles deliveries. Within a process such writes run one after the other;
   /// between processes the rows decide.
@@ -55,18 +55,18 @@ struct WriteLocks: Hashable, Sendable {
   /// The locks of a write that settles deliveries.
   static let deliveries = WriteLocks(.rows, settlesDeliveries: true)
 
-  /// The lock of one database.
+  /// Returns the lock of one database.
   static func database(_ database: DatabaseID) -> WriteLocks {
     WriteLocks(.rows, databases: [database])
   }
 
-  /// The locks of several databases, in any order. A distributed store permits only one in a
-  /// transaction.
+  /// Returns the locks of several databases, in any order. A distributed store permits only one in
+  /// a transaction.
   static func databases(_ databases: some Sequence<DatabaseID>) -> WriteLocks {
     WriteLocks(.rows, databases: Set(databases).sorted())
   }
 
-  /// The locks of the devices of users whose badges are counted.
+  /// Returns the locks of the devices of users whose badges are counted.
   static func badges(of users: Set<String>) -> WriteLocks {
     WriteLocks(.rows, badgeOwners: users)
   }
@@ -118,8 +118,8 @@ struct WriteLocks: Hashable, Sendable {
 }
 
 extension WriteLocks {
-  /// The locks of a dispatcher's transaction: the databases of the changes, and the users whose
-  /// badges the notifications raise.
+  /// Returns the locks of a dispatcher's transaction: the databases of the changes, and the users
+  /// whose badges the notifications raise.
   static func dispatch(of changes: [PreparedChange]) -> WriteLocks {
     var locks = WriteLocks.databases(changes.map(\.entry.database))
     for change in changes {
@@ -168,7 +168,7 @@ struct LocksNeeded: Error {
 
 extension StoreTransaction {
   /// Checks that the transaction has these locks. Call it before the first statement whose result
-  /// depends on what they protect.
+  /// depends on the rows that the locks protect.
   ///
   /// - Throws: ``LocksNeeded``.
   func require(_ locks: WriteLocks) throws {

@@ -13,7 +13,7 @@ struct UserDeletionService: UserDeletionStore, UserHoldingsStore {
   let transactions: Transactions
   /// The bytes of assets.
   let files: any AssetStore
-  /// Files entries before they are removed from the index.
+  /// The service that files entries before they are removed from the index.
   let notificationLog: NotificationLogService
 
   /// Begins the deletion of a user: removes all credentials, and adds the deletion. If one is under

@@ -1,7 +1,7 @@
 import CloudKitModel
 import StoreModel
 
-/// One transaction of the deletion of a user.
+/// A step of the deletion of a user: one transaction.
 ///
 /// Each step removes a batch of its stage's rows in one database, or, if there are no more,
 /// continues with the next database or stage. The transaction searches for the rows again, so that

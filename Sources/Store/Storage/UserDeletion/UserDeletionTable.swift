@@ -3,7 +3,7 @@ import Cryptography
 import SQLEngine
 import StoreModel
 
-/// Users who are being deleted.
+/// The users who are being deleted.
 ///
 /// Their rows stay without the user's name for ``UserTraces/refusalMilliseconds`` after the
 /// deletion, to refuse requests that were under way. `user_hash` is the SHA-256 of the user record
@@ -13,9 +13,9 @@ struct UserDeletionTable {
 
   private var connection: any SQLConnection { transaction.connection }
 
-  /// `user_record_name` is null when the account is gone. `database_number` is 0 before the first
-  /// database of a stage. `done` is the number of rows removed so far. `ended` is null while the
-  /// deletion is under way; the times are in milliseconds since 1970.
+  /// The table of deletions. `user_record_name` is null when the account is gone. `database_number`
+  /// is 0 before the first database of a stage. `done` is the number of rows removed so far.
+  /// `ended` is null while the deletion is under way; the times are in milliseconds since 1970.
   static let definition = [
     """
     CREATE TABLE user_deletions (

@@ -4,7 +4,8 @@ import StoreModel
 ///
 /// Every table is named here; a test compares them with the schema.
 enum UserTraces {
-  /// How long the hash of a deleted user is kept: 24 hours, longer than any request lasts.
+  /// The time for which the hash of a deleted user is kept: 24 hours, longer than any request
+  /// lasts.
   static let refusalMilliseconds: Int64 = 24 * 60 * 60 * 1000
 
   /// A table whose rows belong to databases.
@@ -21,7 +22,7 @@ enum UserTraces {
     }
   }
 
-  /// Tables whose rows are removed with a private database, whatever they contain.
+  /// The tables whose rows are removed with a private database, whatever they contain.
   static let databaseTables: [KeyedTable] = [
     .init("value_index", "field_number", "value_key", "record_number"),
     .init("reference_edges", "zone_number", "target_name", "holder_number"),
@@ -40,14 +41,14 @@ enum UserTraces {
     .init("trimmed_logs", "subscriber"), .init("courier_cursors", "token"),
   ]
 
-  /// Such tables whose files must be removed too.
+  /// The tables of private databases whose files must be removed too.
   static let assetTables: Set = ["asset_uploads", "assets", "asset_disposals"]
 
   /// The tables of the databases themselves.
   static let databaseDirectories: Set = ["databases", "database_addresses"]
 
-  /// Columns with the user who owns the row, in public databases, with the stage that removes the
-  /// rows.
+  /// The columns with the user who owns the row, in public databases, with the stage that removes
+  /// the rows.
   static let publicColumns: [(stage: UserDeletion.Stage, table: String, column: String)] = [
     (.publicRows, "client_change_tokens", "user_record_name"),
     (.publicRows, "answered_requests", "requester"),
@@ -56,14 +57,15 @@ enum UserTraces {
     (.notifications, "trimmed_logs", "subscriber"),
   ]
 
-  /// Columns with the user who owns the row, in tables outside of databases. These rows are
+  /// The columns with the user who owns the row, in tables outside of databases. These rows are
   /// credentials or rights of the user, which are removed when the deletion begins.
   static let accessColumns: [(table: String, column: String)] = [
     ("user_passwords", "user_record_name"), ("role_members", "user_record_name"),
     ("application_permissions", "user_record_name"),
   ]
 
-  /// All such columns. The account is the last, since it reserves the name.
+  /// All columns outside of databases with the user who owns the row, in the order of their
+  /// deletion. The account is the last, since it reserves the name.
   static let accountColumns =
     accessColumns + [
       ("user_identities", "user_record_name"), ("web_auth_tokens", "user_record_name"),
@@ -71,12 +73,12 @@ enum UserTraces {
       ("users", "user_record_name"),
     ]
 
-  /// Tables with a step of their own, for which no column is listed.
+  /// The tables with a step of their own, for which no column is listed.
   static let otherTables: Set = [
     "notification_index", "gone_devices", "device_numbers", "user_deletions",
   ]
 
-  /// Tables without data of users, or without data that outlives the steps, and the reason.
+  /// The tables without data of users, or without data that outlives the steps, and the reason.
   static let tablesWithoutTraces: [String: String] = [
     "counters": "numbers", "schema_version": "a number", "store_shards": "a number",
     "secrets": "the server's", "admin_keys": "the operators'", "console_sessions": "the operators'",

@@ -1,8 +1,8 @@
 import CloudKitModel
 import StoreModel
 
-/// Rows of the value index that a transaction adds and removes. They are written together in the
-/// order of the index, so that neighbours are on the same pages.
+/// The rows of the value index that a transaction adds and removes. They are written together in
+/// the order of the index, so that neighbours are on the same pages.
 ///
 /// All keys are in one array of bytes, because a commit has tens of thousands.
 struct IndexChanges {
@@ -149,7 +149,7 @@ struct IndexChanges {
   /// The index of a change in ``changes``, with the prefix that nearly always decides its order.
   private struct Place {
     var prefix: UInt64
-    /// ``GatheredWrites`` keeps far fewer than `UInt32.max`.
+    /// The index in ``changes``. ``GatheredWrites`` keeps far fewer changes than `UInt32.max`.
     var index: UInt32
   }
 

@@ -10,9 +10,10 @@ struct IndexWorkTable {
   let transaction: StoreTransaction
   private var connection: any SQLConnection { transaction.connection }
 
-  /// `field_number` is negative for the index of a field's words. `phase` is the raw value of
-  /// ``IndexWork/Phase``. `database_id`, `value_key` and `record_number` are the position of the
-  /// work. `done` is the number of records or entries so far.
+  /// The table of work on indexes. `field_number` is negative for the index of a field's words.
+  /// `phase` is the raw value of ``IndexWork/Phase``. `database_id`, `value_key` and
+  /// `record_number` are the position of the work. `done` is the number of records or entries so
+  /// far.
   static let definition = [
     """
     CREATE TABLE index_work (

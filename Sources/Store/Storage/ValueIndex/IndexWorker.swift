@@ -1,7 +1,7 @@
 import CloudKitModel
 import StoreModel
 
-/// Builds and removes indexes in the writer's transactions, a step in each.
+/// A worker that builds and removes indexes in the writer's transactions, a step in each.
 ///
 /// A step has the reference lock and the lock of its database. When the work on an index ends, the
 /// catalog version rises, and searches use the index from then on.

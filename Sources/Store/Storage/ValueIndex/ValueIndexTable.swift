@@ -13,8 +13,9 @@ struct ValueIndexTable {
   let transaction: StoreTransaction
   var connection: any SQLConnection { transaction.connection }
 
-  /// `field_number` is negative for the words of a field. `value_key` has the bytes of
-  /// ``ValueKey``. `zone_number` spares reading records of other zones.
+  /// The table of entries, in the order of its key. `field_number` is negative for the words of a
+  /// field. `value_key` has the bytes of ``ValueKey``. `zone_number` spares reading records of
+  /// other zones.
   static let definition = [
     """
     CREATE TABLE value_index (

@@ -1,4 +1,5 @@
-/// Tests whether records are on a path of a field's values, by a cached column of the field's keys.
+/// A test whether records are on a path of a field's values, by a cached column of the field's
+/// keys.
 ///
 /// It answers without reading from the store.
 struct ColumnCondition {
@@ -43,7 +44,7 @@ struct ColumnCondition {
     }
   }
 
-  /// The cost of visiting `members` records, in index entries.
+  /// Returns the cost of visiting `members` records, in index entries.
   func cost(ofVisiting members: Double) -> Double {
     Double(column.capacity) * Self.scanCost + members * Self.findCost
   }

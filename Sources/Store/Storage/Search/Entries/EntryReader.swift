@@ -1,7 +1,7 @@
 import CloudKitModel
 import SQLEngine
 
-/// Reads the entries of a path in their order, without their records.
+/// A reader of the entries of a path in their order, without their records.
 ///
 /// It can stop and resume at any entry: it keeps no statement open between two reads.
 struct EntryReader {

@@ -6,8 +6,8 @@ struct EntrySpan {
   /// The last entry.
   var last: AccessPath.Position
 
-  /// The fraction of the range before an entry, 0 to 1, assuming evenly spread entries; nil if it
-  /// cannot be estimated.
+  /// Returns the fraction of the range before an entry, 0 to 1, assuming evenly spread entries; nil
+  /// if it cannot be estimated.
   func share(before entry: AccessPath.Position) -> Double? {
     if first.key == last.key {
       let width = Double(last.number - first.number)

@@ -15,12 +15,12 @@ struct KeyRange: Equatable {
     self.upper = upper
   }
 
-  /// The range of one key.
+  /// Creates the range of one key.
   init(_ key: [UInt8]) {
     self.init(lower: key, upper: key)
   }
 
-  /// Its keys of eight bytes as numbers; nil if it contains none.
+  /// The range's keys of eight bytes, as numbers; nil if it has none.
   var numbers: ClosedRange<UInt64>? {
     var first = IndexKey(lower).head
     if lower.count > 8 {
@@ -60,7 +60,7 @@ extension KeyRange {
     return union
   }
 
-  /// The intersection of two lists of ordered, disjoint ranges, as such a list.
+  /// Returns the intersection of two lists of ordered, disjoint ranges, as such a list.
   ///
   /// - Complexity: linear in the lengths of both.
   static func intersection(_ left: [KeyRange], _ right: [KeyRange]) -> [KeyRange] {

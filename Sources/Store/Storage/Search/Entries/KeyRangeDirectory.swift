@@ -1,4 +1,4 @@
-/// Tests whether eight-byte keys are in one of many ranges, about as fast as for one range.
+/// A test whether eight-byte keys are in one of many ranges, about as fast as for one range.
 ///
 /// - Complexity: constant time for a key if the ranges are evenly spread; at worst linear in their
 ///   number.
@@ -7,18 +7,18 @@ struct KeyRangeDirectory {
   /// pieces contain the end of a range, and their 64 KB fit into a processor's cache.
   private static let pieceBits = 16
 
-  /// From the first range to the last; nil when there is none.
+  /// The range from the first range's beginning to the last range's end; nil when there is none.
   let envelope: ClosedRange<UInt64>?
   /// The ranges, ordered and disjoint.
   private let ranges: [ClosedRange<UInt64>]
   /// The binary logarithm of the number of keys in a piece.
   private let shift: UInt64
-  /// For each piece, whether its keys are in a range.
+  /// The pieces of the envelope, all of one size; empty for one range.
   private var pieces: [Piece] = []
 
   /// The relation of a piece's keys to the ranges.
   private enum Piece: UInt8 {
-    /// None is in a range; all are in a range; a range begins or ends in the piece.
+    /// The three relations: no key is in a range, all are, or a range begins or ends in the piece.
     case outside, inside, mixed
   }
 

@@ -1,4 +1,5 @@
-/// Tests by the value index whether records have one key, a few neighbouring numbers at a time.
+/// A test by the value index whether records have one key, for a few neighbouring numbers at a
+/// time.
 ///
 /// The entries of a key are in the order of their records' numbers. For rising numbers that are
 /// close in the index it reads many entries at once, for scattered numbers few.

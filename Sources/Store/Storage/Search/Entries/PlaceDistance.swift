@@ -1,11 +1,12 @@
 import CloudKitModel
 import Foundation
 
-/// Computes the distances of the places of index entries from one place, in half the time of
-/// ``Location/distance(to:)``.
+/// A computation of the distances of the places of index entries from one place, in half the time
+/// of ``Location/distance(to:)``.
 struct PlaceDistance {
-  /// The greatest error of a distance, in metres: what keys leave out, and the rounding of cosines,
-  /// which are least precise for short distances and for those to the other side of the earth.
+  /// The greatest error of a distance, in metres. It has the part of a place that keys leave out,
+  /// and the rounding of cosines. Cosines are least precise for short distances and for those to
+  /// the other side of the earth.
   static let error = ValueKey.locationError + 0.5
 
   /// The sine of the centre's latitude.

@@ -1,7 +1,7 @@
 import CloudKitModel
 
-/// One page of a query in the order of its sort keys; without any, in the order of the records'
-/// numbers.
+/// The search for one page of a query in the order of its sort keys; without any, in the order of
+/// the records' numbers.
 ///
 /// Few candidates are read and sorted. Otherwise the index of the first sort key is walked in
 /// order, with the sieve between it and the records. Records that share a value come in the order
@@ -21,9 +21,9 @@ struct SortedSearch {
   let search: RecordSearch
   /// The order of the page.
   let order: RecordOrder
-  /// Keeps the first records of the order.
+  /// The first records of the order so far.
   var collector: RecordCollector
-  /// Excludes records before they are read.
+  /// The filter that excludes records before they are read.
   var sieve: CandidateSieve
   /// The values that all records of the present walk share, one for each sort key before the walk's
   /// own.
@@ -104,7 +104,7 @@ struct SortedSearch {
 
   // MARK: Walking
 
-  /// Thrown if reading all candidates costs less than walking.
+  /// An error of a walk that costs more than reading all candidates.
   struct WalkIsLonger: Error {
     /// The level of the walk to give up.
     var level: Int
