@@ -74,7 +74,7 @@ final class HTTP2Session {
       session, bytes.baseAddress?.assumingMemoryBound(to: UInt8.self), bytes.count)
     guard result >= 0 else {
       throw HTTP2Error(
-        .protocolViolation, "the peer does not keep to HTTP/2: \(Self.text(Int32(result)))",
+        .protocolViolation, "the peer violates HTTP/2: \(Self.text(Int32(result)))",
         isSafeToRepeat: false)
     }
   }
@@ -88,7 +88,7 @@ final class HTTP2Session {
     let count = nghttp2_session_mem_send(session, &bytes)
     guard count >= 0 else {
       throw HTTP2Error(
-        .systemFailure, "HTTP/2 frames could not be made: \(Self.text(Int32(count)))",
+        .systemFailure, "HTTP/2 frames could not be created: \(Self.text(Int32(count)))",
         isSafeToRepeat: false)
     }
     return count == 0 ? nil : UnsafeBufferPointer(start: bytes, count: count)
@@ -205,7 +205,7 @@ final class HTTP2Session {
     guard !hasSubmittedEnd, code != .noError else { return }
     let detail = debugData.isEmpty ? "" : " (\(String(decoding: debugData, as: UTF8.self)))"
     violation = HTTP2Error(
-      .protocolViolation, "the peer does not keep to HTTP/2: \(code)\(detail)",
+      .protocolViolation, "the peer violates HTTP/2: \(code)\(detail)",
       isSafeToRepeat: false)
   }
 

@@ -60,7 +60,7 @@ struct EventLoop: @unchecked Sendable {
       throw HTTPServerError(
         .cannotStart,
         "an event-loop thread cannot be started: \(String(cString: strerror(errno))); "
-          + "look at the limits of threads and open files (ulimit -u, ulimit -n)")
+          + "check the limits of threads and open files (ulimit -u, ulimit -n)")
     }
     self.daemon = daemon
   }

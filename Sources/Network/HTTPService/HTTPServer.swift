@@ -85,7 +85,7 @@ public final class HTTPServer: Sendable {
     let result = phase.withLock { phase -> Result<Void, HTTPServerError> in
       guard case .created = phase else {
         return .failure(
-          HTTPServerError(.alreadyStarted, "the server was started before; make a new one"))
+          HTTPServerError(.alreadyStarted, "the server was already started; create a new one"))
       }
       return Result { () throws(HTTPServerError) in phase = .running(try launch()) }
     }

@@ -29,8 +29,8 @@ final class LoopContext: @unchecked Sendable {
     connection?.refuseUnasked(
       isTooLarge
         ? HTTPRefusal(
-          .bodyTooLarge, "the Content-Length is larger than any body may be",
+          .bodyTooLarge, "the Content-Length is larger than the limit for a body",
           limit: server.configuration.maximumBodySize)
-        : HTTPRefusal(.malformed, "the Content-Length is no number"))
+        : HTTPRefusal(.malformed, "the Content-Length is not a number"))
   }
 }

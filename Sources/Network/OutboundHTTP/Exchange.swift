@@ -42,8 +42,8 @@ final class Exchange {
     for (name, value) in request.headers where !Self.mayBeSent(name, value) {
       throw OutboundError(
         .unsendable,
-        "the header field \(name.debugDescription) for \(request.url.origin) has a name or value "
-          + "not allowed")
+        "the header field \(name.debugDescription) for \(request.url.origin) has an invalid "
+          + "name or value")
     }
     guard let easy = curl_easy_init() else {
       throw OutboundError(.libraryFailure, "libcurl is out of memory")
@@ -85,7 +85,8 @@ final class Exchange {
     }
     guard code == CURLE_OK else {
       throw OutboundError(
-        .libraryFailure, "libcurl took no request: \(String(cString: curl_easy_strerror(code)))")
+        .libraryFailure,
+        "libcurl did not accept the request: \(String(cString: curl_easy_strerror(code)))")
     }
   }
 
@@ -161,15 +162,15 @@ final class Exchange {
       return .failure(
         failure(
           .answerTooLarge,
-          "answered with more than \(configuration.answerBytes) bytes, or "
-            + "\(configuration.headerBytes) bytes of headers"))
+          "sent an answer larger than \(configuration.answerBytes) bytes, or headers larger than "
+            + "\(configuration.headerBytes) bytes"))
     }
     if let refused {
       return .failure(
         failure(
           .addressRefused,
-          "has the address \(refused), which is not one of the public Internet; "
-            + "the configuration may allow its range"))
+          "has the address \(refused), which is not a public address; "
+            + "the configuration can allow its range"))
     }
     switch code {
     case CURLE_OPERATION_TIMEDOUT:
@@ -181,7 +182,7 @@ final class Exchange {
       let flaw = trustFlaw ?? detail
       guard !Self.signsOfNoTLS.contains(where: { flaw.contains($0) }) else {
         return .failure(
-          failure(.notTrusted, "does not answer in TLS: is its address http: and not https:?"))
+          failure(.notTrusted, "does not answer with TLS; check whether its URL begins with http:"))
       }
       return .failure(failure(.notTrusted, "cannot be trusted: \(flaw)"))
     default:

@@ -127,8 +127,8 @@ public final class HTTPClient: @unchecked Sendable {
         shared.metrics.refused += 1
         return OutboundError(
           .overloaded,
-          "\(shared.schedule.waiting) requests wait already, some of them for "
-            + "\(request.url.origin)")
+          "too many requests are waiting, to \(request.url.origin) or to all servers together "
+            + "(\(shared.schedule.waiting))")
       }
       curl_multi_wakeup(multi)
       return nil
@@ -211,7 +211,8 @@ public final class HTTPClient: @unchecked Sendable {
     }
     guard curl_multi_add_handle(multi, exchange.easy) == CURLM_OK else {
       shared.withLock { $0.schedule.finish(item.request.url.origin) }
-      return item.completion(.failure(OutboundError(.libraryFailure, "libcurl took no request")))
+      return item.completion(
+        .failure(OutboundError(.libraryFailure, "libcurl did not accept the request")))
     }
     exchanges[exchange.easy] = exchange
   }

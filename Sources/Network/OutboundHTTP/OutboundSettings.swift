@@ -43,7 +43,7 @@ extension HTTPClient {
     do {
       try self.init(configuration, name: name)
     } catch {
-      throw ConfigurationError("nothing can be sent to servers of others: \(error)")
+      throw ConfigurationError("the client for outgoing requests cannot be started: \(error)")
     }
   }
 }
@@ -53,7 +53,7 @@ extension OutboundSettings {
   package static let settings: [Setting<Self>] = [
     .init(
       "allowedNetworks", \.allowedNetworks, .networks,
-      "Addresses that are allowed although they are not public, such as `[\"10.0.0.0/8\"]`."),
+      "Address ranges that are allowed although they are not public, such as `[\"10.0.0.0/8\"]`."),
     .init("allowsHTTP", \.allowsHTTP, .boolean, "Whether URLs without TLS are allowed."),
     .init(
       "authorityFile", \.authorityFile, .file(.certificates), default: "the system's",
@@ -61,7 +61,8 @@ extension OutboundSettings {
     .init(
       "connections", \.connections, .whole(1...10_000), "The connections that may be open at once."),
     .init(
-      "timeoutSeconds", \.timeout, .whole(1...300, .seconds), "The time to the end of an answer."),
+      "timeoutSeconds", \.timeout, .whole(1...300, .seconds),
+      "The time in which an answer must be complete."),
   ]
 
   /// Checks that the file of authorities is readable.
@@ -83,8 +84,8 @@ extension OutboundSettings {
     guard allowsHTTP else { return [] }
     return [
       .warning(
-        "\(key).allowsHTTP: what is posted may be read on its way",
-        "take it out unless all of these servers are on this machine")
+        "\(key).allowsHTTP: requests without TLS can be read on the network",
+        "remove the setting unless all of these servers are on this machine")
     ]
   }
 }

@@ -31,11 +31,11 @@ public struct OutboundURL: Sendable, Hashable, CustomStringConvertible {
   ) throws(Flaw) {
     guard text.utf8.count <= Self.greatestSize else {
       throw Flaw(
-        description: "has \(text.utf8.count) bytes; at most \(Self.greatestSize) are taken")
+        description: "has \(text.utf8.count) bytes; the limit is \(Self.greatestSize)")
     }
     guard text.utf8.allSatisfy({ (0x21...0x7E).contains($0) }),
       let parts = URLComponents(string: text), let scheme = parts.scheme?.lowercased()
-    else { throw Flaw(description: "'\(text.prefix(80))' is no absolute URL") }
+    else { throw Flaw(description: "'\(text.prefix(80))' is not an absolute URL") }
     guard scheme == "https" || scheme == "http" && allowsHTTP else {
       throw Flaw(description: "must begin with \(allowsHTTP ? "https:// or http://" : "https://")")
     }
@@ -44,7 +44,7 @@ public struct OutboundURL: Sendable, Hashable, CustomStringConvertible {
     }
     guard parts.fragment == nil else { throw Flaw(description: "must not have a fragment (#)") }
     guard let bracketed = parts.encodedHost?.lowercased(), !bracketed.isEmpty else {
-      throw Flaw(description: "names no host")
+      throw Flaw(description: "has no host")
     }
     let host =
       bracketed.hasPrefix("[") && bracketed.hasSuffix("]")
@@ -55,8 +55,8 @@ public struct OutboundURL: Sendable, Hashable, CustomStringConvertible {
     if let address = IPAddress(host) {
       guard rules.allow(address) else {
         throw Flaw(
-          description: "names the address \(address), which is not one of the public Internet; "
-            + "the server's operator may allow its range")
+          description: "contains the address \(address), which is not a public address; "
+            + "the server's operator can allow its range")
       }
     } else {
       try Self.check(name: host)
@@ -77,13 +77,14 @@ public struct OutboundURL: Sendable, Hashable, CustomStringConvertible {
         (0x61...0x7A).contains(byte) || (0x30...0x39).contains(byte) || byte == 0x2D || byte == 0x2E
           || byte == 0x5F
       }
-    guard isName else { throw Flaw(description: "'\(name.prefix(80))' is no name of a host") }
+    guard isName else { throw Flaw(description: "'\(name.prefix(80))' is not a host name") }
     let last = name.split(separator: ".").last ?? ""
     let isNumber =
       last.utf8.allSatisfy { (0x30...0x39).contains($0) } || last.hasPrefix("0x")
     guard !isNumber else {
       throw Flaw(
-        description: "'\(name.prefix(80))' is no name of a host, and no address in the usual form")
+        description: "'\(name.prefix(80))' is not a host name, and not an address in "
+          + "the usual notation")
     }
   }
 }

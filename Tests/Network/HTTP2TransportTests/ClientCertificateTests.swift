@@ -67,6 +67,6 @@ struct ClientCertificateTests {
         privateKeyPEM: try ES256PrivateKey().pem
       ).check()
     }
-    #expect(error?.reason.contains("the client's key does not fit its certificate") == true)
+    #expect(error?.reason.contains("the client's key does not match its certificate") == true)
   }
 }

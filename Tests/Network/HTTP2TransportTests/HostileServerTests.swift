@@ -190,7 +190,7 @@ struct HostileServerTests {
         client.send("/broken")
         let error = try #require(try await client.ending())
         #expect(error.code == .protocolViolation)
-        #expect(error.reason.contains("does not keep to HTTP/2"))
+        #expect(error.reason.contains("violates HTTP/2"))
         try await client.outcomes.wait(count: 1)
         #expect(client.error(of: "/broken")?.isSafeToRepeat == false)
       })

@@ -53,7 +53,7 @@ struct ProxyTests {
         "refuses the user or the password (407)"
       ),
       (.answer("HTTP/1.1 403 Forbidden\r\n\r\n"), nil, "refused to connect: 403 Forbidden"),
-      (.answer("HTTP/1.1 200 OK\r\n\r\nHello"), nil, "sent more than its answer"),
+      (.answer("HTTP/1.1 200 OK\r\n\r\nHello"), nil, "sent data after its answer"),
       (.answer("SSH-2.0-OpenSSH_9.2\r\n"), nil, "is not HTTP"),
       (.answer("HTTP/1.1 yes\r\n\r\n"), nil, "is not HTTP"),
       (.answer("HTTP/1.1 200 "), nil, "ended the connection without an answer"),

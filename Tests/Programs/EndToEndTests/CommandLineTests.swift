@@ -92,7 +92,8 @@ struct CommandLineTests {
         ["users", "list", "--server", server], environment: ["PETREL_ADMIN_KEY": "key"])
       #expect(answer.status == 1)
       #expect(
-        answer.output.hasSuffix(" does not answer in TLS: is its address http: and not https:?\n"),
+        answer.output.hasSuffix(
+          " does not answer with TLS; check whether its URL begins with http:\n"),
         "\(answer.output)")
     }
   }

@@ -148,7 +148,7 @@ struct ServerConfigurationTests {
       ),
       (
         #"{"containers": {"iCloud.a": {"apns": {"topic": "a", "certificateFile": "c", "proxy": "socks5://p"}}}}"#,
-        "'proxy': a proxy is a URL such as http://proxy.example.com:3128: it must begin with http://"
+        "'proxy': a proxy must be a URL such as http://proxy.example.com:3128: it must begin with http://"
       ),
       (
         #"{"containers": {"iCloud.a": {"apns": {"topic": "a", "certificateFile": "c", "maximumConnections": 0}}}}"#,
@@ -210,11 +210,11 @@ struct ServerConfigurationTests {
       ),
       (
         .certificate(file: path + "/c.pem", keyFile: path + "/other.pem"),
-        "the client's key does not fit its certificate"
+        "the client's key does not match its certificate"
       ),
       (
         .certificate(file: path + "/text", keyFile: path + "/k.pem"),
-        "the client's certificate is not in PEM form"
+        "the client's certificate is not in PEM format"
       ),
     ]
     for (credential, complaint) in mistakes {

@@ -78,8 +78,8 @@ extension HTTP2ClientConnection: HTTP2ChannelDelegate {
       return end(
         HTTP2Error(
           .protocolViolation,
-          "the server floods the connection: of \(allowance.total) bytes \(allowance.useful) are of "
-            + "answers", isSafeToRepeat: false))
+          "the server floods the connection: only \(allowance.useful) of \(allowance.total) bytes "
+            + "belong to answers", isSafeToRepeat: false))
     }
     submitWaiting()
   }

@@ -100,7 +100,7 @@ extension HTTP2ClientConnection {
   /// Cancels a request whose answer is larger than `limit`, a text for the error.
   private func breakOff(_ slot: Int, _ limit: String) {
     streams[slot]?.failure = HTTP2Error(
-      .answerTooLarge, "the answer has more than \(limit)", isSafeToRepeat: false)
+      .answerTooLarge, "the answer is larger than the limit of \(limit)", isSafeToRepeat: false)
     if let number = streams[slot]?.number {
       channel?.session.submitReset(stream: number, code: .cancel)
     }
@@ -152,7 +152,7 @@ extension HTTP2ClientConnection {
     }
     return .failure(
       HTTP2Error(
-        .reset, "the server broke the request off: \(code)", isSafeToRepeat: !closed.isSent,
+        .reset, "the server reset the request: \(code)", isSafeToRepeat: !closed.isSent,
         peerCode: code))
   }
 }

@@ -39,9 +39,10 @@ public struct HTTPProxy: Sendable, Hashable, CustomStringConvertible {
   public init(parsing text: String) throws(HTTP2Error) {
     func mistake(_ rule: String) -> HTTP2Error {
       HTTP2Error(
-        .invalidConfiguration, "a proxy is a URL such as http://proxy.example.com:3128: \(rule)")
+        .invalidConfiguration,
+        "a proxy must be a URL such as http://proxy.example.com:3128: \(rule)")
     }
-    guard let parts = URLComponents(string: text) else { throw mistake("this is not a URL") }
+    guard let parts = URLComponents(string: text) else { throw mistake("the text is not a URL") }
     guard parts.scheme?.lowercased() == "http" else {
       throw mistake("it must begin with http://, not with '\(parts.scheme ?? "")'")
     }

@@ -85,12 +85,12 @@ final class ProxyTunnel: EventHandler, @unchecked Sendable {
       if let end = headEnd {
         try checkStatus()
         guard end == answer.count else {
-          throw HTTP2Error(.proxyFailed, "proxy \(proxy) sent more than its answer")
+          throw HTTP2Error(.proxyFailed, "proxy \(proxy) sent data after its answer")
         }
         return true
       }
       guard answer.count <= Self.greatestAnswer, isHTTP else {
-        throw HTTP2Error(.proxyFailed, "what proxy \(proxy) answered is not HTTP")
+        throw HTTP2Error(.proxyFailed, "the answer of proxy \(proxy) is not HTTP")
       }
     }
   }
@@ -115,7 +115,7 @@ final class ProxyTunnel: EventHandler, @unchecked Sendable {
     let line = String(decoding: answer.prefix { $0 != UInt8(ascii: "\r") }, as: UTF8.self)
     let words = line.split(separator: " ", maxSplits: 2)
     guard isHTTP, words.count >= 2, let status = Int(words[1]) else {
-      throw HTTP2Error(.proxyFailed, "what proxy \(proxy) answered is not HTTP")
+      throw HTTP2Error(.proxyFailed, "the answer of proxy \(proxy) is not HTTP")
     }
     switch status {
     case 200..<300:

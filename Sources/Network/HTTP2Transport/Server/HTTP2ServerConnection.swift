@@ -131,7 +131,7 @@ final class HTTP2ServerConnection: @unchecked Sendable {
   func close(_ closing: HTTP2Server.Closing) {
     switch closing {
     case .whenAnswered: goAway(lastStream: nil, code: .noError, debugData: [])
-    case .atOnce: channel?.close(HTTP2Error(.closed, "the server broke the connection off"))
+    case .atOnce: channel?.close(HTTP2Error(.closed, "the server closed the connection"))
     }
   }
 

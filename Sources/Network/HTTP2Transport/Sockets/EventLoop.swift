@@ -42,10 +42,10 @@ public final class EventLoop: @unchecked Sendable {
   /// - Throws: ``HTTP2Error/Code/systemFailure`` when the process has no descriptors left.
   public init(name: String) throws(HTTP2Error) {
     pollDescriptor = epoll_create1(Int32(EPOLL_CLOEXEC))
-    guard pollDescriptor >= 0 else { throw .system("no event loop could be made") }
+    guard pollDescriptor >= 0 else { throw .system("an event loop cannot be created") }
     wakeDescriptor = eventfd(0, Int32(EFD_NONBLOCK) | Int32(EFD_CLOEXEC))
     guard wakeDescriptor >= 0 else {
-      let error = HTTP2Error.system("no event loop could be made")
+      let error = HTTP2Error.system("an event loop cannot be created")
       close(pollDescriptor)
       throw error
     }

@@ -27,7 +27,7 @@ enum Socket {
   ///   ``HTTP2Error/Code/notListening`` if the address cannot be used.
   static func listening(host: String, port: Int) throws(HTTP2Error) -> Int32 {
     guard let address = try SocketAddress.resolve(host: host, port: port, isNumeric: true).first
-    else { throw HTTP2Error(.notListening, "'\(host)' is no IP address to listen on") }
+    else { throw HTTP2Error(.notListening, "'\(host)' is not an IP address to listen on") }
     let descriptor = try make(family: address.family)
     set(descriptor, SOL_SOCKET, SO_REUSEADDR, 1)
     guard address.withPointer({ bind(descriptor, $0, $1) }) == 0, listen(descriptor, 512) == 0
@@ -62,7 +62,7 @@ enum Socket {
   private static func make(family: Int32) throws(HTTP2Error) -> Int32 {
     let kind = Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
     let descriptor = socket(family, kind, 0)
-    guard descriptor >= 0 else { throw .system("no socket could be made") }
+    guard descriptor >= 0 else { throw .system("a socket cannot be created") }
     return descriptor
   }
 

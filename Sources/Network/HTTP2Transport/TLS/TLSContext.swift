@@ -101,7 +101,7 @@ final class TLSContext: @unchecked Sendable {
     defer { BIO_free(stream) }
     guard let authority = PEM_read_bio_X509(stream, nil, nil, nil) else {
       throw .openSSL(
-        .invalidConfiguration, "the certificate of the clients' authority is not in PEM form")
+        .invalidConfiguration, "the certificate of the clients' authority is not in PEM format")
     }
     defer { X509_free(authority) }
     guard X509_STORE_add_cert(SSL_CTX_get_cert_store(pointer), authority) == 1,
@@ -140,7 +140,7 @@ final class TLSContext: @unchecked Sendable {
     }
     ERR_clear_error()  // The end of the text is reported as an error.
     guard !isFirst else {
-      throw HTTP2Error(.invalidConfiguration, "the \(end)'s certificate is not in PEM form")
+      throw HTTP2Error(.invalidConfiguration, "the \(end)'s certificate is not in PEM format")
     }
   }
 
@@ -150,11 +150,11 @@ final class TLSContext: @unchecked Sendable {
     // The callback refuses an encrypted key. Without a callback, OpenSSL asks for a password on the
     // terminal.
     guard let key = PEM_read_bio_PrivateKey(stream, nil, { _, _, _, _ in -1 }, nil) else {
-      throw .openSSL(.invalidConfiguration, "the \(end)'s key is not in PEM form")
+      throw .openSSL(.invalidConfiguration, "the \(end)'s key is not in PEM format")
     }
     defer { EVP_PKEY_free(key) }
     guard SSL_CTX_use_PrivateKey(pointer, key) == 1, SSL_CTX_check_private_key(pointer) == 1 else {
-      throw .openSSL(.invalidConfiguration, "the \(end)'s key does not fit its certificate")
+      throw .openSSL(.invalidConfiguration, "the \(end)'s key does not match its certificate")
     }
   }
 

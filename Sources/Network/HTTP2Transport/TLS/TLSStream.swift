@@ -40,7 +40,7 @@ final class TLSStream {
       isPrepared = SSL_set1_host(ssl, host) == 1 && petrel_ssl_set_server_name(ssl, host) == 1
     }
     guard isPrepared else {
-      throw .openSSL(.invalidConfiguration, "'\(host)' cannot be a server's name")
+      throw .openSSL(.invalidConfiguration, "'\(host)' is not a valid server name")
     }
     SSL_set_connect_state(ssl)
   }
@@ -67,12 +67,12 @@ final class TLSStream {
   ) throws(HTTP2Error) -> OpaquePointer {
     guard let ssl = SSL_new(context.pointer) else {
       close(descriptor)
-      throw .openSSL(.systemFailure, "a TLS connection could not be made")
+      throw .openSSL(.systemFailure, "a TLS connection could not be created")
     }
     guard SSL_set_fd(ssl, descriptor) == 1 else {
       SSL_free(ssl)
       close(descriptor)
-      throw .openSSL(.systemFailure, "a TLS connection could not be made")
+      throw .openSSL(.systemFailure, "a TLS connection could not be created")
     }
     return ssl
   }
@@ -89,7 +89,7 @@ final class TLSStream {
     var length: UInt32 = 0
     SSL_get0_alpn_selected(ssl, &name, &length)
     guard UnsafeBufferPointer(start: name, count: Int(length)).elementsEqual("h2".utf8) else {
-      throw HTTP2Error(.tlsFailed, "the peer does not speak HTTP/2")
+      throw HTTP2Error(.tlsFailed, "the peer does not support HTTP/2")
     }
     return .done(0)
   }

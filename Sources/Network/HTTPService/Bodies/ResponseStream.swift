@@ -59,7 +59,8 @@ final class ResponseStream: Sendable {
       case .wait: await waitForRoom()
       case .closed:
         throw HTTPServerError(
-          .connectionClosed, "the stream's reader is gone or the server stops; write no more")
+          .connectionClosed,
+          "the client closed the connection, or the server is stopping; write no more")
       }
     }
   }

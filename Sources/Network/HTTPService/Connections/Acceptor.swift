@@ -102,11 +102,10 @@ extension ConnectionAdmission.Limits {
   func message(of reason: HTTPRefusal.Reason) -> String {
     switch reason {
     case .tooManyConnectionsOfAddress:
-      "\(byHost) connections of this address are open, the most that one may have; use those"
+      "this address has \(byHost) open connections, which is the limit; use one of them"
     case .tooManyConnectionsOfNetwork:
-      "\(byNetwork) connections of this network are open, the most that one may have; try again in a "
-        + "moment"
-    default: "\(all) connections are open; try again in a moment"
+      "this network has \(byNetwork) open connections, which is the limit; try again in a moment"
+    default: "\(all) connections are open, which is the limit; try again in a moment"
     }
   }
 }

@@ -116,7 +116,9 @@ extension Connection {
     incoming.hasPlace = server.counters.requestsUnderWay.reserve(1, limit: limit)
     return incoming.hasPlace
       ? nil
-      : HTTPRefusal(.tooManyRequests, "\(limit) requests are under way; try again in a moment")
+      : HTTPRefusal(
+        .tooManyRequests,
+        "\(limit) requests are under way, which is the limit; try again in a moment")
   }
 
   /// Returns the rule for a body that goes to a file; `nil` if it stays in memory.
@@ -189,7 +191,7 @@ extension HTTPRefusal {
   /// The refusal of an overloaded server. Each call creates a new one, with its own random time to
   /// retry.
   static var overloaded: HTTPRefusal {
-    HTTPRefusal(.overloaded, "the server has more to do than it can; try again in a moment")
+    HTTPRefusal(.overloaded, "the server is overloaded; try again in a moment")
   }
 
   /// The refusal of an ordinary request on a connection with a reserved place.
@@ -199,12 +201,13 @@ extension HTTPRefusal {
   static let stopping = HTTPRefusal(.stopping, "the server is stopping; connect again")
   /// The refusal of a body whose file cannot be written.
   static let bodyNotStored = HTTPRefusal(
-    .bodyNotStored, "the server has no room for the body; try again in a moment")
+    .bodyNotStored, "the server cannot store the body; try again in a moment")
 
   /// The refusal when the bodies in memory or in files reach their limit.
   static func tooManyBytes(_ limit: Int) -> HTTPRefusal {
     HTTPRefusal(
-      .tooManyBytes, "\(limit) bytes of requests are under way; try again in a moment")
+      .tooManyBytes,
+      "requests of \(limit) bytes are under way, which is the limit; try again in a moment")
   }
 }
 

@@ -92,7 +92,8 @@ public struct SocketFile: Sendable, Hashable {
     guard !bytes.isEmpty, bytes.count <= Self.longestPath, !bytes.contains(0) else {
       throw HTTPServerError(
         .invalidAddress,
-        "the path of a socket has 1 to \(Self.longestPath) bytes, and '\(path)' has \(bytes.count)")
+        "the path of a socket must have 1 to \(Self.longestPath) bytes, and '\(path)' has "
+          + "\(bytes.count)")
     }
     var address = sockaddr_un()
     address.sun_family = sa_family_t(AF_UNIX)

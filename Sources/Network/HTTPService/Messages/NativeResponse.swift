@@ -34,13 +34,13 @@ struct NativeResponse: ~Copyable {
       throw InvalidResponse(reason: "its status is \(response.status), which is not 200 to 599")
     }
     guard let pointer = create(response.body, stream: stream) else {
-      throw InvalidResponse(reason: "there is no memory for it")
+      throw InvalidResponse(reason: "there is not enough memory")
     }
     let native = NativeResponse(pointer: pointer)
     for (name, value) in response.headers where !isOurs(name) {
       guard mayBeSent(name, value), microhttpd_add_header(pointer, name, value) else {
         throw InvalidResponse(
-          reason: "the header field \(name.debugDescription) has a name or value not allowed")
+          reason: "the header field \(name.debugDescription) has an invalid name or value")
       }
     }
     if case .stream = response.body, method == "HEAD" || response.status == 304 {

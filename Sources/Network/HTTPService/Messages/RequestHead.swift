@@ -46,25 +46,25 @@ struct RequestHead: Sendable {
     for (name, value) in headers {
       // The important case is a space before the colon.
       guard !name.isEmpty, name.utf8.allSatisfy(Self.isTokenByte) else {
-        return "a header field has a name with other bytes than a name may have"
+        return "the name of a header field contains a byte that names must not have"
       }
       guard value.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }) else {
-        return "a header field has a control character in its value"
+        return "the value of a header field contains a control character"
       }
     }
     let hosts = values(of: "Host").count
     if hosts > 1 || hosts == 0 && version != "HTTP/1.0" {
-      return "there must be one Host header field, and there are \(hosts)"
+      return "the request must have one Host header field, and it has \(hosts)"
     }
     let lengths = values(of: "Content-Length")
     let codings = values(of: "Transfer-Encoding")
-    if lengths.count > 1 { return "there is more than one Content-Length" }
-    if !lengths.allSatisfy(Self.isNumber) { return "the Content-Length is no number" }
+    if lengths.count > 1 { return "the request has more than one Content-Length" }
+    if !lengths.allSatisfy(Self.isNumber) { return "the Content-Length is not a number" }
     if codings.count > 1 || codings.contains(where: { !$0.equalsIgnoringASCIICase("chunked") }) {
-      return "the only Transfer-Encoding that is understood is chunked"
+      return "the only supported Transfer-Encoding is chunked"
     }
     if !lengths.isEmpty && !codings.isEmpty {
-      return "there is both a Content-Length and a Transfer-Encoding"
+      return "the request has both a Content-Length and a Transfer-Encoding"
     }
     return nil
   }

@@ -244,7 +244,7 @@ struct WebPushSenderTests {
         keys: try browser.keys, issued: .now)
       let result = await send(message, with: sender)
       #expect(result.outcome == .retry(after: 0.5, .device))
-      #expect(result.detail.contains("not one of the public Internet"))
+      #expect(result.detail.contains("not a public address"))
       #expect(service.messages.isEmpty)
     }
   }

@@ -149,9 +149,16 @@ struct WebPushTests {
     "a registration that cannot be used is refused with its field and rule",
     arguments: [
       (registration(endpoint: "http://push.example.com/1"), "subscription.endpoint: must begin"),
-      (registration(endpoint: "https://127.0.0.1/1"), "subscription.endpoint: names the address"),
-      (registration(endpoint: "https://[fd00::1]/1"), "subscription.endpoint: names the address"),
-      (registration(endpoint: "nonsense"), "subscription.endpoint: 'nonsense' is no absolute URL"),
+      (
+        registration(endpoint: "https://127.0.0.1/1"), "subscription.endpoint: contains the address"
+      ),
+      (
+        registration(endpoint: "https://[fd00::1]/1"), "subscription.endpoint: contains the address"
+      ),
+      (
+        registration(endpoint: "nonsense"),
+        "subscription.endpoint: 'nonsense' is not an absolute URL"
+      ),
       (
         registration(endpoint: "https://a.example/" + String(repeating: "x", count: 2048)),
         "subscription.endpoint: has 2066 bytes"

@@ -107,8 +107,8 @@ struct WebhooksTests {
     "a URL that may not be posted to is refused with its rule",
     arguments: [
       (#"{"url": "http://hooks.example.com/"}"#, "url: must begin with https://"),
-      (#"{"url": "https://10.0.0.1/"}"#, "url: names the address 10.0.0.1"),
-      (#"{"url": "https://169.254.169.254/"}"#, "url: names the address 169.254.169.254"),
+      (#"{"url": "https://10.0.0.1/"}"#, "url: contains the address 10.0.0.1"),
+      (#"{"url": "https://169.254.169.254/"}"#, "url: contains the address 169.254.169.254"),
       (#"{"url": "https://a:b@hooks.example.com/"}"#, "url: must not have a user name"),
       (#"{"url": 7}"#, "url: must be a string"),
       ("{}", "'url' is missing"),
