@@ -96,6 +96,7 @@ struct LogTrimming {
   private let marks: NotificationMarkTable
   private let transaction: StoreTransaction
 
+  /// Creates the deletion in a transaction that writes.
   init(in transaction: StoreTransaction) {
     self.transaction = transaction
     log = NotificationLogTable(transaction: transaction)

@@ -6,6 +6,7 @@ import StoreModel
 /// A row of the notification log's index by subscriber. It has everything by which readers select
 /// entries.
 struct NotificationIndexRow: Sendable, Equatable {
+  /// The user whose log has the entry.
   var subscriber: String
   var database: DatabaseID
   /// The entry's number in its database.

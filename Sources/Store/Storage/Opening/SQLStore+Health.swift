@@ -25,8 +25,8 @@ extension SQLStore: StoreHealth {
 
   /// Returns the sizes of the store in bytes.
   ///
-  /// - A file: the sizes of the file and of its log, and the free bytes of its file system. The
-  ///   kernel is asked at each call.
+  /// - A file: the sizes of the file and of its log, and the free bytes of its file system. Each
+  ///   call asks the kernel.
   /// - PostgreSQL: the size of the tables, as of the last lookup (``TableSizes``). It is nil until
   ///   the first lookup has succeeded.
   /// - Memory: nil.

@@ -288,8 +288,8 @@ public final class SQLStore: Store, Sendable {
     (fileDamage ?? serverDamage)?.setHandler(handler)
   }
 
-  /// Sets the handler that is called once when an `fsync` of the store's file fails. PostgreSQL
-  /// never calls it.
+  /// Sets the handler that is called once when an `fsync` of the store's file fails. A store on
+  /// PostgreSQL never calls it.
   ///
   /// The store then refuses all requests. Restart the process to recover from the log.
   public func setUnsyncedHandler(_ handler: (@Sendable (String) -> Void)?) {

@@ -56,11 +56,10 @@ package struct ServedLocation: Hashable, Sendable {
       && (cluster == nil || other.cluster == nil || cluster == other.cluster)
   }
 
-  /// Checks that a store is where it was last served.
+  /// Checks that a store is where it was last served. A store without a noted location passes: no
+  /// server has served it yet.
   ///
-  /// - Throws: ``StoreError/Code/cannotOpen`` if it is not.
-  ///
-  /// A store without a noted location passes: no server has served it yet.
+  /// - Throws: ``StoreError/Code/cannotOpen`` if it is elsewhere, because it came from a copy.
   package static func check(_ connection: any SQLConnection) throws {
     guard let noted = try noted(connection) else { return }
     let actual = try actual(connection)

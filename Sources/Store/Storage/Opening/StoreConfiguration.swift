@@ -12,7 +12,7 @@ import StoreModel
 /// ```
 public struct StoreConfiguration: Sendable {
   /// The role of the process that opens the store. A tool does not lock the file. Its commits copy
-  /// the log only when it has ``Tuning/logPages`` pages.
+  /// the log only when it has ``StoreConfiguration/Tuning/logPages`` pages.
   public enum Role: Sendable, Hashable {
     /// The server: only one may have the store open.
     case server

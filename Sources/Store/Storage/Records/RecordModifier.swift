@@ -240,6 +240,9 @@ struct ZoneModification {
   /// The operations that wait for the creation of a record, by its name.
   var waiting: [String: [Int]] = [:]
 
+  /// Creates the state before the first operation.
+  ///
+  /// - Parameter hasFailure: whether one of the zone's operations was already refused.
   init(zoneID: ZoneID, zoneNumber: Int64, indexes: [Int], hasFailure: Bool) {
     self.zoneID = zoneID
     self.zoneNumber = zoneNumber

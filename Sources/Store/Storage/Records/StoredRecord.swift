@@ -7,7 +7,9 @@ struct StoredRecord {
   /// The record's number: it identifies the record in the value index. It never changes and is
   /// never reused.
   var number: Int64
+  /// The number of the record's zone in its database.
   var zoneNumber: Int64
+  /// The record as clients see it, with its change tag.
   var record: Record
   /// The size of the stored content in bytes; 0 before it is written.
   var contentSize = 0

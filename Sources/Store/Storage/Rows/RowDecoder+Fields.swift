@@ -57,7 +57,7 @@ extension RowDecoder: RowCoder {
   ) throws {
     guard fields.tags.contains(tag), try seek(tag) else { return }
     part = .blank
-    // Just set.
+    // `part` was just set, so it is not nil.
     _ = try decode(tag, name, &part!)
   }
 

@@ -14,6 +14,7 @@ import StoreModel
 /// try decoder.finish()
 /// ```
 struct RowDecoder {
+  /// The whole blob.
   private let bytes: [UInt8]
   /// The index of the next byte.
   private var position = 0

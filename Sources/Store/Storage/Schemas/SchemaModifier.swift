@@ -8,6 +8,7 @@ import StoreModel
 /// changes.
 struct SchemaModifier {
   let transaction: StoreTransaction
+  /// The container whose schema is changed.
   let container: String
   let environment: ContainerEnvironment
 

@@ -91,7 +91,9 @@ extension SubscriptionType {
     }
   }
 
-  // The columns of types without a query. A query's record type is never empty.
+  /// The columns of the type of zone subscriptions. No query has them, because a query's record
+  /// type is never empty.
   private static let ofZones = Query(recordType: "", events: [], fields: ["zone"])
+  /// The columns of the type of database subscriptions.
   private static let ofDatabases = Query(recordType: "", events: [], fields: ["database"])
 }

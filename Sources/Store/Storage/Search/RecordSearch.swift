@@ -8,6 +8,7 @@ import StoreModel
 struct RecordSearch {
   /// The query, with its limit and its continuation.
   let query: RecordQuery
+  /// The database to search.
   let database: DatabaseID
   /// The address of the searched database.
   let address: DatabaseAddress

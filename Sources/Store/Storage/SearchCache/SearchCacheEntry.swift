@@ -71,6 +71,9 @@ extension SearchCacheEntry {
 }
 
 extension KeyColumn {
+  /// Reads all keys of a field.
+  ///
+  /// - Throws: ``SearchCacheEntry/TooLarge`` if they exceed `limit` bytes.
   fileprivate init(
     reading name: SearchCacheEntry.Name, version: Int64, upTo limit: Int,
     in transaction: StoreTransaction
@@ -86,6 +89,9 @@ extension KeyColumn {
 }
 
 extension PostingList {
+  /// Reads the numbers of all records with a key.
+  ///
+  /// - Throws: ``SearchCacheEntry/TooLarge`` if they exceed `limit` bytes.
   fileprivate init(
     reading name: SearchCacheEntry.Name, _ key: [UInt8], version: Int64, upTo limit: Int,
     in transaction: StoreTransaction

@@ -14,11 +14,13 @@ final class SearchCacheFill: StoreJob {
     self.cache = cache
   }
 
+  /// Reads the entry from the value index.
   func run(in transaction: StoreTransaction) throws {
     let entry = try SearchCacheEntry(reading: name, upTo: cache.limit, in: transaction)
     made.withLock { $0 = entry }
   }
 
+  /// Gives the entry to the cache; nil if reading it failed.
   func finish(_ failure: (any Error)?) {
     cache.receive(failure == nil ? made.withLock { $0 } : nil, as: name)
   }

@@ -15,6 +15,7 @@ struct SubscriptionModifier {
   /// The time of the request, for tombstones.
   let timestamp: Timestamp
   let transaction: StoreTransaction
+  /// The address of the request's database.
   let address: DatabaseAddress
   /// The version of the request's changes; nil before the first change.
   private var raisedVersion: Int64?
@@ -71,14 +72,12 @@ struct SubscriptionModifier {
     return .saved(subscription, replaced: former == subscription.kind.name ? nil : former)
   }
 
-  /// Refuses a new subscription if the user has reached the limit.
-  ///
-  /// - Complexity: O(*n*) for *n* subscriptions of the user, once for a request; near the limit for
-  ///   each subscription.
-  ///
-  /// A subscription that replaces one with its ID is accepted at the limit.
+  /// Refuses a new subscription if the user has reached the limit. A subscription that replaces one
+  /// with its ID is accepted at the limit.
   ///
   /// - Throws: ``ItemFailure/Code/quotaExceeded`` with the limit.
+  /// - Complexity: O(*n*) for *n* subscriptions of the user, once for a request; near the limit for
+  ///   each subscription.
   private mutating func checkLimit(for subscription: Subscription) throws {
     let limit = transaction.context.quotas[.subscriptionsPerUser]
     guard limit < .max else { return }

@@ -7,11 +7,14 @@ import StoreModel
 /// It is filled while a transaction runs, so it is emptied when a transaction is rolled back. Each
 /// reading or writing thread has a catalog of its own, so it needs no lock.
 final class Catalog {
-  /// The addresses of databases by their numbers. An address never changes.
+  /// The addresses of databases by their numbers, at most 50,000; a full cache is emptied. An
+  /// address never changes.
   var addresses: [DatabaseID: DatabaseAddress] = [:]
   /// Whether databases have subscriptions, with the subscription versions at which that was read.
+  /// It has at most 50,000 databases; a full cache is emptied.
   var subscribed: [DatabaseID: (version: Int64, isSubscribed: Bool)] = [:]
-  /// The names of zones by their numbers. A number is never given to another zone.
+  /// The names of zones by their numbers, at most 50,000; a full cache is emptied. A number is
+  /// never given to another zone.
   var zoneIDs: [ZoneKey: ZoneID] = [:]
   /// The record types by their names, without dropped ones.
   var types: [RecordTypeKey: RecordTypeEntry] = [:]
@@ -19,7 +22,7 @@ final class Catalog {
   var typesByNumber: [Int64: RecordTypeEntry] = [:]
   /// The numbers of delivery routes.
   var routes: [DeliveryRoute: DeliveryRoute.ID] = [:]
-  /// The custom roles of users, without the system's.
+  /// The roles of users, those of the system included, for at most 50,000 users.
   var roles: [MemberKey: Set<String>] = [:]
   /// The hashes of users who are being deleted or were recently deleted, as of ``version``; nil
   /// before they are read.
@@ -54,7 +57,7 @@ final class Catalog {
     var name: String
   }
 
-  /// The key of a user's custom roles in the schema of an environment.
+  /// The key of a user's roles in the schema of an environment.
   struct MemberKey: Hashable {
     var container: String
     var environment: ContainerEnvironment

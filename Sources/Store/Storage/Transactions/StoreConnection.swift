@@ -11,6 +11,12 @@ final class StoreConnection {
   /// The caches that outlive a transaction.
   let caches: StoreCaches
 
+  /// Creates a connection.
+  ///
+  /// - Parameters:
+  ///   - engine: the open connection of the engine, which no other thread uses.
+  ///   - context: the constants of the store.
+  ///   - caches: the caches; by default new ones, without the tail and the search cache.
   init(
     over engine: any SQLConnection, _ context: StoreContext, caches: StoreCaches = StoreCaches()
   ) {

@@ -5,7 +5,7 @@ struct StoreReader {
   /// The queue that the readers share.
   let queue: JobQueue
   /// The counts of cancelled reads, for metrics. The thread that fills the search cache has counts
-  /// of its own, which nobody reads.
+  /// of its own, which are in no metric.
   var tally = ReadTally()
 
   /// Runs jobs one by one, until the queue is closed and empty.

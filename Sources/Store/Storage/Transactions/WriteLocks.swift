@@ -35,6 +35,7 @@ struct WriteLocks: Hashable, Sendable {
   /// between processes the rows decide.
   private(set) var settlesDeliveries: Bool
 
+  /// Creates locks. The databases must be sorted.
   private init(
     _ reach: Reach, databases: [DatabaseID] = [], badgeOwners: Set<String> = [],
     settlesDeliveries: Bool = false
@@ -163,6 +164,7 @@ extension WriteLocks {
 /// An error of a write that needs locks which it did not request. The writer repeats the
 /// transaction with them.
 struct LocksNeeded: Error {
+  /// The missing locks.
   var locks: WriteLocks
 }
 

@@ -34,12 +34,11 @@ struct UserDeletionStep {
 
   /// Takes the step and stores the deletion's progress.
   ///
-  /// - Throws: ``LocksNeeded``.
-  ///
-  /// The first step of a stage finds the first database, whose lock it may not have. Then it
-  /// throws, and the writer repeats it with the lock.
+  /// The first step of a stage finds the first database, whose lock the transaction may not have.
+  /// Then the step throws, and the writer repeats the transaction with the lock.
   ///
   /// - Returns: the deletion after the step.
+  /// - Throws: ``LocksNeeded``.
   mutating func run() throws -> UserDeletion {
     let before = row
     if row.deletion.stage != .account, row.database == 0 {

@@ -4,6 +4,7 @@ import CloudKitModel
 struct IndexEntry: Hashable {
   /// The number of the field, or of its words.
   var fieldNumber: Int64
+  /// The bytes of the key, as ``ValueKey`` makes them.
   var key: [UInt8]
 }
 

@@ -1,6 +1,6 @@
 import SQLEngine
 
-// Applies the gathered changes of record modifications to the index.
+// Writes the gathered changes of record modifications to the index.
 extension ValueIndexTable {
   /// Writes the gathered changes, in the order of the index. Additions are written in groups of
   /// ``rowsTogether``, removals one by one.

@@ -5,7 +5,7 @@ import StoreModel
 /// The value index: the keys of records' values (``ValueKey``), by their fields.
 ///
 /// Changes by saves and deletions are gathered (``GatheredWrites``) and written together. Searches
-/// have statements of their own, which ``SearchPlan`` chooses.
+/// have statements of their own (``EntrySelection``).
 ///
 /// The table has a row for each value, each word and each place that a query can search for. A
 /// search reads a range of a field's keys, and gets record numbers.

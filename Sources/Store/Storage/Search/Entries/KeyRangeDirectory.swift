@@ -1,7 +1,7 @@
 /// A test whether eight-byte keys are in one of many ranges, about as fast as for one range.
 ///
-/// - Complexity: constant time for a key if the ranges are evenly spread; at worst linear in their
-///   number.
+/// - Complexity: constant time for a key if the ranges are evenly spread; at worst logarithmic in
+///   their number.
 struct KeyRangeDirectory {
   /// The binary logarithm of the most pieces into which the span of the ranges is divided. So few
   /// pieces contain the end of a range, and their 64 KB fit into a processor's cache.

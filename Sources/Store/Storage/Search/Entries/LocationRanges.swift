@@ -13,7 +13,7 @@ struct LocationRanges {
   /// The radius up to which no place is wanted, in metres.
   var inner = 0.0
 
-  // Slightly more than the radius, to allow for rounding.
+  /// The angle of the outer radius in degrees: slightly more, to allow for rounding.
   private var reach: Double { degrees(outer * 1.000_001 + 1) }
 
   /// The bands of latitude that the outer circle touches.
