@@ -76,11 +76,13 @@ package struct Arguments {
         separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
       let name = String(parts[0])
       guard let option = options.first(where: { $0.name == name }) else {
-        guard !options.isEmpty else { throw UsageError("unknown option --\(name); it takes none") }
+        guard !options.isEmpty else {
+          throw UsageError("unknown option --\(name); the command takes no options")
+        }
         let known = options.map { "--" + $0.name }
         let near = NearestWord.among(known, to: "--" + name).map { "did you mean \($0)? " } ?? ""
         throw UsageError(
-          "unknown option --\(name); \(near)known are \(known.joined(separator: ", "))")
+          "unknown option --\(name); \(near)the options are \(known.joined(separator: ", "))")
       }
       if parts.count == 2 {
         guard option.valueName != nil else { throw UsageError("--\(name) takes no value") }

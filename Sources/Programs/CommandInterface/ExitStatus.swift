@@ -8,5 +8,5 @@ package enum ExitStatus {
   /// The words of the command line are wrong (`EX_USAGE` of sysexits.h).
   package static let usage: Int32 = 64
   /// The meaning of ``usage`` in help texts.
-  package static let usageMeaning = "the words of the command are wrong"
+  package static let usageMeaning = "the arguments of the command are wrong"
 }

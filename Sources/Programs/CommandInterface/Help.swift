@@ -17,7 +17,7 @@ struct Help {
       usage: \(program.name) COMMAND [OPTION…]
 
       \(advice.isEmpty ? "" : advice + "\n\n")\(sections.joined(separator: "\n"))
-      \(program.name) help COMMAND tells more of a command, and \(program.name) help WORD of those that begin with it.
+      \(program.name) help COMMAND describes one command. \(program.name) help WORD lists the commands that begin with WORD.
 
       """
   }

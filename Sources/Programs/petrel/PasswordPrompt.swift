@@ -19,7 +19,7 @@ enum PasswordPrompt {
     }
     let first = try ask("Password: ")
     try Account.checkPassword(first)
-    guard try ask("The same again: ") == first else {
+    guard try ask("Repeat the password: ") == first else {
       throw UsageError("the two passwords differ; nothing was changed")
     }
     return first
@@ -30,7 +30,7 @@ enum PasswordPrompt {
     FileHandle.standardError.write(Data(question.utf8))
     var shown = termios()
     guard tcgetattr(STDIN_FILENO, &shown) == 0 else {
-      throw UsageError("the terminal cannot be asked for a password")
+      throw UsageError("the terminal cannot be used to type a password")
     }
     var hidden = shown
     hidden.c_lflag &= ~tcflag_t(ECHO)

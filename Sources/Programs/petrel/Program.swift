@@ -14,9 +14,9 @@ enum Program {
     "petrel", "Petrel runs CloudKit subscriptions outside iCloud.",
     advice: { style in
       """
-      Begin with \(style.strong("petrel demo")), which shows it at work, or with \
+      Start with \(style.strong("petrel demo")), which runs an example, or with \
       \(style.strong("petrel serve")), which runs a server
-      in this directory; \(style.strong("petrel doctor")) says whether all is well with it.
+      in this directory; \(style.strong("petrel doctor")) checks whether it works.
       """
     },
     sections: [
@@ -28,7 +28,7 @@ enum Program {
           StoreRestoredCommand.self, ServersListCommand.self, VersionCommand.self,
         ]),
       .init(
-        "Look at its data and change it",
+        "View and change data",
         [
           SchemaExportCommand.self, SchemaImportCommand.self, SchemaValidateCommand.self,
           SchemaDeployCommand.self, SchemaStatusCommand.self, RecordsQueryCommand.self,
@@ -39,7 +39,7 @@ enum Program {
           SubscriptionsDeleteCommand.self, DatabasesPartitionCommand.self,
         ]),
       .init(
-        "Say who may use it",
+        "Manage access",
         [
           UsersAddCommand.self, UsersListCommand.self, UsersShowCommand.self,
           UsersPasswordCommand.self, UsersAddTokenCommand.self, UsersSignOutCommand.self,
@@ -49,7 +49,7 @@ enum Program {
           RolesListCommand.self, DevicesListCommand.self, DevicesRemoveCommand.self,
         ]),
       .init(
-        "See why a push came or did not",
+        "Find out why a push arrived or did not",
         [
           NotificationsListCommand.self, NotificationsWatchCommand.self, ExplainRecordCommand.self,
           ExplainSubscriptionCommand.self, ExplainDryRunCommand.self,

@@ -62,18 +62,18 @@ final class Reloading: Sendable {
         return ConfigurationChange(from: old, to: new)
       }
       log.info(
-        "the configuration was read anew",
+        "the configuration was reloaded",
         [
           "changed": Self.list(change.keys), "exchanged": Self.list(exchanged),
           "needRestart": Self.list(change.keysForRestart),
         ])
       if !change.keysForRestart.isEmpty {
         log.warning(
-          "some keys count only after a restart", ["keys": Self.list(change.keysForRestart)])
+          "some settings apply only after a restart", ["keys": Self.list(change.keysForRestart)])
       }
     } catch {
       log.error(
-        "the configuration cannot be used; the server goes on with the one before",
+        "the new configuration is invalid; the server keeps the current one",
         ["cause": .string((error as? ConfigurationMistakes)?.line ?? "\(error)")])
     }
   }

@@ -188,7 +188,7 @@ struct BackupUnderLoadTests {
         #expect(restored == 0, "\(output)")
         for made in ["/killed", "/of-killed"] { try files.removeItem(atPath: folder + made) }
       } else {
-        #expect(restored == 1 && output.contains("there is no backup"), "\(output)")
+        #expect(restored == 1 && output.contains("is not a backup"), "\(output)")
       }
     }
   }

@@ -23,7 +23,7 @@ struct CommandLineTests {
     #expect(bare.output == asked.output)
     #expect(try await run(["-h"]) == asked)
     #expect(asked.output.contains("\nRun a server\n  serve "))
-    #expect(asked.output.contains("\nSay who may use it\n"))
+    #expect(asked.output.contains("\nManage access\n"))
     #expect(try await run(["--version"]) == run(["version"]))
     #expect(asked.output.split(separator: "\n").allSatisfy { $0.count <= 100 })
   }

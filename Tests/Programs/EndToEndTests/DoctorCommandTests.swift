@@ -50,7 +50,7 @@ struct DoctorCommandTests {
         "petrel", ["doctor", "--offline", "--data", setup.data], in: setup.folder)
       #expect(try await program.end() == 1)
       let output = program.output
-      #expect(output.hasPrefix("configuration\n  ok       the configuration is good"), "\(output)")
+      #expect(output.hasPrefix("configuration\n  ok       the configuration is valid"), "\(output)")
       #expect(output.contains("\n           → chmod 640 \(setup.keyFile)\n"), "\(output)")
       #expect(output.contains("1 problem"), "\(output)")
       #expect(!output.contains("\u{1B}"))
@@ -172,10 +172,10 @@ struct DoctorCommandTests {
       let warnings = report.findings("warning", in: "data directory")
       #expect(
         warnings == [
-          "\(setup.data) has mode 755, \(setup.storePath) has mode 644: others than its user may "
-            + "read what is in the store, with all records and password hashes → "
+          "\(setup.data) has mode 755, \(setup.storePath) has mode 644: users other than the "
+            + "owner can read the store, with all records and password hashes → "
             + "chmod go= \(setup.data) \(setup.storePath)",
-          "\(assets)/1 has mode 750: others than its user may read assets → chmod -R go= \(assets)",
+          "\(assets)/1 has mode 750: users other than the owner can read assets → chmod -R go= \(assets)",
         ])
       // Its advice, taken.
       for path in [setup.data, setup.storePath, assets + "/1"] {

@@ -39,7 +39,7 @@ struct RestoredStoreTests {
         #expect(refused.output.contains("petrel store restored"), "\(refused.output)")
       }
       let doctor = try await run("doctor", "--offline", "--port", "0")
-      #expect(doctor.output.contains("came from a copy"), "\(doctor.output)")
+      #expect(doctor.output.contains("the store is a copy"), "\(doctor.output)")
       let words = isComplete ? ["store", "restored", "--nothing-lost"] : ["store", "restored"]
       let said = try Program("petrel", words + ["--json"] + place, in: folder)
       #expect(try await said.end() == 0)

@@ -125,7 +125,7 @@ struct ServeCommandTests {
         return (try await program.end(), program.output)
       }
       #expect(try await run("users", "add", "anna", "--data", "d").0 == 0)
-      #expect(try await run("backup", "copy/", "--data", "d") == (0, "the backup lies in copy/\n"))
+      #expect(try await run("backup", "copy/", "--data", "d") == (0, "the backup is in copy/\n"))
       #expect(try await run("restore", "copy", "--data", "new").0 == 0)
       let users = try await run("users", "list", "--data", "new")
       #expect(users.1.contains("anna"), "\(users.1)")
@@ -148,7 +148,7 @@ struct ServeCommandTests {
       let new = cloud.directory + "/new"
       #expect(
         try await run("backup", copy, "--data", cloud.directory)
-          == (0, "the backup lies in \(copy)\n"))
+          == (0, "the backup is in \(copy)\n"))
       let again = try await run("backup", copy, "--data", cloud.directory)
       #expect(again.0 == 1 && again.1.contains("is there already"), "\(again.1)")
       #expect(try await run("restore", copy, "--data", new).0 == 0)

@@ -45,7 +45,8 @@ struct StoreMigrateCommandTests {
       let there = try await place.petrel("store", "migrate", "--from", "d", "--to", place.address)
       #expect(there.status == 0, "\(there.output)")
       #expect(there.output.contains("are in postgres://"), "\(there.output)")
-      #expect(there.output.contains("serve \(place.folder)/d no more"), "\(there.output)")
+      #expect(
+        there.output.contains("do not start a server on \(place.folder)/d"), "\(there.output)")
       let back = try await place.petrel(
         "store", "migrate", "--from", place.address, "--to", "e/copy.sqlite", "--json")
       #expect(back.status == 0, "\(back.output)")
@@ -135,7 +136,7 @@ struct StoreMigrateCommandTests {
         ([], usage, "needs --from LOCATION"),
         (["--from", "d"], usage, "needs --to LOCATION"),
         (["--from", "d", "--to", ""], usage, "needs --to LOCATION"),
-        (["d", "e"], usage, "takes no words"),
+        (["d", "e"], usage, "takes only options"),
         (["--form", "d", "--to", "f"], usage, "did you mean --from?"),
         (
           ["--from", "d", "--to", "postgres://h/x?no=1"], usage,
@@ -146,7 +147,7 @@ struct StoreMigrateCommandTests {
         ),
         (["--from", "d", "--to", "d"], 1, "source and target are the same place"),
         (["--from", "d", "--to", "e"], 1, "nothing is overwritten"),
-        (["--from", place.address, "--to", "f"], 1, "is no store of Petrel"),
+        (["--from", place.address, "--to", "f"], 1, "is not a Petrel store"),
         (["--from", "d", "--to", "postgres://x@/y?host=/nowhere"], 1, "cannot be reached"),
       ]
       for (words, status, text) in cases {

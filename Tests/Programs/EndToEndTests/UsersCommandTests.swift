@@ -24,7 +24,7 @@ struct UsersCommandTests {
     try await withFolder { folder in
       // The first user's store is made, and the program says where.
       let first = try await run("add", "ben", in: folder)
-      #expect(first.0 == 0 && first.1.contains("there was no store here: '\(folder)/.petrel' has"))
+      #expect(first.0 == 0 && first.1.contains("a new one was created in '\(folder)/.petrel'"))
       let added = try await run("add", "anna", in: folder)
       #expect(added.0 == 0, "\(added.1)")
       let more = try await run("add-token", "anna", "--expires-in", "12h", in: folder)

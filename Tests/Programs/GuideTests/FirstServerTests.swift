@@ -18,7 +18,7 @@ struct FirstServerTests {
       .map { String($0.dropFirst(4)) }
       .filter { !$0.hasPrefix("make serve") && !$0.hasPrefix("swift build") }
       // Of the output that the page shows.
-      .filter { !$0.contains("listens on") && !$0.contains("its data lies in") }
+      .filter { !$0.contains("listens on") && !$0.contains("its data is in") }
       .map { command in
         command.replacing("http://127.0.0.1:8080", with: address)
           .replacing(".build/release/", with: "").replacing(".build/debug/", with: "")

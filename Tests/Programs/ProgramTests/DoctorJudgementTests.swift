@@ -34,7 +34,7 @@ struct DoctorJudgementTests {
     #expect(marks { $0.schemaVersion = nil } == [])
     #expect(marks { $0.unsafeSettings = ["fsync", "full_page_writes"] } == [.warning, .warning])
     #expect(marks { $0.hasChecksums = false } == [.warning])
-    #expect(marks { $0.restoration = "the store came from a copy" } == [.problem])
+    #expect(marks { $0.restoration = "the store is a copy" } == [.problem])
     #expect(marks { $0.usedConnections = 92 } == [.warning])
     #expect(
       marks {

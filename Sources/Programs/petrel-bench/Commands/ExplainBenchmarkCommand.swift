@@ -15,7 +15,7 @@ enum ExplainBenchmarkCommand: Command {
   ]
 
   static func run(_ arguments: Arguments) async throws -> Int32 {
-    guard arguments.positional.isEmpty else { throw UsageError("takes no words") }
+    guard arguments.positional.isEmpty else { throw UsageError("takes only options") }
     let report = BenchmarkReport("explain", arguments)
     try await HistoryCostBenchmark(
       subscriptions: arguments.int("subscriptions", in: 1...1_000_000) ?? 10_000,

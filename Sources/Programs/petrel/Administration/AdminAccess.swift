@@ -92,7 +92,7 @@ struct AdminFailure: Error, Sendable, CustomStringConvertible {
   init?(_ json: JSONValue) {
     guard let code = json["serverErrorCode"]?.string else { return nil }
     self.code = json["reasonCode"]?.string ?? code
-    reason = json["reason"]?.string ?? "no reason is given"
+    reason = json["reason"]?.string ?? "the server gave no reason"
     uuid = json["uuid"]?.string
     limit = json["limit"]?.int.map { Int($0) }
   }
@@ -134,7 +134,8 @@ extension AdminAccess {
     let (status, body) = try await answer(to: call)
     // An answer that is no JSON does not come from Petrel. The error below says so.
     guard let json = try? JSONValue(parsing: body) else {
-      throw AdminFailure("what answers \(call.path) with status \(status) is no Petrel server")
+      throw AdminFailure(
+        "the server that answered \(call.path) with status \(status) is not a Petrel server")
     }
     guard (200..<300).contains(status) else {
       var failure =

@@ -42,7 +42,7 @@ enum AdminKeySource {
     let attributes = try? FileManager.default.attributesOfItem(atPath: file)
     if let mode = attributes?[.posixPermissions] as? NSNumber, mode.intValue & 0o004 != 0 {
       Output.complain(
-        "everybody on this machine can read the key file '\(file)'; chmod 600 keeps it for you")
+        "every user of this machine can read the key file '\(file)'; protect it with chmod 600")
     }
     return Key(
       text: try checked(String(decoding: data, as: UTF8.self), from: "the key file '\(file)'"),
@@ -58,7 +58,7 @@ enum AdminKeySource {
     let isKey = text.utf8.allSatisfy { (0x21...0x7E).contains($0) }
     guard isKey, !text.isEmpty else {
       throw UsageError(
-        "\(origin) holds no admin key, which is one line that 'petrel keys add-admin-key' prints")
+        "\(origin) does not contain an admin key, the line that 'petrel keys add-admin-key' prints")
     }
     return text
   }

@@ -9,10 +9,12 @@ enum AdminOptions {
   /// The options of all commands of the admin API.
   static let all: [Arguments.Option] =
     [
-      .init("server", "URL", "works on this server (default PETREL_SERVER, where a key is named)"),
+      .init(
+        "server", "URL", "the server to work on (default PETREL_SERVER, if an admin key is given)"),
       .init(
         "key-file", "FILE",
-        "holds the admin key for it (default PETREL_ADMIN_KEY, or PETREL_ADMIN_KEY_FILE)"),
+        "the file with the admin key for the server (default PETREL_ADMIN_KEY, or PETREL_ADMIN_KEY_FILE)"
+      ),
     ] + ConfigurationOptions.ofStore
 
   /// The flag for output in JSON.
@@ -84,7 +86,7 @@ enum AdminOptions {
     let server = named ?? ProcessInfo.processInfo.environment["PETREL_SERVER"] ?? ""
     guard !server.isEmpty, !isOnStore else {
       guard arguments.string("key-file") == nil else {
-        throw UsageError("--key-file goes with --server, the URL that the key is for")
+        throw UsageError("--key-file needs --server, the URL of the key's server")
       }
       return nil
     }
@@ -94,7 +96,7 @@ enum AdminOptions {
       guard named != nil else { return nil }
       throw UsageError(
         "--server needs an admin key: name its file with --key-file, or set PETREL_ADMIN_KEY or "
-          + "PETREL_ADMIN_KEY_FILE; 'petrel keys add-admin-key' makes one on the server")
+          + "PETREL_ADMIN_KEY_FILE; 'petrel keys add-admin-key' creates one on the server")
     }
     return try RemoteAdminAccess(server: server, key: key)
   }
@@ -108,7 +110,7 @@ enum AdminOptions {
     let others = running.count == 1 ? "" : ", and \(running.count - 1) more run on others"
     throw UsageError(
       "there is no store in '\(ServeCommand.dataDirectory(arguments))', and a server runs on '\(first.directory)'\(others): "
-        + "name the one that is meant with --data; with '--data .petrel' a new store is made here")
+        + "choose a directory with --data, or create a new store here with '--data .petrel'")
   }
 
   /// Opens the store in this process and runs `body` on it.
@@ -135,9 +137,9 @@ enum AdminOptions {
     let takesServersPlace = work == .withoutServer && configuration.postgreSQL == nil
     if takesServersPlace, isServed {
       throw AdminFailure(
-        "another program has the store in '\(directory)' open, and does not listen at "
-          + "'\(configuration.socketFile.path)': wait for the end of another command that changes records, or name a server "
-          + "with --server and an admin key")
+        "another program has the store in '\(directory)' open but does not listen at "
+          + "'\(configuration.socketFile.path)'; wait until other commands that change records have ended, or "
+          + "name a server with --server and an admin key")
     }
     // In the role of a server, the store prevents a server from starting until the command ends.
     var storeConfiguration = StoreConfiguration(
@@ -150,7 +152,7 @@ enum AdminOptions {
     let store = try await ServeCommand.openStore(of: configuration, with: storeConfiguration)
     if isMissing {
       Output.complain(
-        "there was no store here: '\(configuration.socketFile.directory)' has a new one")
+        "there was no store here; a new one was created in '\(configuration.socketFile.directory)'")
     }
     do {
       let value = try await body(

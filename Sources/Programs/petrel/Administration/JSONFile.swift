@@ -17,7 +17,7 @@ enum JSONFile {
     do throws(JSONError) {
       return try JSONValue(parsing: data)
     } catch {
-      throw UsageError("\(name) is no JSON: \(error)")
+      throw UsageError("\(name) is not JSON: \(error)")
     }
   }
 }

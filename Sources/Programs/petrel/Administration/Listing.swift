@@ -5,7 +5,7 @@ import JSONCoding
 struct Listing {
   /// The option that limits the rows.
   static let limitOption = Arguments.Option(
-    "limit", "NUMBER", "rows at most, or 'all' (default 50)")
+    "limit", "NUMBER", "the greatest number of rows, or 'all' (default 50)")
 
   /// The rows of a page, at most.
   private static let pageSize = 200
@@ -55,7 +55,7 @@ struct Listing {
     }
     guard !isJSON else { return }
     if count == 0 { Output.line(emptiness) }
-    if next != nil { Output.complain("there are more \(name); --limit all shows them") }
+    if next != nil { Output.complain("there are more \(name); show them with --limit all") }
   }
 
   /// Returns the value of `--limit`, 50 by default; `nil` for `all`.

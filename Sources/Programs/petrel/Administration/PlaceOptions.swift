@@ -10,13 +10,13 @@ enum PlaceOptions {
     .init(
       "database", "SCOPE", "public, private or shared (default public)",
       words: DatabaseScope.allCases.map { "\($0)" }),
-    .init("user", "USER", "whose database it is, unless public: a name or a user record name"),
+    .init("user", "USER", "the user of a private or shared database: a name or a user record name"),
   ]
   /// The option that names a zone.
   static let zone = Arguments.Option("zone", "NAME", "the zone (default _defaultZone)")
   /// The option that names the user who owns the subscriptions.
   static let subscriber = Arguments.Option(
-    "subscriber", "USER", "whose subscriptions: a name or a user record name")
+    "subscriber", "USER", "the user who has the subscriptions: a name or a user record name")
 
   /// Returns the database as arguments of the admin API.
   ///
@@ -34,10 +34,10 @@ enum PlaceOptions {
     members["database"] = scope
     members["user"] = arguments.string("user")
     if scope == "public", members["user"] != nil {
-      throw UsageError("--user goes with --database private or shared")
+      throw UsageError("--user needs --database private or shared")
     }
     if scope != "public", members["user"] == nil {
-      throw UsageError("--database \(scope) needs --user, whose database it is")
+      throw UsageError("--database \(scope) needs --user, the user of the database")
     }
     return members
   }

@@ -33,7 +33,7 @@ struct RemoteAdminAccess: AdminAccess {
       throw UsageError("--server '\(server)' \(error)")
     }
     if self.server.hasPrefix("http:"), !Self.isOnThisMachine(self.server) {
-      Output.complain("the admin key goes to \(self.server) without TLS: others may read it")
+      Output.complain("the admin key is sent to \(self.server) without TLS: others can read it")
     }
     client = try HTTPClient(Self.configuration, name: "petrel-admin")
   }
@@ -95,7 +95,7 @@ struct RemoteAdminAccess: AdminAccess {
       do {
         let answer = try await send(call) { piece in
           if case .dropped = pieces.yield(piece) {
-            pieces.finish(throwing: AdminFailure("the events come faster than they can be shown"))
+            pieces.finish(throwing: AdminFailure("events arrive faster than they can be shown"))
           }
         }
         if !(200..<300).contains(answer.status) {
@@ -147,7 +147,7 @@ struct RemoteAdminAccess: AdminAccess {
   func remark(on failure: AdminFailure) -> String? {
     switch failure.code {
     case "AUTHENTICATION_FAILED": key.map { "the key came from \($0.origin)" }
-    case "INTERNAL_ERROR": failure.uuid.map { "the server's log has it as \($0)" }
+    case "INTERNAL_ERROR": failure.uuid.map { "find \($0) in the server's log" }
     default: nil
     }
   }

@@ -9,20 +9,20 @@ enum ConfigCommand: Command {
   static let example = "petrel config --data /var/lib/petrel --check"
   static let summary = "Prints the configuration in force, and where each value comes from."
   static let exitStatuses = [
-    (ExitStatus.done, "a server would start with it"),
-    (ExitStatus.failed, "it would not; all mistakes are told"),
+    (ExitStatus.done, "the configuration is valid: a server would start with it"),
+    (ExitStatus.failed, "the configuration is invalid; the command prints all mistakes"),
   ]
   static let options =
     ConfigurationOptions.all + [
-      .init("json", nil, "print it as JSON"),
-      .init("check", nil, "print nothing but mistakes, those of key files too"),
+      .init("json", nil, "prints the configuration as JSON"),
+      .init("check", nil, "prints only the mistakes, also those in key files"),
     ]
 
   static func run(_ arguments: Arguments) async throws -> Int32 {
     let (configuration, sources) = try ConfigurationOptions.configuration(
       arguments, files: arguments.flag("check"))
     if arguments.flag("check") {
-      Output.line("the configuration is good")
+      Output.line("the configuration is valid")
       return 0
     }
     let listing = ConfigurationListing(of: configuration, from: sources)

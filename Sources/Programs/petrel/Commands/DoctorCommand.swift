@@ -13,13 +13,13 @@ enum DoctorCommand: Command {
   ]
   static let options =
     ConfigurationOptions.all + [
-      .init("offline", nil, "asks nothing beyond this machine"),
-      .init("deep", nil, "reads the whole store, however long it takes, and its indexes"),
+      .init("offline", nil, "contacts no other machine"),
+      .init("deep", nil, "reads the whole store and its indexes, however long that takes"),
       .init("json", nil, "prints JSON"),
     ]
 
   static func run(_ arguments: Arguments) async throws -> Int32 {
-    guard arguments.positional.isEmpty else { throw UsageError("takes no words but options") }
+    guard arguments.positional.isEmpty else { throw UsageError("takes only options") }
     let doctor = Doctor(
       configuration: try ConfigurationCheck(arguments), isOffline: arguments.flag("offline"),
       isDeep: arguments.flag("deep"))

@@ -10,7 +10,7 @@ enum ManualCommand: Command {
   static let name = "manual"
   static let example = "petrel manual man > /usr/local/share/man/man1/petrel.1"
   static let summary =
-    "Prints all that the help says, as a page for man(1) or as Markdown; or writes the tables of settings in a page anew."
+    "Prints the whole help as a page for man(1) or as Markdown, or writes the tables of settings in a page again."
   static let operands = "man|markdown|configuration [PAGE]"
   static let options: [Arguments.Option] = []
 

@@ -30,7 +30,9 @@ enum ServeCommand: Command {
     let store = try await openStore(of: configuration, with: options)
     let server = try Server(configuration: configuration, store: store, log: log)
     store.setUnsyncedHandler { reason in
-      log.error("the server ends, to be started anew", ["cause": .string(reason)])
+      log.error(
+        "the server exits because a sync to disk failed; start it again", ["cause": .string(reason)]
+      )
       // An orderly close would write pages from caches that differ from the disk, so the process
       // ends at once.
       _exit(ExitStatus.failed)
@@ -45,7 +47,7 @@ enum ServeCommand: Command {
     await reloading.start()
     Output.line("petrel listens on \(server.url)")
     if let address = configuration.postgreSQL { Output.line("its store is at \(address)") }
-    Output.line("its data lies in \(absolute(configuration.dataDirectory))")
+    Output.line("its data is in \(absolute(configuration.dataDirectory))")
     await interruption.wait()
     reloading.stop()
     Output.line("petrel stops")
@@ -58,7 +60,7 @@ enum ServeCommand: Command {
 
   /// The option that names the data directory.
   static let dataOption = Arguments.Option(
-    "data", "DIRECTORY", "where the store lies (default PETREL_DATA, or .petrel)")
+    "data", "DIRECTORY", "the directory of the store (default PETREL_DATA, or .petrel)")
 
   /// Returns the data directory of `--data` or `PETREL_DATA`, or `.petrel`.
   static func dataDirectory(_ arguments: Arguments) -> String {

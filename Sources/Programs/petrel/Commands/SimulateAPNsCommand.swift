@@ -11,18 +11,18 @@ import ServerHosting
 enum SimulateAPNsCommand: Command {
   static let name = "simulate-apns"
   static let example = "petrel simulate-apns --port 2197"
-  static let summary = "Stands in for APNs on this machine and shows the pushes it gets."
+  static let summary = "Simulates APNs on this machine and shows the pushes that it receives."
   static let options: [Arguments.Option] = [
-    .init("data", "DIRECTORY", "where its key and certificate lie (default .petrel/apns)"),
-    .init("port", "PORT", "0 lets the system choose (default 2197)"),
+    .init("data", "DIRECTORY", "the directory for its key and certificate (default .petrel/apns)"),
+    .init("port", "PORT", "the port to listen on, or 0 to let the system choose (default 2197)"),
     .init("json", nil, "prints each push as a line of JSON"),
-    .init("faults", "FILE", "trouble to make, a line each, such as: * ServiceUnavailable x3"),
-    .init("script", "FILE", "a longer script of trouble, in JSON (docs/apns-simulator.md)"),
-    .init("client-ca", "FILE", "asks senders for certificates of this authority, PEM"),
-    .init("production", nil, "stands in for production instead of the sandbox"),
+    .init("faults", "FILE", "the faults to simulate, one a line, such as: * ServiceUnavailable x3"),
+    .init("script", "FILE", "a script of faults, in JSON (docs/reference/apns-simulator.md)"),
+    .init("client-ca", "FILE", "accepts client certificates of this authority (a PEM file)"),
+    .init("production", nil, "simulates production instead of the sandbox"),
     .init("streams", "NUMBER", "requests that may be open on one connection (default 1000)"),
-    .init("goaway-after", "NUMBER", "ends each connection after so many requests"),
-    .init("count", "NUMBER", "stops after so many pushes were accepted"),
+    .init("goaway-after", "NUMBER", "closes each connection after this number of requests"),
+    .init("count", "NUMBER", "stops after it has accepted this number of pushes"),
   ]
 
   static func run(_ arguments: Arguments) async throws -> Int32 {

@@ -74,7 +74,7 @@ struct CompletionTable {
             name: option.name, help: option.help,
             value: option.valueName.map { Word(named: $0, words: option.words) },
             valueName: option.valueName ?? "")
-        } + [Option(name: "help", help: "tells the options", value: nil, valueName: "")],
+        } + [Option(name: "help", help: "shows the options", value: nil, valueName: "")],
         operand: Word(named: command.operands))
     }
   }
@@ -104,6 +104,6 @@ struct CompletionTable {
         group.map { $0.commands.map { $0.words[1] }.joined(separator: ", ") } ?? command.summary
       found.append((command.words[0], help))
     }
-    return found + [("help", "Tells about a command.")]
+    return found + [("help", "Shows the help of a command.")]
   }
 }

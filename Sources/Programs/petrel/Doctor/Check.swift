@@ -46,7 +46,7 @@ struct Check: Sendable {
         answer.give([
           .problem(
             "\(name): no answer within \(limit.components.seconds) seconds",
-            "look at what it depends on: a disk, a network, a name server")
+            "check what it depends on: a disk, a network, a name server")
         ])
       }
     }

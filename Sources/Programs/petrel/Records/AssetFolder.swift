@@ -33,7 +33,7 @@ struct AssetFolder: Sendable {
     let path = directory + "/" + file.checksum
     guard !FileManager.default.fileExists(atPath: path) else { return }
     guard let url = file.url else {
-      throw AdminFailure("the server tells no URL for the file in the field '\(file.fieldName)'")
+      throw AdminFailure("the server sent no URL for the file in the field '\(file.fieldName)'")
     }
     let (status, data) = try await access.transfer(.download(url: url))
     guard status == 200 else {
@@ -43,7 +43,7 @@ struct AssetFolder: Sendable {
     guard SHA256.hash(data).hexadecimalText == file.checksum else {
       throw AdminFailure(
         "the file in the field '\(file.fieldName)' is not the one that was saved: its SHA-256 is "
-          + "another than \(file.checksum)")
+          + "not \(file.checksum)")
     }
     try FileManager.default.createDirectory(
       atPath: directory, withIntermediateDirectories: true)
@@ -61,7 +61,8 @@ struct AssetFolder: Sendable {
     }
     guard SHA256.hash(data).hexadecimalText == file.checksum else {
       throw AdminFailure(
-        "the file \(path), for the field '\(file.fieldName)', is another than its name says")
+        "the file \(path), for the field '\(file.fieldName)', does not have the SHA-256 in its name"
+      )
     }
     return data
   }

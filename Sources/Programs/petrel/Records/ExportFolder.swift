@@ -21,7 +21,7 @@ struct ExportFolder {
         isFolder.boolValue
         ? try FileManager.default.contentsOfDirectory(atPath: target) : [target]
       guard content.isEmpty else {
-        throw UsageError("\(target) is there already, and an export makes a folder of its own")
+        throw UsageError("\(target) exists and is not an empty folder; name a new folder")
       }
     }
     let path = target.hasSuffix("/") ? String(target.dropLast()) : target
@@ -38,7 +38,7 @@ struct ExportFolder {
       try FileManager.default.createDirectory(
         atPath: path, withIntermediateDirectories: true)
     } catch {
-      throw UsageError("cannot make the folder \(path): \(error)")
+      throw UsageError("cannot create the folder \(path): \(error)")
     }
   }
 

@@ -36,13 +36,13 @@ struct ImportedLine {
     do throws(JSONError) {
       json = try JSONValue(parsing: data)
     } catch {
-      throw failure("no JSON: \(error)")
+      throw failure("not JSON: \(error)")
     }
     guard let object = json.object else {
       throw failure("must be a record as a JSON object, not \(json.kind)")
     }
     guard let name = object["recordName"]?.string, !name.isEmpty else {
-      throw failure("'recordName' is missing, or no string")
+      throw failure("'recordName' is missing or is not a string")
     }
     let portable: PortableRecord
     do throws(PortableRecord.Obstacle) {
@@ -55,7 +55,7 @@ struct ImportedLine {
     isDeletion = record["deleted"]?.bool == true
     if !isDeletion {
       guard let type = record["recordType"]?.string, !type.isEmpty else {
-        throw failure("'recordType' of record '\(name)' is missing, or no string")
+        throw failure("'recordType' of record '\(name)' is missing or is not a string")
       }
       guard type != PortableRecord.shareType else {
         throw failure("record '\(name)' is a share, which cannot be imported")

@@ -73,9 +73,9 @@ struct PortableRecord {
         case .refused:
           throw Obstacle(
             description:
-              "the field '\(name)' of record '\(record["recordName"]?.string ?? "")' has a "
-              + "file in it; --assets names a directory for files, and --without-assets leaves such "
-              + "fields out")
+              "the field '\(name)' of record '\(record["recordName"]?.string ?? "")' contains a "
+              + "file; name a directory for files with --assets, or leave such fields out with "
+              + "--without-assets")
         case .leftOut:
           kept[name] = nil
           assetsLeftOut += 1

@@ -88,8 +88,8 @@ struct RecordImport {
         throw ImportFailure(
           line: first.number,
           reason:
-            "record '\(first.recordName)' points at a record that is neither there nor in the "
-            + "file: \(waitingReason)")
+            "record '\(first.recordName)' refers to a record that is neither in the database nor in "
+            + "the file: \(waitingReason)")
       }
     }
   }
@@ -197,7 +197,7 @@ struct RecordImport {
     }
     if let refused { throw refused }
     guard again.isEmpty || isMoved else {
-      throw ImportFailure(line: again[0].number, reason: "was refused with its whole request")
+      throw ImportFailure(line: again[0].number, reason: "the server refused the whole request")
     }
     return again
   }
@@ -273,7 +273,7 @@ struct RecordImport {
       let answer = try await access.post(
         "zones/modify", place.merging(["operations": [operation]]) { $1 })
       if let failure = answer["zones"]?.array?.first.flatMap({ AdminFailure($0) }) {
-        throw ImportFailure(reason: "zone '\(zone)' cannot be made: \(failure)")
+        throw ImportFailure(reason: "zone '\(zone)' cannot be created: \(failure)")
       }
       knownZones.insert(zone)
     }

@@ -45,7 +45,7 @@ struct RecordWords {
       }
       let field = try Self.field(String(parts[1]), type: type, named: name[0])
       guard fields.updateValue(field, forKey: name[0]) == nil else {
-        throw UsageError("the field '\(name[0])' is there twice")
+        throw UsageError("the field '\(name[0])' is given twice")
       }
     }
     return fields
@@ -58,7 +58,7 @@ struct RecordWords {
     let isEncrypted = type.hasPrefix("ENCRYPTED ")
     let type = isEncrypted ? String(type.dropFirst(10)) : type
     guard let value = try value(text, type: type, named: name) else {
-      throw UsageError("'\(name)': '\(text)' is no \(type)")
+      throw UsageError("'\(name)': '\(text)' is not a value of type \(type)")
     }
     var field: [String: JSONValue] = ["value": value.json, "type": .string(value.type)]
     if isEncrypted { field["isEncrypted"] = true }
@@ -89,7 +89,7 @@ struct RecordWords {
       return (["latitude": .double(latitude), "longitude": .double(longitude)], type)
     default:
       throw UsageError(
-        "'\(name)' is of type \(type), which words cannot say; give the record as JSON with --file")
+        "'\(name)' has the type \(type), which needs JSON; give the record as JSON with --file")
     }
   }
 

@@ -13,13 +13,13 @@ enum RecordsExportCommand: Command {
   static let options: [Arguments.Option] =
     PlaceOptions.all + [
       .init("zone", "NAME", "only this zone"), .init("type", "TYPE", "only this record type"),
-      .init("output", "FILE", "where to write instead of standard output"),
-      .init("assets", "DIRECTORY", "where to write the files that fields hold"),
+      .init("output", "FILE", "the file to write (default standard output)"),
+      .init("assets", "DIRECTORY", "the directory to write the files in fields to"),
       .init("without-assets", nil, "leaves out fields with files, instead of failing at the first"),
     ] + AdminOptions.all
 
   static func run(_ arguments: Arguments) async throws -> Int32 {
-    guard arguments.positional.isEmpty else { throw UsageError("takes no words") }
+    guard arguments.positional.isEmpty else { throw UsageError("takes only options") }
     let place = try PlaceOptions.members(arguments)
     let (assets, folder) = try AssetFolder.choice(arguments)
     return try await AdminOptions.withAccess(arguments) { access in
@@ -55,7 +55,7 @@ enum RecordsExportCommand: Command {
     if let zone = arguments.string("zone") { return [zone] }
     if place["database"] == "shared" {
       throw UsageError(
-        "the shared database has no records of its own: export its owner's private one")
+        "the shared database has no records of its own: export its owner's private database")
     }
     let zones = try await access.get("zones", place)["zones"]?.array ?? []
     return zones.compactMap { $0["zoneName"]?.string }

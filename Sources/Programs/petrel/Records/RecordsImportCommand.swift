@@ -16,11 +16,12 @@ enum RecordsImportCommand: Command {
     PlaceOptions.all + [
       .init(
         "existing", "WHAT",
-        "what to do with records that are there: fail, skip or replace (default fail)",
+        "what to do with records that exist already: fail, skip or replace (default fail)",
         words: ["fail", "skip", "replace"]),
-      .init("zone", "NAME", "saves all of them in this zone (default the one that each names)"),
-      .init("make-zones", nil, "makes the zones that are missing"),
-      .init("assets", "DIRECTORY", "where the files lie that fields hold"),
+      .init(
+        "zone", "NAME", "saves all records in this zone (default the zone that each record names)"),
+      .init("make-zones", nil, "creates the zones that are missing"),
+      .init("assets", "DIRECTORY", "the directory with the files in fields"),
       .init("without-assets", nil, "leaves out fields with files, instead of failing at the first"),
       AdminOptions.json,
     ] + AdminOptions.all
@@ -82,7 +83,7 @@ enum RecordsImportCommand: Command {
       ])
     } else {
       var parts = ["\(work.saved) saved"]
-      if work.skipped > 0 { parts.append("\(work.skipped) skipped, for they were there") }
+      if work.skipped > 0 { parts.append("\(work.skipped) skipped because they existed already") }
       if work.deleted > 0 { parts.append("\(work.deleted) deleted") }
       if reader.assetsLeftOut > 0 {
         parts.append(
@@ -94,8 +95,8 @@ enum RecordsImportCommand: Command {
     let place = failure.line.map { "line \($0): " } ?? ""
     Output.complain("\(name): \(place)\(failure.reason)".printable)
     Output.complain(
-      "the import stopped; \(work.saved.counting("record was", "records were")) saved. When the file "
-        + "is put right, import it again with --existing skip to leave them as they are, or with replace"
+      "the import stopped; \(work.saved.counting("record was", "records were")) saved. Correct the "
+        + "file and import it again, with --existing skip to leave them as they are, or with replace"
     )
   }
 }

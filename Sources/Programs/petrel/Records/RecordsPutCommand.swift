@@ -11,16 +11,18 @@ enum RecordsPutCommand: Command {
   static let example =
     "petrel records put note-17 title=Milk --type Note "
     + "--container iCloud.com.example.app"
-  static let summary = "Saves a record, of JSON or of the words of the command."
+  static let summary = "Saves a record, from JSON or from arguments of the command."
   static let operands = "[NAME FIELD=VALUE…]"
   static let options: [Arguments.Option] =
     PlaceOptions.all + [
       .init("zone", "NAME", "the zone (default the one that the record names, or _defaultZone)"),
-      .init("type", "TYPE", "the record type, with fields as words"),
+      .init("type", "TYPE", "the record type, if fields are arguments"),
       .init(
         "file", "FILE",
-        "the record as JSON of CloudKit Web Services, without words (default standard input)"),
-      .init("force", nil, "also over changes that came after the record of the file was read"),
+        "the record as JSON of CloudKit Web Services, if no fields are arguments (default standard input)"
+      ),
+      .init(
+        "force", nil, "overwrites changes that were made after the record in the file was read"),
       AdminOptions.json,
     ] + AdminOptions.all
 
@@ -35,10 +37,10 @@ enum RecordsPutCommand: Command {
       }
     } else {
       guard arguments.string("file") == nil else {
-        throw UsageError("takes a record of --file, or words, not both")
+        throw UsageError("takes --file or arguments with fields, not both")
       }
       guard let type = arguments.string("type") else {
-        throw UsageError("needs --type, the record's type, with fields as words")
+        throw UsageError("needs --type, the record type, if fields are arguments")
       }
       let schemaPlace = [
         "container": place["container"]?.string, "environment": place["environment"]?.string,

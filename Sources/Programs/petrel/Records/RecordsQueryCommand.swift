@@ -15,14 +15,15 @@ enum RecordsQueryCommand: Command {
     PlaceOptions.all + [
       .init("type", "TYPE", "the record type", isRequired: true),
       .init("predicate", "TEXT", "as apps write it, such as 'magnitude > 5' (default all)"),
-      .init("sort", "LIST", "fields to sort by; with - before it from high to low: -time,name"),
+      .init(
+        "sort", "LIST", "fields to sort by; a - before a field sorts from high to low: -time,name"),
       .init("zone", "NAME", "only in this zone (default all zones)"), Listing.limitOption,
       AdminOptions.json,
     ] + AdminOptions.all
 
   static func run(_ arguments: Arguments) async throws -> Int32 {
     guard arguments.positional.isEmpty else {
-      throw UsageError("takes no words; quote the predicate after --predicate")
+      throw UsageError("takes only options; quote the predicate after --predicate")
     }
     var body = try PlaceOptions.members(arguments).json
     guard let type = arguments.string("type") else {
@@ -46,7 +47,7 @@ enum RecordsQueryCommand: Command {
           },
           .init("MODIFIED") { $0["modified"]?["timestamp"]?.timeText ?? "" },
           .init("FIELDS", width: 120) { $0.fieldsText },
-        ], emptiness: "there are no such records"
+        ], emptiness: "no records were found"
       ) { limit, continuation in
         var body = body
         body["limit"] = .int(Int64(limit))

@@ -23,7 +23,7 @@ struct SocketCommandTests {
     func withServer(_ body: (Program) async throws -> Void) async throws {
       let server = try Program("petrel", ["serve", "--port", "0"], in: folder)
       do {
-        try await server.line(containing: "its data lies in")
+        try await server.line(containing: "its data is in")
         try await body(server)
       } catch {
         try await server.kill()
@@ -82,7 +82,7 @@ struct SocketCommandTests {
         #expect(try await place.run("users", "list").status == 0)
         try await place.withServer { _ in
           let list = try await place.run("notifications", "list")
-          #expect(list == (0, "there are no such notifications\n"), "\(list)")
+          #expect(list == (0, "no notifications were found\n"), "\(list)")
         }
         #expect(!FileManager.default.fileExists(atPath: place.socket))
       }
@@ -96,7 +96,8 @@ struct SocketCommandTests {
       let first = try await place.run("users", "add", "ben", "--data", place.data)
       #expect(
         first.status == 0
-          && first.output.contains("there was no store here: '\(place.data)' has a new one"),
+          && first.output.contains(
+            "there was no store here; a new one was created in '\(place.data)'"),
         "\(first)")
       try await place.withServer { _ in
         let elsewhere = place.folder + "/elsewhere"

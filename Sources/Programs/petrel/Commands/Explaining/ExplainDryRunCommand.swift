@@ -11,7 +11,7 @@ enum ExplainDryRunCommand: Command {
   static let example =
     "petrel explain dry-run record --file note.json --container iCloud.com.example.app"
   static let summary =
-    "Tells which subscriptions a record would fire, or which changes would have fired a subscription; saves nothing."
+    "Shows which subscriptions a record would fire, or which changes would have fired a subscription. Saves nothing."
   static let operands = "record|subscription"
   static let options: [Arguments.Option] =
     ExplainOptions.place + [
@@ -35,7 +35,7 @@ enum ExplainDryRunCommand: Command {
       throw UsageError("\(file) must hold a JSON object")
     }
     for name in given.keys.sorted() where ![kind, "event"].contains(name) {
-      throw UsageError("\(file): '\(name)' is not known; known are event and \(kind)")
+      throw UsageError("\(file): unknown key '\(name)'; the keys are event and \(kind)")
     }
     body.merge(given) { $1 }
     if kind == "subscription" { body["event"] = nil }

@@ -8,10 +8,10 @@ enum ExplainRecordCommand: Command {
   static let name = "explain record"
   static let example = "petrel explain record note-17 --container iCloud.com.example.app"
   static let summary =
-    "Tells what became of a record's latest changes: who was notified, who was not, and why."
+    "Shows what happened after a record's latest changes: who was notified, who was not, and why."
   static let exitStatuses = [
     (ExitStatus.done, "changes were found"),
-    (ExitStatus.failed, "there are none, or the question failed"),
+    (ExitStatus.failed, "no changes were found, or the request failed"),
   ]
   static let operands = "NAME"
   static let options: [Arguments.Option] =

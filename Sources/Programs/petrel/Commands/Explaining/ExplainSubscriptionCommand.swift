@@ -19,7 +19,7 @@ enum ExplainSubscriptionCommand: Command {
     let subscriptionID = try arguments.word("the subscription's ID")
     var query: [String: String?] = try ExplainOptions.members(arguments).mapValues { $0 }
     if query["database"] == "public", arguments.string("subscriber") == nil {
-      throw UsageError("needs --subscriber, whose subscription it is")
+      throw UsageError("needs --subscriber, the user who has the subscription")
     }
     query["subscriptionID"] = subscriptionID
     let answer = try await AdminOptions.withAccess(arguments) { [query] in

@@ -37,9 +37,9 @@ struct ExplanationLines {
   var ofSubscription: [String] {
     var lines: [String] = []
     let exists = json["exists"]?.bool == true
-    if !exists { lines.append("there is no such subscription") }
+    if !exists { lines.append("the subscription does not exist") }
     if let deleted = json["deleted"] {
-      lines.append("one of this ID was deleted at \(deleted.timeText)")
+      lines.append("a subscription with this ID was deleted at \(deleted.timeText)")
     }
     if exists { lines += tally }
     for firing in list(json, "firings") {
@@ -47,7 +47,9 @@ struct ExplanationLines {
       lines += ["", "\(firing["changed"]?.timeText ?? "")  \(record) \(firing.eventText)"]
       lines += self.lines(ofNotification: firing, from: firing["changed"]?.int ?? 0)
     }
-    if list(json, "firings").isEmpty { lines.append("nothing that it fired is in the log") }
+    if list(json, "firings").isEmpty {
+      lines.append("the log has no notification of this subscription")
+    }
     return lines
   }
 
@@ -56,7 +58,7 @@ struct ExplanationLines {
     let firing = list(json, "firing")
     var lines = firing.map { "would fire: \(name(ofSubscription: $0))" }
     if json["moreFiring"]?.bool == true {
-      lines.append(json["fitting"]?.int.map { "and more: \($0) fit in all" } ?? "and more")
+      lines.append(json["fitting"]?.int.map { "and more: \($0) match in total" } ?? "and more")
     }
     if firing.isEmpty { lines.append("no subscription would fire") }
     let silent = list(json, "silent")
@@ -66,8 +68,8 @@ struct ExplanationLines {
     }
     if json["more"]?.bool == true {
       lines.append(
-        "\(json["lookedAt"]?.int ?? 0) were looked at, and there are others; --subscriber and "
-          + "--subscription choose")
+        "\(json["lookedAt"]?.int ?? 0) subscriptions were examined, and there are more; choose with "
+          + "--subscriber and --subscription")
     }
     return lines
   }
@@ -78,7 +80,9 @@ struct ExplanationLines {
       + list(json, "fitting").map { past in
         "would have fired: \(past["time"]?.timeText ?? "")  "
           + "\(past["recordName"]?.string ?? "a zone") \(past.eventText)"
-      } + (json["more"]?.bool == true ? ["older changes are kept, and were not looked at"] : [])
+      }
+      + (json["more"]?.bool == true
+        ? ["the history has older changes, which were not examined"] : [])
   }
 
   // MARK: Parts
@@ -104,7 +108,7 @@ struct ExplanationLines {
     lines.append("  did not fire:")
     for subscription in silent { lines += self.lines(ofSilent: subscription).map { "    " + $0 } }
     if change["moreSilent"]?.bool == true {
-      lines.append("    and more; --subscriber and --subscription choose")
+      lines.append("    and more; choose with --subscriber and --subscription")
     }
     return lines
   }
@@ -115,7 +119,9 @@ struct ExplanationLines {
     if let user = change["changedBy"]?.string { words += " by \(name(ofUser: user))" }
     if let device = change["device"]?.string { words += " on \(device)" }
     if let request = change["request"]?.string { words += ", request \(request)" }
-    if change["valuesKept"]?.bool == false { words += "; its values were too large to be kept" }
+    if change["valuesKept"]?.bool == false {
+      words += "; its values were too large for the history"
+    }
     return words
   }
 
@@ -123,7 +129,7 @@ struct ExplanationLines {
   private func cut(_ notification: JSONValue) -> String {
     guard notification["pruned"]?.bool == true else { return "" }
     let parts = (notification["prunedParts"]?.array ?? []).compactMap(\.string)
-    return ", the push lacks \(parts.joined(separator: ", ")); whole in the log"
+    return ", the push lacks \(parts.joined(separator: ", ")); the log has the whole notification"
   }
 
   /// Returns the lines of a notification, with its deliveries and the devices without a push.
@@ -149,7 +155,7 @@ struct ExplanationLines {
     }
     if delivery["mergedIntoNotification"] != nil {
       let record = delivery["mergedIntoRecord"]?.string.map { "record \($0)" } ?? "its zone"
-      line += " into that for \(record)"
+      line += " into the push for \(record)"
     }
     if let reason = delivery["reason"]?.string { line += ": \(reason)" }
     if let due = delivery["due"] { line += ", next try \(due.timeText)" }
@@ -167,15 +173,15 @@ struct ExplanationLines {
   /// The lines that count the matching and refused changes.
   private var tally: [String] {
     guard let tally = json["tally"], let since = tally["since"] else {
-      return ["no change is kept that was made since it was saved"]
+      return ["the history has no change since the subscription was saved"]
     }
     func count(_ name: String) -> Int64 { tally[name]?.int ?? 0 }
     return [
-      "of \(count("changes").counting("change")) since \(since.timeText) it fits \(count("fitting")), and "
+      "of \(count("changes").counting("change")) since \(since.timeText), \(count("fitting")) match and "
         + "\(count("checkedWithoutMatch")) were checked without a match"
     ]
       + list(tally, "refusals").map { refusal in
-        "  \(text(refusal, "filter")) said no to \(refusal["count"]?.int ?? 0)"
+        "  \(text(refusal, "filter")) refused \(refusal["count"]?.int ?? 0)"
       }
   }
 

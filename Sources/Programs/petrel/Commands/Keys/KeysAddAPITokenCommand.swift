@@ -14,22 +14,23 @@ enum KeysAddAPITokenCommand: Command {
     "petrel keys add-api-token website --container iCloud.com.example.app "
     + "--origins https://example.com"
   static let summary =
-    "Makes an API token for a web app and prints it; from then on one is asked for."
+    "Creates an API token for a web app and prints it. The container then requires one from each web app."
   static let operands = "NAME"
   static let options: [Arguments.Option] =
     [
       ContainerOptions.container, ContainerOptions.environment,
       .init(
         "origins", "LIST",
-        "where its pages may come from, separated by commas (default anywhere)"),
+        "the origins of its pages, separated by commas (default any)"),
       .init(
         "redirect", "URL",
-        "where the sign-in page leads back to; without it, it posts a message to its opener"),
+        "the URL to which the sign-in page returns (default none: the page posts a message to its opener)"
+      ),
       AdminOptions.json,
     ] + AdminOptions.all
 
   static func run(_ arguments: Arguments) async throws -> Int32 {
-    let name = try arguments.word("NAME, by which you know the token again")
+    let name = try arguments.word("NAME for the token")
     let container = try ContainerOptions.container(arguments)
     let environment = try ContainerOptions.environment(arguments)
     let origins = try (arguments.string("origins") ?? "").split(separator: ",").map {

@@ -18,15 +18,15 @@ enum KeysAddServerKeyCommand: Command {
   static let options: [Arguments.Option] =
     [
       ContainerOptions.container, ContainerOptions.environment,
-      .init("public-key", "FILE", "the public half of your key in PEM form (P-256)"),
+      .init("public-key", "FILE", "your public key in PEM form (P-256)"),
       .init(
         "new-private-key", "FILE",
-        "makes a pair and writes its private half there, readable for you alone"),
+        "creates a key pair and writes the private key to this file, which only you can read"),
       AdminOptions.json,
     ] + AdminOptions.all
 
   static func run(_ arguments: Arguments) async throws -> Int32 {
-    let name = try arguments.word("NAME, by which you know the key again")
+    let name = try arguments.word("NAME for the key")
     let container = try ContainerOptions.container(arguments)
     let environment = try ContainerOptions.environment(arguments)
     let publicKey: ES256PublicKey
@@ -38,7 +38,7 @@ enum KeysAddServerKeyCommand: Command {
       privateKeyFile = file
     default:
       throw UsageError(
-        "needs either --public-key FILE, or --new-private-key FILE to make a pair")
+        "needs either --public-key FILE, or --new-private-key FILE to create a key pair")
     }
     do {
       let body: [String: JSONValue] = [
@@ -71,8 +71,8 @@ enum KeysAddServerKeyCommand: Command {
     } catch {
       guard text.contains("PRIVATE KEY") else { throw UsageError("--public-key: \(error)") }
       throw UsageError(
-        "--public-key: '\(file)' holds a private key, which should not leave its machine; make the "
-          + "public half of it with: openssl ec -in '\(file)' -pubout")
+        "--public-key: '\(file)' contains a private key, which should not leave its machine; get "
+          + "its public key with: openssl ec -in '\(file)' -pubout")
     }
   }
 
@@ -85,7 +85,7 @@ enum KeysAddServerKeyCommand: Command {
     let descriptor = open(file, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
     guard descriptor >= 0 else {
       throw UsageError(
-        "--new-private-key: '\(file)' cannot be made: \(String(cString: strerror(errno)))")
+        "--new-private-key: '\(file)' cannot be created: \(String(cString: strerror(errno)))")
     }
     let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
     try handle.write(contentsOf: Data(text.utf8))

@@ -14,7 +14,7 @@ enum KeysListCommand: Command {
     + AdminOptions.all
 
   static func run(_ arguments: Arguments) async throws -> Int32 {
-    guard arguments.positional.isEmpty else { throw UsageError("takes no words") }
+    guard arguments.positional.isEmpty else { throw UsageError("takes only options") }
     let container =
       arguments.string("container") == nil ? nil : try ContainerOptions.container(arguments)
     let answer = try await AdminOptions.withAccess(arguments) {

@@ -7,7 +7,7 @@ import CommandInterface
 enum KeysRevokeCommand: Command {
   static let name = "keys revoke"
   static let example = "petrel keys revoke 0123456789abcdef"
-  static let summary = "Refuses an API token, a server-to-server key or an admin key from now on."
+  static let summary = "Revokes an API token, a server-to-server key or an admin key."
   static let operands = "IDENTIFIER"
   static let options: [Arguments.Option] = [AdminOptions.json] + AdminOptions.all
 

@@ -43,11 +43,12 @@ enum SchemaExportCommand: Command {
 enum SchemaValidateCommand: Command {
   static let name = "schema validate"
   static let example = "petrel schema validate app.ckdb --container iCloud.com.example.app"
-  static let summary = "Reads a schema file and tells what is wrong with it."
+  static let summary = "Checks a schema file and prints its mistakes."
   static let operands = "FILE"
   static let options: [Arguments.Option] =
     [
-      .init("container", "IDENTIFIER", "tells also what an import into it would change"),
+      .init(
+        "container", "IDENTIFIER", "also prints what an import into this container would change"),
       AdminOptions.json,
     ] + AdminOptions.all
 
@@ -150,11 +151,11 @@ enum SchemaDeployCommand: Command {
 enum SchemaStatusCommand: Command {
   static let name = "schema status"
   static let example = "petrel schema status"
-  static let summary = "Tells which indexes are being built, and how far they are."
+  static let summary = "Shows which indexes the server is building, and the progress of each."
   static let options: [Arguments.Option] = [AdminOptions.json] + AdminOptions.all
 
   static func run(_ arguments: Arguments) async throws -> Int32 {
-    guard arguments.positional.isEmpty else { throw UsageError("takes no words but options") }
+    guard arguments.positional.isEmpty else { throw UsageError("takes only options") }
     let answer = try await AdminOptions.withAccess(arguments) {
       try await $0.get("schema/index-work")
     }

@@ -9,7 +9,7 @@ import SchemaLanguage
 enum SchemaWork {
   /// The options of commands that change a schema.
   static let changeOptions: [Arguments.Option] = [
-    ContainerOptions.container, .init("dry-run", nil, "only print what would be changed"),
+    ContainerOptions.container, .init("dry-run", nil, "only prints what would change"),
     AdminOptions.json,
   ]
 
@@ -21,7 +21,7 @@ enum SchemaWork {
     if arguments.string("container") == nil, arguments.positional.count == 1 {
       return try ContainerOptions.checked(arguments.positional[0])
     }
-    guard arguments.positional.isEmpty else { throw UsageError("takes no words but options") }
+    guard arguments.positional.isEmpty else { throw UsageError("takes only options") }
     return try ContainerOptions.container(arguments)
   }
 
@@ -95,7 +95,7 @@ enum SchemaWork {
     let isQuiet = arguments.flag("json")
     guard let local = access as? LocalAdminAccess, !local.isServed else {
       if !isQuiet, outcome["changes"]?.array?.isEmpty == false {
-        Output.line("the server builds the indexes; petrel schema status tells how far it is")
+        Output.line("the server builds the indexes; petrel schema status shows the progress")
       }
       return 0
     }

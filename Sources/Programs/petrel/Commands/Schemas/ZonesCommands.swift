@@ -14,7 +14,7 @@ enum ZonesListCommand: Command {
     PlaceOptions.all + [AdminOptions.json] + AdminOptions.all
 
   static func run(_ arguments: Arguments) async throws -> Int32 {
-    guard arguments.positional.isEmpty else { throw UsageError("takes no words") }
+    guard arguments.positional.isEmpty else { throw UsageError("takes only options") }
     let place = try PlaceOptions.members(arguments)
     let answer = try await AdminOptions.withAccess(arguments) {
       try await $0.get("zones", place)
@@ -75,7 +75,7 @@ enum ZonesSaveCommand: Command {
   static let example =
     "petrel zones save Notes --container iCloud.com.example.app --database private "
     + "--user anna"
-  static let summary = "Makes zones in a private database; those that are there stay."
+  static let summary = "Creates zones in a private database. Existing zones stay as they are."
   static let operands = "NAME…"
   static let options = ZonesWork.options
 

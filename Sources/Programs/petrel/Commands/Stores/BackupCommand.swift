@@ -11,7 +11,7 @@ import StoreTools
 enum BackupCommand: Command {
   static let name = "backup"
   static let example = "petrel backup /backups/petrel-2026-03-01 --data /var/lib/petrel"
-  static let summary = "Copies a store in a file and its assets, beside a server that may run."
+  static let summary = "Copies a store in a file, with its assets. A server may run meanwhile."
   static let operands = "DIRECTORY"
   static let options = [AdminOptions.json] + ConfigurationOptions.ofStore
 
@@ -21,8 +21,8 @@ enum BackupCommand: Command {
     if let address = source.postgreSQL {
       throw StoreError(
         .cannotOpen,
-        "the store is in PostgreSQL at \(address), whose own tools copy it: pg_dump or pg_basebackup, "
-          + "and then \(source.assetsPath) (docs/operating.md, On PostgreSQL)")
+        "the store is in PostgreSQL at \(address); copy it with pg_dump or pg_basebackup, and then copy "
+          + "\(source.assetsPath) (docs/operate/backups.md, Backing up PostgreSQL)")
     }
     let progress = ProgressLine()
     defer { progress.end() }
@@ -33,7 +33,7 @@ enum BackupCommand: Command {
     if arguments.flag("json") {
       Output.json(["backup": .string(target), "data": .string(source.dataDirectory)])
     } else {
-      Output.line("the backup lies in \(target)")
+      Output.line("the backup is in \(target)")
     }
     return 0
   }

@@ -19,12 +19,13 @@ enum DatabasesPartitionCommand: Command {
       ContainerOptions.container, ContainerOptions.environment,
       .init(
         "parts", "N",
-        "into so many, \(DatabasePart.counts.lowerBound) to \(DatabasePart.counts.upperBound); 1 makes "
-          + "it whole again (without it, shows what it is)"), AdminOptions.json,
+        "the number of parts, \(DatabasePart.counts.lowerBound) to \(DatabasePart.counts.upperBound); 1 "
+          + "joins them again (without this option, the command shows the number)"),
+      AdminOptions.json,
     ] + AdminOptions.all
 
   static func run(_ arguments: Arguments) async throws -> Int32 {
-    guard arguments.positional.isEmpty else { throw UsageError("takes no words") }
+    guard arguments.positional.isEmpty else { throw UsageError("takes only options") }
     let place = [
       "container": try ContainerOptions.container(arguments),
       "environment": try ContainerOptions.environment(arguments).rawValue,
@@ -42,13 +43,13 @@ enum DatabasesPartitionCommand: Command {
     let count = answer["parts"]?.int ?? 1
     Output.line(count == 1 ? "one part: one server dispatches it" : "\(count) parts")
     if let next = answer["nextParts"]?.int {
-      Output.line("\(next) as soon as the changes that wait are dispatched")
+      Output.line("\(next) as soon as the waiting changes are dispatched")
     }
     let servers = answer["servers"]?.array ?? []
     guard !servers.isEmpty else { return 0 }
     var table = Table([
       .init("PART", "part"), .init("ID", "id"),
-      .init("SERVER") { $0["description"]?.string ?? "nobody yet" },
+      .init("SERVER") { $0["description"]?.string ?? "none yet" },
     ])
     table.print(servers)
     return 0

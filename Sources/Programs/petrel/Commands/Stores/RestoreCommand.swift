@@ -11,7 +11,7 @@ import StoreTools
 enum RestoreCommand: Command {
   static let name = "restore"
   static let example = "petrel restore /backups/petrel-2026-03-01 --data /var/lib/petrel"
-  static let summary = "Makes a store of a backup, in a data directory that has none."
+  static let summary = "Restores a backup into a data directory that has no store."
   static let operands = "DIRECTORY"
   static let options = [AdminOptions.json] + ConfigurationOptions.ofStore
 
@@ -21,9 +21,9 @@ enum RestoreCommand: Command {
     if let address = target.postgreSQL {
       throw StoreError(
         .cannotOpen,
-        "the store is in PostgreSQL at \(address), whose own tools bring it back: pg_restore or a base "
-          + "backup, with \(target.assetsPath); then 'petrel store restored' (docs/operating.md, On "
-          + "PostgreSQL)")
+        "the store is in PostgreSQL at \(address); restore it with pg_restore or from a base backup, "
+          + "together with \(target.assetsPath), and then run 'petrel store restored' "
+          + "(docs/operate/backups.md, Going back to a copy)")
     }
     let progress = ProgressLine()
     defer { progress.end() }
@@ -34,7 +34,7 @@ enum RestoreCommand: Command {
     if arguments.flag("json") {
       Output.json(["backup": .string(source), "data": .string(target.dataDirectory)])
     } else {
-      Output.line("the store of \(source) lies in \(target.dataDirectory)")
+      Output.line("the store from \(source) is in \(target.dataDirectory)")
     }
     return 0
   }

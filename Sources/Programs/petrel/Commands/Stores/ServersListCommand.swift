@@ -12,13 +12,13 @@ enum ServersListCommand: Command {
   static let options: [Arguments.Option] = [AdminOptions.json] + AdminOptions.all
 
   static func run(_ arguments: Arguments) async throws -> Int32 {
-    guard arguments.positional.isEmpty else { throw UsageError("takes no words") }
+    guard arguments.positional.isEmpty else { throw UsageError("takes only options") }
     let answer = try await AdminOptions.withAccess(arguments) { try await $0.get("servers") }
     let servers = answer["servers"]?.array ?? []
     if arguments.flag("json") {
       Output.json(answer)
     } else if answer["isShared"]?.bool != true {
-      Output.line("the store is in a file, which one server has open at a time")
+      Output.line("the store is in a file, which only one server at a time can open")
     } else if servers.isEmpty {
       Output.line("no server has the store open")
     } else {

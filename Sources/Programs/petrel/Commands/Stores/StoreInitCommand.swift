@@ -9,28 +9,28 @@ enum StoreInitCommand: Command {
   static let name = "store init"
   static let example = "petrel store init --store postgres://petrel@db.example.com/petrel --citus"
   static let summary =
-    "Makes the store, with --citus on several nodes; a server without a store makes one by itself."
+    "Creates the store, with --citus on several nodes. A server without a store creates one by itself."
   static let options =
     ConfigurationOptions.ofStore + [
       .init("citus", nil, "distributes the store by database over the nodes that Citus knows"),
       .init(
         "shards", "COUNT",
-        "into how many shards (default \(StoreDistribution.standardShardCount)); it stays so"),
+        "the number of shards (default \(StoreDistribution.standardShardCount)); it is final"),
       AdminOptions.json,
     ]
   static let exitStatuses: [(Int32, String)] = [
-    (ExitStatus.done, "the store is there"),
+    (ExitStatus.done, "the store exists"),
     (ExitStatus.failed, "nothing was changed"),
   ]
 
   static func run(_ arguments: Arguments) async throws -> Int32 {
-    guard arguments.positional.isEmpty else { throw UsageError("takes no words") }
+    guard arguments.positional.isEmpty else { throw UsageError("takes only options") }
     let (configuration, _) = try ConfigurationOptions.configuration(arguments)
     let shardCount = try arguments.int("shards", in: StoreDistribution.shardCounts)
     let location = configuration.storeLocation
     let place = place(of: location).printable
     guard arguments.flag("citus") else {
-      guard shardCount == nil else { throw UsageError("--shards is of use with --citus only") }
+      guard shardCount == nil else { throw UsageError("--shards needs --citus") }
       var options = StoreConfiguration()
       options.role = .tool
       let store = try await SQLStore.open(at: location, configuration: options)

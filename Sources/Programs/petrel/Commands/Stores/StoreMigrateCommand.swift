@@ -18,22 +18,26 @@ enum StoreMigrateCommand: Command {
   static let options: [Arguments.Option] = [
     .init(
       "from", "LOCATION",
-      "the store that is moved: a data directory, the file of a store, or postgres://…",
+      "the store to move: a data directory, the file of a store, or postgres://…",
       isRequired: true),
     .init(
-      "to", "LOCATION", "where it goes: a place of the same kinds that is empty", isRequired: true),
+      "to", "LOCATION", "the target, of the same kinds, which must be empty", isRequired: true),
     .init(
       "data", "DIRECTORY",
-      "where the assets of a store in PostgreSQL lie (default the other store's data directory)"),
+      "the directory of the assets for a store in PostgreSQL (default the other store's data directory)"
+    ),
     AdminOptions.json,
   ]
   static let exitStatuses: [(Int32, String)] = [
-    (ExitStatus.done, "the target has all that the source has"),
-    (ExitStatus.failed, "it is not done; the same command goes on, unless it says otherwise"),
+    (ExitStatus.done, "the target has all data of the source"),
+    (
+      ExitStatus.failed,
+      "the move is incomplete; run the command again to continue, unless a message says otherwise"
+    ),
   ]
 
   static func run(_ arguments: Arguments) async throws -> Int32 {
-    guard arguments.positional.isEmpty else { throw UsageError("takes no words") }
+    guard arguments.positional.isEmpty else { throw UsageError("takes only options") }
     let from = try place("from", arguments)
     let to = try place("to", arguments)
     let data = arguments.string("data")
@@ -47,7 +51,7 @@ enum StoreMigrateCommand: Command {
     }
     progress.end()
     for name in result.missingAssets {
-      Output.complain("the asset file \(name) was missing in \(from) already".printable)
+      Output.complain("the asset file \(name) was already missing in \(from)".printable)
     }
     if arguments.flag("json") {
       Output.json(result.json(from: from, to: to))
@@ -56,8 +60,8 @@ enum StoreMigrateCommand: Command {
         "\(result.rows.counting("row")) of \(result.tables.count.counting("table")) and "
           + "\(result.assets.counting("file")) of assets are in \(to), the same as in \(from)")
       Output.line(
-        "serve \(from) no more: what both would save would bear the same numbers, and devices "
-          + "would miss changes")
+        "do not start a server on \(from) any more: both stores would give the same numbers to "
+          + "different changes, and devices would miss changes")
     }
     return ExitStatus.done
   }

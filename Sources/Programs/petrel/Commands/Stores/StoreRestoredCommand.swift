@@ -14,27 +14,27 @@ enum StoreRestoredCommand: Command {
   static let name = "store restored"
   static let example = "petrel store restored --store postgres://petrel@db.example.com/petrel"
   static let summary =
-    "After PostgreSQL's programs brought an older store back: lets devices begin anew."
+    "Makes devices read the whole store again, after PostgreSQL's tools restored an older copy."
   static let options =
     ConfigurationOptions.ofStore + [
       .init(
         "nothing-lost", nil,
-        "the copy has all that was ever saved, as after an upgrade of PostgreSQL: devices go on"
+        "the copy has all saved data, as after an upgrade of PostgreSQL: devices continue"
       ),
       AdminOptions.json,
     ]
   static let exitStatuses: [(Int32, String)] = [
-    (ExitStatus.done, "the store can be served"),
-    (ExitStatus.failed, "not all of it was done; run it again"),
+    (ExitStatus.done, "a server can start on the store"),
+    (ExitStatus.failed, "the command did not finish; run it again"),
   ]
 
   static func run(_ arguments: Arguments) async throws -> Int32 {
-    guard arguments.positional.isEmpty else { throw UsageError("takes no words") }
+    guard arguments.positional.isEmpty else { throw UsageError("takes only options") }
     let (configuration, _) = try ConfigurationOptions.configuration(arguments)
     guard let address = configuration.postgreSQL else {
       throw UsageError(
-        "is for a store in PostgreSQL: name it with --store postgres://…; 'petrel restore' does it for "
-          + "one in a file")
+        "needs a store in PostgreSQL: name it with --store postgres://…; for a store in a file, use "
+          + "'petrel restore'")
     }
     let nothingLost = arguments.flag("nothing-lost")
     let databases = try await StoreBackup.completeRestoration(
@@ -45,10 +45,11 @@ enum StoreRestoredCommand: Command {
         "nothingLost": .bool(nothingLost),
       ])
     } else if nothingLost {
-      Output.line("the store at \(address) can be served, and devices go on where they were")
+      Output.line(
+        "a server can start on the store at \(address), and devices continue where they were")
     } else {
       Output.line(
-        "devices read \(databases.counting("database")) of the store at \(address) anew")
+        "devices read \(databases.counting("database")) of the store at \(address) again")
     }
     return ExitStatus.done
   }

@@ -10,16 +10,17 @@ import JSONCoding
 enum NotificationsListCommand: Command {
   static let name = "notifications list"
   static let example = "petrel notifications list --container iCloud.com.example.app --limit 10"
-  static let summary = "Lists notifications, newest first, with what became of their pushes."
+  static let summary = "Lists notifications, newest first, with the states of their pushes."
   static let options: [Arguments.Option] =
     PlaceOptions.all + [
       .init(
-        "text", "TEXT", "only those with this in a record's, subscriber's or subscription's name"),
+        "text", "TEXT",
+        "only those that have this in the name of the record, subscriber or subscription"),
       Listing.limitOption, AdminOptions.json,
     ] + AdminOptions.all
 
   static func run(_ arguments: Arguments) async throws -> Int32 {
-    guard arguments.positional.isEmpty else { throw UsageError("takes no words") }
+    guard arguments.positional.isEmpty else { throw UsageError("takes only options") }
     try await AdminOptions.withAccess(arguments) { access in
       var query: [String: String?] = ["text": arguments.string("text")]
       // A server keeps the latest notifications of all databases in memory. On a store, the command
@@ -28,7 +29,7 @@ enum NotificationsListCommand: Command {
         query.merge(try PlaceOptions.members(arguments)) { $1 }
       }
       try await Listing(
-        "pushes", of: "pushes", query, by: access, emptiness: "there are no such notifications",
+        "pushes", of: "pushes", query, by: access, emptiness: "no notifications were found",
         columns
       ).show(arguments)
     }

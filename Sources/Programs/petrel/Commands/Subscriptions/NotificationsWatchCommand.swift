@@ -15,12 +15,13 @@ enum NotificationsWatchCommand: Command {
   static let options: [Arguments.Option] =
     [
       .init(
-        "text", "TEXT", "only those with this in a record's, subscriber's or subscription's name"),
-      .init("count", "NUMBER", "stops after so many"), AdminOptions.json,
+        "text", "TEXT",
+        "only those that have this in the name of the record, subscriber or subscription"),
+      .init("count", "NUMBER", "stops after this number of notifications"), AdminOptions.json,
     ] + AdminOptions.all
 
   static func run(_ arguments: Arguments) async throws -> Int32 {
-    guard arguments.positional.isEmpty else { throw UsageError("takes no words") }
+    guard arguments.positional.isEmpty else { throw UsageError("takes only options") }
     guard let remote = try AdminOptions.server(arguments) else {
       throw UsageError(
         "needs a server, and none runs on this data directory: name one with --server")
@@ -70,7 +71,7 @@ enum NotificationsWatchCommand: Command {
             if left == 0 { return }
           }
           if let leftOut = json["leftOut"]?.int, leftOut > 0 {
-            Output.complain("\(leftOut) more came than can be shown")
+            Output.complain("\(leftOut) more notifications arrived than can be shown")
           }
         }
       }

@@ -10,13 +10,13 @@ enum SubscriptionsListCommand: Command {
   static let summary = "Lists the subscriptions in a database."
   static let options: [Arguments.Option] =
     PlaceOptions.all + [
-      PlaceOptions.subscriber, .init("type", "TYPE", "only those to this record type"),
-      .init("text", "TEXT", "only those with this in their ID, subscriber, predicate or alert"),
+      PlaceOptions.subscriber, .init("type", "TYPE", "only those for this record type"),
+      .init("text", "TEXT", "only those that have this in the ID, subscriber, predicate or alert"),
       Listing.limitOption, AdminOptions.json,
     ] + AdminOptions.all
 
   static func run(_ arguments: Arguments) async throws -> Int32 {
-    guard arguments.positional.isEmpty else { throw UsageError("takes no words") }
+    guard arguments.positional.isEmpty else { throw UsageError("takes only options") }
     var query: [String: String?] = try PlaceOptions.members(arguments).mapValues { $0 }
     query["subscriber"] = arguments.string("subscriber")
     query["recordType"] = arguments.string("type")
@@ -24,7 +24,7 @@ enum SubscriptionsListCommand: Command {
     try await AdminOptions.withAccess(arguments) { [query] access in
       try await Listing(
         "subscriptions", of: "subscriptions", query, by: access,
-        emptiness: "there are no such subscriptions",
+        emptiness: "no subscriptions were found",
         [
           .init("ID") { $0["subscription"]?["subscriptionID"]?.string ?? "" },
           .init("SUBSCRIBER") { $0["userName"]?.string ?? $0["subscriber"]?.string ?? "" },

@@ -11,7 +11,8 @@ enum SubscriptionsSaveCommand: Command {
   static let example =
     "petrel subscriptions save new-notes --type Note --container iCloud.com.example.app "
     + "--subscriber anna"
-  static let summary = "Saves a subscription for a user, of a file or of the words of the command."
+  static let summary =
+    "Saves a subscription for a user, from a file or from the options of the command."
   static let operands = "[ID]"
   static let options: [Arguments.Option] =
     PlaceOptions.all + [
@@ -21,9 +22,9 @@ enum SubscriptionsSaveCommand: Command {
       .init("type", "TYPE", "the record type to watch"),
       .init("predicate", "TEXT", "which records, such as 'magnitude > 5' (default all)"),
       .init("fires-on", "LIST", "create, update, delete (default create)"),
-      .init("once", nil, "is deleted when it has fired"),
+      .init("once", nil, "deletes the subscription when it has fired"),
       .init("zone", "NAME", "the zone to watch (default all zones)"),
-      .init("alert", "TEXT", "what its pushes show (default nothing: they wake the app)"),
+      .init("alert", "TEXT", "the text of its pushes (default none: they only wake the app)"),
       AdminOptions.json,
     ] + AdminOptions.all
 
@@ -31,7 +32,7 @@ enum SubscriptionsSaveCommand: Command {
     guard arguments.positional.count < 2 else { throw UsageError("takes one ID") }
     let place = try PlaceOptions.members(arguments)
     if place["database"] == "public", arguments.string("subscriber") == nil {
-      throw UsageError("needs --subscriber, whose subscription it is")
+      throw UsageError("needs --subscriber, the user who has the subscription")
     }
     var body = place.json
     if let subscriber = arguments.string("subscriber") { body["subscriber"] = .string(subscriber) }
@@ -61,11 +62,11 @@ enum SubscriptionsSaveCommand: Command {
   private static func subscription(_ arguments: Arguments) throws -> [String: JSONValue] {
     if let file = arguments.string("file") {
       for option in ["type", "fires-on", "once", "zone", "alert"] where arguments.flag(option) {
-        throw UsageError("--\(option) does not go with --file, which says it")
+        throw UsageError("--\(option) cannot be used together with --file")
       }
       let json = try JSONFile.read(file)
       guard let object = json["subscription"]?.object ?? json.object else {
-        throw UsageError("\(file) holds \(json.kind), not a subscription")
+        throw UsageError("\(file) contains \(json.kind), not a subscription")
       }
       return object
     }
@@ -112,7 +113,7 @@ enum SubscriptionsDeleteCommand: Command {
     var body = try PlaceOptions.members(arguments).json
     if body["database"] == "public" {
       guard let subscriber = arguments.string("subscriber") else {
-        throw UsageError("needs --subscriber, whose subscription it is")
+        throw UsageError("needs --subscriber, the user who has the subscription")
       }
       body["subscriber"] = .string(subscriber)
     }

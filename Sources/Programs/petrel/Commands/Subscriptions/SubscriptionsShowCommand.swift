@@ -10,7 +10,7 @@ enum SubscriptionsShowCommand: Command {
   static let example =
     "petrel subscriptions show pinned-notes --container iCloud.com.example.app "
     + "--subscriber anna"
-  static let summary = "Shows a subscription with what its pushes say."
+  static let summary = "Shows a subscription and the contents of its pushes."
   static let operands = "ID"
   static let options: [Arguments.Option] =
     PlaceOptions.all + [PlaceOptions.subscriber, AdminOptions.json] + AdminOptions.all
@@ -38,7 +38,8 @@ enum SubscriptionsShowCommand: Command {
         "there is no subscription '\(subscriptionID)' of this kind in the database")
     }
     if found.count > 1 {
-      Output.complain("several users have one with this ID; --subscriber chooses")
+      Output.complain(
+        "several users have a subscription with this ID; choose one with --subscriber")
     }
     if arguments.flag("json") {
       Output.json(row)

@@ -25,7 +25,7 @@ enum DevicesListCommand: Command {
   ]
 
   static func run(_ arguments: Arguments) async throws -> Int32 {
-    guard arguments.positional.isEmpty else { throw UsageError("takes no words") }
+    guard arguments.positional.isEmpty else { throw UsageError("takes only options") }
     try await AdminOptions.withAccess(arguments) { access in
       try await Listing(
         "devices", of: "devices", ["user": arguments.string("user")], by: access,
@@ -43,7 +43,7 @@ enum DevicesListCommand: Command {
 enum DevicesRemoveCommand: Command {
   static let name = "devices remove"
   static let example = "petrel devices remove 9a3c0d"
-  static let summary = "Forgets a device, and gives up what waits for it."
+  static let summary = "Removes a device and gives up its waiting pushes."
   static let operands = "TOKEN"
   static let options: [Arguments.Option] =
     [
@@ -73,7 +73,7 @@ enum DevicesRemoveCommand: Command {
           last = failure
         }
       }
-      throw last ?? AdminFailure("there is no such device")
+      throw last ?? AdminFailure("the device does not exist")
     }
     if arguments.flag("json") {
       Output.json(["deleted": .string(token), "kind": .string(kind)])

@@ -9,14 +9,14 @@ import WebServices
 enum LimitsCommand: Command {
   static let name = "limits"
   static let example = "petrel limits --data /var/lib/petrel"
-  static let summary = "Prints the limits that a server tells its clients."
+  static let summary = "Prints the limits that a server sends to its clients."
   static let options =
     ConfigurationOptions.ofStore + [
-      .init("json", nil, "print them as the server answers them")
+      .init("json", nil, "prints the limits as JSON, as the server returns them")
     ]
 
   static func run(_ arguments: Arguments) async throws -> Int32 {
-    guard arguments.positional.isEmpty else { throw UsageError("takes no words") }
+    guard arguments.positional.isEmpty else { throw UsageError("takes only options") }
     let limits = try ConfigurationOptions.configuration(arguments).configuration.clientLimits
     if arguments.flag("json") {
       Output.line(String(decoding: LimitsResponse(limits: limits).body, as: UTF8.self))

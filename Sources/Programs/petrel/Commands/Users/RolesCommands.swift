@@ -70,7 +70,7 @@ enum RolesListCommand: Command {
   static let options = RolesCommand.options
 
   static func run(_ arguments: Arguments) async throws -> Int32 {
-    guard arguments.positional.isEmpty else { throw UsageError("takes no words but options") }
+    guard arguments.positional.isEmpty else { throw UsageError("takes only options") }
     let place = try RolesCommand.place(arguments)
     let answer = try await AdminOptions.withAccess(arguments) {
       try await $0.get("roles", place.mapValues { $0 })

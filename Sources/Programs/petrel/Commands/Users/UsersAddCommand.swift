@@ -16,14 +16,16 @@ enum UsersAddCommand: Command {
       lifetimeOption,
       .init(
         "password-from-stdin", nil, "reads a password for the sign-in page from standard input"),
-      .init("email", "ADDRESS", "by which others may find the user"),
-      .init("phone", "NUMBER", "by which others may find the user, such as +49301234567"),
-      .init("given-name", "NAME", "what others who find the user are shown"),
-      .init("middle-name", "NAME", "the same"),
-      .init("family-name", "NAME", "the same"),
-      .init("nickname", "NAME", "the same"),
-      .init("name-prefix", "TITLE", "the same, such as Dr."),
-      .init("name-suffix", "TITLE", "the same, such as Jr."),
+      .init("email", "ADDRESS", "the e-mail address by which others can find the user"),
+      .init(
+        "phone", "NUMBER",
+        "the phone number by which others can find the user, such as +49301234567"),
+      .init("given-name", "NAME", "the given name, which others who find the user see"),
+      .init("middle-name", "NAME", "the middle name, likewise"),
+      .init("family-name", "NAME", "the family name, likewise"),
+      .init("nickname", "NAME", "the nickname, likewise"),
+      .init("name-prefix", "TITLE", "the title before the name, such as Dr."),
+      .init("name-suffix", "TITLE", "the title after the name, such as Jr."),
       AdminOptions.json,
     ] + AdminOptions.all
 
@@ -51,12 +53,12 @@ enum UsersAddCommand: Command {
     let user = try await AdminOptions.withAccess(arguments, makesStore: true) { [body] in
       try await $0.post("users/add", body)
     }
-    tellToken(of: user, arguments)
+    reportToken(of: user, arguments)
     return 0
   }
 
   /// Prints the new web auth token of a user, or the whole answer with `--json`.
-  static func tellToken(of user: JSONValue, _ arguments: Arguments) {
+  static func reportToken(of user: JSONValue, _ arguments: Arguments) {
     if arguments.flag("json") {
       Output.json(user)
     } else {
@@ -68,7 +70,7 @@ enum UsersAddCommand: Command {
   static func lifetime(_ arguments: Arguments) throws -> JSONValue? {
     guard let lifetime = try arguments.duration("expires-in") else { return nil }
     guard let seconds = Int64(exactly: lifetime.rounded(.up)) else {
-      throw UsageError("--expires-in is longer than anybody can wait")
+      throw UsageError("--expires-in is too long")
     }
     return .int(seconds)
   }

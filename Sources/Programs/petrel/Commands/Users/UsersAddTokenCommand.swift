@@ -18,7 +18,7 @@ enum UsersAddTokenCommand: Command {
     let user = try await AdminOptions.withAccess(arguments) { [body] in
       try await $0.post("users/add-token", body)
     }
-    UsersAddCommand.tellToken(of: user, arguments)
+    UsersAddCommand.reportToken(of: user, arguments)
     return 0
   }
 }

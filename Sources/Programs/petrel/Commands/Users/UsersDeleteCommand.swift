@@ -12,15 +12,15 @@ enum UsersDeleteCommand: Command {
   static let name = "users delete"
   static let example = "petrel users delete anna --public-records keep"
   static let summary =
-    "Deletes a user with all that is the user's; backups and exports that were made before have it still."
+    "Deletes a user with all data of the user. Earlier backups and exports still contain the data."
   static let operands = "NAME"
   static let options: [Arguments.Option] =
     [
       .init(
         "public-records", "WHAT",
-        "what becomes of public records that the user created: keep leaves them without the user's "
-          + "name, delete deletes them", words: choices, isRequired: true),
-      .init("yes", nil, "does not ask whether it is meant"), AdminOptions.json,
+        "the choice for public records that the user created: keep removes only the user's name from "
+          + "them, delete deletes them", words: choices, isRequired: true),
+      .init("yes", nil, "does not ask for confirmation"), AdminOptions.json,
     ] + AdminOptions.all
 
   /// The choices for public records of the user.
@@ -59,8 +59,8 @@ enum UsersDeleteCommand: Command {
       } else {
         Output.line(
           "\(user["name"]?.string ?? name)".printable
-            + " can do nothing any more. The rest goes when a server has dispatched the changes of "
-            + "public records: the next one that starts goes on by itself")
+            + " has no access any more. The next server that starts dispatches the changes of public "
+            + "records and deletes the rest")
       }
       return 0
     }
@@ -71,7 +71,7 @@ enum UsersDeleteCommand: Command {
   /// - Throws: `UsageError` without a terminal, ``AdminFailure`` for another name.
   private static func confirm(_ name: String, _ choice: String) throws {
     guard isatty(STDIN_FILENO) == 1 else {
-      throw UsageError("needs --yes where nobody can be asked: what is deleted cannot come back")
+      throw UsageError("needs --yes, because there is no terminal for the confirmation")
     }
     let records =
       choice == "keep"
@@ -82,7 +82,7 @@ enum UsersDeleteCommand: Command {
         + " with private databases, files, subscriptions and devices.\n"
         + records + " It cannot be undone.\nType the name to go on: ")
     guard readLine() == name else {
-      throw AdminFailure("another name was typed; nothing was deleted")
+      throw AdminFailure("the typed name is not the user's name; nothing was deleted")
     }
   }
 

@@ -9,12 +9,12 @@ enum UsersExportCommand: Command {
   static let name = "users export"
   static let example = "petrel users export anna --to anna-data"
   static let summary =
-    "Writes all that is a user's as files: account, records, assets, subscriptions, notifications."
+    "Writes all data of a user to files: account, records, assets, subscriptions, notifications."
   static let operands = "NAME"
   static let options: [Arguments.Option] =
     [
       .init(
-        "to", "FOLDER", "the folder to make; one that is there must be empty", isRequired: true),
+        "to", "FOLDER", "the folder to create; an existing folder must be empty", isRequired: true),
       AdminOptions.json,
     ] + AdminOptions.all
 

@@ -9,12 +9,12 @@ enum UsersListCommand: Command {
   static let summary = "Lists the users with their record names."
   static let options: [Arguments.Option] =
     [
-      .init("text", "TEXT", "only those whose names begin with it"), Listing.limitOption,
+      .init("text", "TEXT", "only users whose names begin with this text"), Listing.limitOption,
       AdminOptions.json,
     ] + AdminOptions.all
 
   static func run(_ arguments: Arguments) async throws -> Int32 {
-    guard arguments.positional.isEmpty else { throw UsageError("takes no words") }
+    guard arguments.positional.isEmpty else { throw UsageError("takes only options") }
     try await AdminOptions.withAccess(arguments) { access in
       try await Listing(
         "users", of: "users", ["text": arguments.string("text")], by: access,

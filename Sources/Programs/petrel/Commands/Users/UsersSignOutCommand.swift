@@ -8,11 +8,14 @@ import JSONCoding
 enum UsersSignOutCommand: Command {
   static let name = "users sign-out"
   static let example = "petrel users sign-out anna --everywhere"
-  static let summary = "Ends a user's sessions in web apps, or all that the user's tokens are for."
+  static let summary =
+    "Ends a user's sessions in web apps, or the sessions of all the user's tokens."
   static let operands = "NAME"
   static let options: [Arguments.Option] =
     [
-      .init("everywhere", nil, "native clients and readers of the web courier too"),
+      .init(
+        "everywhere", nil,
+        "also ends the sessions of native clients and of readers of the web courier"),
       AdminOptions.json,
     ] + AdminOptions.all
 

@@ -34,12 +34,12 @@ struct AssetFolderCheck: Sendable {
   ) -> Finding {
     let (directory, file) = (folder.directory, AssetFolderExamination.identityFile)
     guard let wanted = store.assetFolder else {
-      return .ok("no server has kept assets of the store yet; the first takes \(directory)")
+      return .ok("no server has saved assets of the store yet; the first one uses \(directory)")
     }
     let refusal =
       store.hasAssets
-      ? "a server would not start with it" : "a server would start with it, and take no assets"
-    let advice = "name the folder that the store's other servers have, in assetDirectory"
+      ? "a server would not start with it" : "a server would start with it but refuse assets"
+    let advice = "set assetDirectory to the folder of the store's other servers"
     let (text, remedy): (String, String)
     switch folder.identity {
     case .known(wanted): return .ok("\(directory) is the folder of the store's assets")
@@ -47,12 +47,12 @@ struct AssetFolderCheck: Sendable {
       (text, remedy) = ("\(directory) has the assets of another store: \(refusal)", advice)
     case .missing:
       (text, remedy) = (
-        "\(directory) has no \(file), and the store has had another folder: \(refusal)",
-        "\(advice), or mount it; if the files are here without it, write the line \(wanted) into "
+        "\(directory) has no \(file), and the store uses another folder: \(refusal)",
+        "\(advice), or mount that folder; if the assets are here, write the line \(wanted) into "
           + "\(directory)/\(file)"
       )
     case .unreadable(let reason):
-      return .problem(reason, "run this as the server's user, or put back the file that was there")
+      return .problem(reason, "run this as the server's user, or restore the original file")
     }
     return store.hasAssets ? .problem(text, remedy) : .warning(text, remedy)
   }

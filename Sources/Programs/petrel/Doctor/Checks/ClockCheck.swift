@@ -33,12 +33,12 @@ struct ClockCheck: Sendable {
   /// Returns the finding for the kernel's answer.
   static func judge(isKept: Bool?) -> Finding {
     switch isKept {
-    case true?: .ok("the kernel says that the clock is kept right")
+    case true?: .ok("the kernel reports that the clock is synchronized")
     case false?:
       .warning(
-        "nothing keeps the clock right, as far as the kernel knows",
-        "timedatectl set-ntp true, or install chrony; in a container it is the host's affair")
-    case nil: .ok("the kernel does not say whether the clock is kept right")
+        "the kernel reports that no service synchronizes the clock",
+        "run 'timedatectl set-ntp true', or install chrony; in a container, do so on the host")
+    case nil: .ok("the kernel does not report whether the clock is synchronized")
     }
   }
 
@@ -52,11 +52,11 @@ struct ClockCheck: Sendable {
       }
       let text =
         "the clock is \(seconds) s \(sample.lead > 0 ? "ahead of" : "behind") that of \(sample.source)"
-      let advice = "set it right: timedatectl set-ntp true, or chronyc makestep"
+      let advice = "set the clock: timedatectl set-ntp true, or chronyc makestep"
       guard Double(seconds) >= min(signatureWindow, 600) / 2 else { return .warning(text, advice) }
       return .problem(
         text
-          + ": requests that are signed, and provider tokens, are taken for old or from the future",
+          + ": signed requests and provider tokens look expired, or not yet valid",
         advice)
     }
   }

@@ -23,11 +23,12 @@ struct ConfigurationCheck: Sendable {
   func findings() -> [Finding] {
     guard mistakes.isEmpty else {
       return mistakes.map {
-        .problem("\($0)", "correct it: a server does not start with it (docs/configuration.md)")
+        .problem(
+          "\($0)", "correct it: a server does not start with it (docs/reference/configuration.md)")
       } + transport
     }
     let place = sources.file ?? "no file; defaults, variables and flags"
-    return [.ok("the configuration is good: \(place)")] + transport
+    return [.ok("the configuration is valid: \(place)")] + transport
   }
 
   /// Warnings about passwords, tokens and records that would cross a network without TLS, and about
@@ -41,7 +42,7 @@ struct ConfigurationCheck: Sendable {
     {
       findings.append(
         .warning(
-          "publicURL \(url) has no TLS: tokens and records can be read on their way",
+          "publicURL \(url) has no TLS: others on the network can read tokens and records",
           "put a proxy with TLS in front (deploy/nginx.conf, deploy/Caddyfile) and name its "
             + "https:// URL"))
     } else if !isLocal, configuration.publicURL == nil {
@@ -54,7 +55,7 @@ struct ConfigurationCheck: Sendable {
       findings.append(
         .warning(
           "the admin API and the console are open to every address",
-          "name those that may use them in admin.networks"))
+          "list the networks that may use them in admin.networks"))
     }
     return findings
   }

@@ -25,11 +25,12 @@ struct DatabaseCheck: Sendable {
         atStoreAt: path, depth: isDeep ? .full : .quick,
         within: isDeep ? .seconds(365 * 86_400) : Self.patience)
     } catch let error as StoreError where error.code == .notFound {
-      return [.ok("there is no store yet; the first start makes it")]
+      return [.ok("there is no store yet; the first start creates it")]
     } catch {
       return [
         .problem(
-          "the store cannot be read: \(error)", "run this as the server's user; else see dmesg")
+          "the store cannot be read: \(error)",
+          "run this as the server's user; if that does not help, see dmesg")
       ]
     }
     return Self.judge(found, path: path, isDeep: isDeep)
@@ -41,7 +42,8 @@ struct DatabaseCheck: Sendable {
       return found.faults.map {
         .problem(
           "the store is damaged: \($0)",
-          "stop the server, keep all of \(path)*, and petrel restore a backup elsewhere")
+          "stop the server, keep all files \(path)*, and restore a backup elsewhere with 'petrel restore'"
+        )
       }
     }
     let newest = StoreExamination.newestVersion
@@ -52,22 +54,22 @@ struct DatabaseCheck: Sendable {
     case nil:
       findings.append(
         .problem(
-          "\(path) is a database, but no store of Petrel", "name another directory with --data"))
+          "\(path) is a database, but not a store of Petrel", "name another directory with --data"))
     case let version? where version > newest:
       findings.append(
         .problem(
-          "the store has schema version \(version), and this program knows versions up to \(newest): it will be "
-            + "refused", "install the newer program that wrote it, or restore a backup from before")
+          "the store has schema version \(version), and this program knows versions up to \(newest): a server "
+            + "refuses it", "install the newer program that wrote it, or restore an earlier backup")
       )
     case let version? where version < StoreExamination.oldestVersion:
       findings.append(
         .problem(
-          "the store has schema version \(version), which Petrel had before its first release: it will be refused",
-          "begin with an empty data directory, or use the older program"))
+          "the store has schema version \(version), which Petrel had before its first release: a server refuses it",
+          "start with an empty data directory, or use the older program"))
     case let version? where version < newest:
       findings.append(
         .ok(
-          "the store has schema version \(version); the next start brings it to \(newest): back up first"
+          "the store has schema version \(version); the next start migrates it to \(newest); back up first"
         ))
     case let version?:
       findings.append(
@@ -77,7 +79,7 @@ struct DatabaseCheck: Sendable {
     if !found.isComplete {
       findings.append(
         .ok(
-          "no damage in what \(patience.components.seconds) s could show of \(size); --deep looks at all"
+          "no damage in the part of \(size) that was read in \(patience.components.seconds) s; --deep reads all"
         ))
     } else {
       findings.append(.ok("no damage in \(size)" + (isDeep ? ", indexes compared" : "")))
@@ -86,7 +88,7 @@ struct DatabaseCheck: Sendable {
       findings.append(
         .warning(
           "the write-ahead log has \(found.logBytes >> 20) MiB",
-          "find who reads from an old state of the store: fuser -v \(path)"))
+          "find the program that reads an old state of the store: fuser -v \(path)"))
     }
     return findings
   }

@@ -30,15 +30,15 @@ struct DevicesCheck: Sendable {
       let key = channel.key(container: group.container)
       return .warning(
         "\(group.container) has \(least)\(group.count.counting(channel.deviceName)), but "
-          + "\(key) is not set up: notifications are logged and not pushed there",
-        "set up \(key), on all servers of the store alike (docs/configuration.md)")
+          + "\(key) is not set up: notifications are logged but not pushed to them",
+        "set up \(key) on each server of the store (docs/guide/push-setup.md)")
     }
     guard warnings.isEmpty else { return warnings }
     return [
       .ok(
         census.groups.isEmpty
-          ? "no device that pushes go to is registered"
-          : "there is a way to all devices that pushes go to")
+          ? "no device for pushes is registered"
+          : "all registered devices can receive pushes")
     ]
   }
 }

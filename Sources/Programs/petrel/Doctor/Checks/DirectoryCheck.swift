@@ -23,7 +23,7 @@ struct DirectoryCheck: Sendable {
     var information = stat()
     guard stat(directory, &information) == 0 else { return [missing(errno)] }
     guard information.st_mode & S_IFMT == S_IFDIR else {
-      return [.problem("\(directory) is no directory", "name another one with --data")]
+      return [.problem("\(directory) is not a directory", "name another one with --data")]
     }
     var findings: [Finding] = []
     let owner = Self.name(ofUser: information.st_uid)
@@ -31,12 +31,12 @@ struct DirectoryCheck: Sendable {
       findings.append(
         .problem(
           "\(directory) cannot be written: \(trouble)",
-          "it belongs to \(owner): run the server, and this, as that user, or chown -R it"))
+          "it belongs to \(owner): run the server and this command as that user, or chown -R it"))
     }
     if geteuid() == 0, information.st_uid != 0 {
       findings.append(
         .warning(
-          "root may do more than the server's user, \(owner), so this says less",
+          "root has more rights than the server's user, \(owner), so this check can miss problems",
           "sudo -u \(owner) petrel doctor …"))
     }
     findings += files(ownedLike: information.st_uid, owner)
@@ -51,7 +51,7 @@ struct DirectoryCheck: Sendable {
   private func missing(_ error: Int32) -> Finding {
     guard error == ENOENT else {
       return .problem(
-        "\(directory) cannot be looked at: \(String(cString: strerror(error)))",
+        "\(directory) cannot be examined: \(String(cString: strerror(error)))",
         "run this as the server's user, or name another directory with --data")
     }
     var parent = directory
@@ -59,11 +59,11 @@ struct DirectoryCheck: Sendable {
       parent = AssetFiles.folder(of: parent)
     } while parent.count > 1 && access(parent, F_OK) != 0
     guard let trouble = Self.writingTrouble(parent) else {
-      return .ok("\(directory) is not there yet; the first start makes it")
+      return .ok("\(directory) does not exist yet; the first start creates it")
     }
     return .problem(
-      "\(directory) is not there, and cannot be made in \(parent): \(trouble)",
-      "make it: install -d -m 700 -o petrel \(directory)")
+      "\(directory) does not exist and cannot be created in \(parent): \(trouble)",
+      "create it: install -d -m 700 -o petrel \(directory)")
   }
 
   /// Returns a problem for each file of the store that the server could not open, for example after
@@ -99,7 +99,7 @@ struct DirectoryCheck: Sendable {
       let open = (Self.isOpen(directory) ? [directory] : []) + store
       findings.append(
         .warning(
-          "\(Self.list(open)): others than its user may read what is in the store, with all records "
+          "\(Self.list(open)): users other than the owner can read the store, with all records "
             + "and password hashes", "chmod go= \(open.joined(separator: " "))"))
     }
     let assets = Set([assetsPath] + files.filter { $0.hasSuffix("-assets") })
@@ -108,7 +108,8 @@ struct DirectoryCheck: Sendable {
       guard !open.isEmpty else { continue }
       findings.append(
         .warning(
-          "\(Self.list(open)): others than its user may read assets", "chmod -R go= \(folder)"))
+          "\(Self.list(open)): users other than the owner can read assets", "chmod -R go= \(folder)"
+        ))
     }
     return findings
   }

@@ -23,7 +23,7 @@ struct DiskCheck: Sendable {
   func findings() -> [Finding] {
     guard let place = existing, let space = Self.space(at: place) else {
       return [
-        .problem("nothing can be said of the disk of \(directory)", "look whether it is there")
+        .problem("the disk of \(directory) cannot be examined", "check that the directory exists")
       ]
     }
     return Self.judge(space, of: place)
@@ -64,10 +64,10 @@ struct DiskCheck: Sendable {
   /// Returns the finding about free space. Below `Server.leastFreeBytes` the server is not ready.
   private static func bytes(_ space: Space, _ place: String) -> Finding {
     let free = "\(space.freeBytes >> 20) MiB are free at \(place)"
-    let advice = "make room: du -xh \(place) | sort -h | tail shows what takes it"
+    let advice = "free some space: du -xh \(place) | sort -h | tail lists the largest directories"
     if space.freeBytes < UInt64(Server.leastFreeBytes) {
       return .problem(
-        "\(free): the server calls itself not ready, and saves are about to fail", advice)
+        "\(free): the server reports that it is not ready, and saves will soon fail", advice)
     }
     return space.freeBytes < scarceBytes ? .warning(free, advice) : .ok(free)
   }
@@ -75,8 +75,8 @@ struct DiskCheck: Sendable {
   /// Returns the finding about free files; `nil` if there are enough.
   private static func files(_ space: Space, _ place: String) -> Finding? {
     guard let files = space.freeFiles, files < scarceFiles else { return nil }
-    let text = "\(files) more files can be made at \(place), and each asset is one"
-    let advice = "remove files, or make a file system with more inodes (df -i \(place))"
+    let text = "\(files) more files can be created at \(place), and each asset needs one"
+    let advice = "remove files, or create a file system with more inodes (df -i \(place))"
     return files < leastFiles ? .problem(text, advice) : .warning(text, advice)
   }
 
@@ -98,15 +98,15 @@ struct DiskCheck: Sendable {
     switch space.kind {
     case 0x0102_1994, 0x8584_58F6:
       return .warning(
-        "\(place) is in memory (tmpfs): all is gone after a restart of the machine",
+        "\(place) is in memory (tmpfs): a restart of the machine deletes the store",
         "keep the store on a disk")
     case 0x794C_7630:
       return .warning(
-        "\(place) is in a container's own layer (overlayfs) and goes with the container",
+        "\(place) is in a container's own layer (overlayfs) and is deleted with the container",
         "mount a volume there")
     case 0x6573_5546:
       return .warning(
-        "\(place) is on FUSE, and whether it keeps what it was told to sync is its own affair",
+        "\(place) is on FUSE, which may lose data that the store has synced",
         "keep the store on a disk of this machine")
     default: return nil
     }

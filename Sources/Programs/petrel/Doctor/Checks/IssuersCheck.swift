@@ -30,8 +30,8 @@ struct IssuersCheck: Sendable {
       return .ok("\(name): \(settings.issuer) answers, and publishes its keys")
     } catch {
       return .problem(
-        "\(name): nobody can sign in with it: \(error)",
-        "let this machine connect there, and write 'issuer' exactly as it names itself")
+        "\(name): users cannot sign in with it: \(error)",
+        "allow this machine to connect to it, and write 'issuer' exactly as the issuer does")
     }
   }
 }

@@ -28,19 +28,19 @@ struct KeyCheck: Sendable {
     var findings = configuration.fileMistakes(from: sources).map { mistake in
       Finding.problem(
         "\(mistake)",
-        "name a file that is good and that the server's user may read: "
+        "name a valid file that the server's user may read: "
           + "chown root:petrel FILE; chmod 640 FILE")
     }
     for file in files where file.isSecret { findings += Self.exposure(of: file.path, as: file.key) }
     if hasSecretsInFile, let file = sources.file {
-      findings += Self.exposure(of: file, as: "the configuration, which has secrets in it,")
+      findings += Self.exposure(of: file, as: "the configuration, which contains secrets,")
     }
     for file in files where file.contents == .certificates {
       findings += Self.authorities(file.path, as: file.key, at: now)
     }
     return findings.isEmpty
       ? [
-        .ok("the files that the configuration names are good, and private where they have secrets")
+        .ok("the files that the configuration names are valid, and those with secrets are private")
       ] : findings
   }
 
@@ -83,12 +83,12 @@ struct KeyCheck: Sendable {
     // The finding below says that the file has no certificate.
     guard let all = try? CertificateSummary.all(inPEM: text) else {
       return [
-        .problem("\(key) \(path) has no certificate in PEM form", "name a file that has some")
+        .problem("\(key) \(path) has no certificate in PEM form", "name a file with certificates")
       ]
     }
     // A bundle may contain expired certificates; it is good if one of them is valid.
     guard let last = all.max(by: { $0.end < $1.end }) else { return [] }
-    return [.validity(of: last, "\(key)", at: now, renewal: "get its issuer's new one")]
+    return [.validity(of: last, "\(key)", at: now, renewal: "get the issuer's new certificate")]
   }
 
   /// Returns the text of a file; `nil` if it cannot be read.

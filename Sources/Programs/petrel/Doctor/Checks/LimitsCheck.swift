@@ -19,11 +19,11 @@ struct LimitsCheck: Sendable {
     let wanted = HTTPServer.Configuration().maximumConnections
     let possible = HTTPServer.connections(withDescriptors: descriptors)
     guard possible < wanted else {
-      return .ok("a server started from here may have \(descriptors) files open")
+      return .ok("a server started from here can open \(descriptors) files")
     }
     return .warning(
-      "a server started from here may have \(descriptors) files open, and takes \(possible) "
+      "a server started from here can open \(descriptors) files, so it accepts \(possible) "
         + "connections instead of \(wanted)",
-      "LimitNOFILE=32768 in its unit, as deploy/petrel.service has, or ulimit -Hn 32768")
+      "set LimitNOFILE=32768 in its unit, as in deploy/petrel.service, or run 'ulimit -Hn 32768'")
   }
 }

@@ -19,7 +19,7 @@ struct PostgreSQLCheck: Sendable {
       return [
         .problem(
           "the store cannot be reached: \((error as? StoreError)?.reason ?? "\(error)")",
-          "look whether PostgreSQL runs there, and what its log says; run this as the server's user"
+          "check that PostgreSQL runs there, and read its log; run this as the server's user"
         )
       ]
     }
@@ -31,14 +31,14 @@ struct PostgreSQLCheck: Sendable {
     if found.encoding != "UTF8" {
       findings.append(
         .problem(
-          "the database at \(address) has the encoding \(found.encoding), which cannot keep every text",
-          "make another one: createdb --encoding=UTF8 --template=template0 NAME"))
+          "the database at \(address) has the encoding \(found.encoding), which cannot store every text",
+          "create another one: createdb --encoding=UTF8 --template=template0 NAME"))
     }
     if found.isStandby {
       findings.append(
         .problem(
-          "\(address) only follows another server and takes no writes",
-          "name the one that it follows, or several with target_session_attrs=read-write"))
+          "\(address) is a standby server and accepts no writes",
+          "name its primary server, or several servers with target_session_attrs=read-write"))
     }
     for setting in found.unsafeSettings {
       findings.append(
@@ -49,21 +49,21 @@ struct PostgreSQLCheck: Sendable {
     if !found.hasChecksums {
       findings.append(
         .warning(
-          "data_checksums is off: pages that a disk damages are taken for what was written",
-          "stop PostgreSQL, and pg_checksums --enable -D its data directory"))
+          "data_checksums is off: PostgreSQL does not notice pages that a disk damaged",
+          "stop PostgreSQL and run 'pg_checksums --enable -D' on its data directory"))
     }
     if found.damagedPages > 0 {
       findings.append(
         .problem(
           "PostgreSQL has read \(found.damagedPages.counting("page")) that did not match the checksum: "
             + "its files are damaged",
-          "stop the servers and PostgreSQL, keep the cluster's files, look at the disk (dmesg), and "
+          "stop the servers and PostgreSQL, keep the cluster's files, check the disk (dmesg), and "
             + "restore a backup elsewhere; its log and pg_checksums --check name the files"))
     }
     if let restoration = found.restoration {
       findings.append(
         .problem(
-          restoration, "stop the servers before that (docs/operating.md, Going back to a copy)"))
+          restoration, "stop the servers first (docs/operate/backups.md, Going back to a copy)"))
     }
     findings.append(connections(found))
     if let spread = found.spread { findings.append(distribution(spread)) }
@@ -78,25 +78,25 @@ struct PostgreSQLCheck: Sendable {
     let text = "PostgreSQL \(found.version / 10_000).\(found.version % 10_000)"
     guard found.version < PostgreSQLExamination.oldestVersion else { return .ok(text) }
     return .problem(
-      "\(text) is too old: nobody tries Petrel with it", "upgrade it to version 13 or newer")
+      "\(text) is too old: Petrel is not tested with it", "upgrade it to version 13 or newer")
   }
 
   /// Returns the finding about the schema version of the store.
   private static func schemaVersion(_ found: PostgreSQLExamination) -> Finding {
     let newest = StoreExamination.newestVersion
     switch found.schemaVersion {
-    case nil: return .ok("there is no store yet; the first start makes it")
+    case nil: return .ok("there is no store yet; the first start creates it")
     case let version? where version > newest:
       return .problem(
-        "the store has schema version \(version), and this program knows versions up to \(newest): it will be refused",
-        "install the newer program that wrote it, or restore a backup from before")
+        "the store has schema version \(version), and this program knows versions up to \(newest): a server refuses it",
+        "install the newer program that wrote it, or restore an earlier backup")
     case let version? where version < StoreExamination.oldestVersion:
       return .problem(
-        "the store has schema version \(version), which Petrel had before its first release: it will be refused",
-        "begin with an empty database, or use the older program")
+        "the store has schema version \(version), which Petrel had before its first release: a server refuses it",
+        "start with an empty database, or use the older program")
     case let version? where version < newest:
       return .ok(
-        "the store has schema version \(version); the next start brings it to \(newest): back up first"
+        "the store has schema version \(version); the next start migrates it to \(newest); back up first"
       )
     case let version?:
       return .ok("the store has schema version \(version), the newest that this program knows")
@@ -108,9 +108,9 @@ struct PostgreSQLCheck: Sendable {
     let shards = spread.shardCount.counting("shard")
     guard spread.nodeCount > 0 else {
       return .problem(
-        "the store is distributed over \(shards), and the database has no Citus any more: no server "
-          + "starts",
-        "restore a backup of all nodes, or what was there when the extension was dropped")
+        "the store is distributed over \(shards), but the database no longer has Citus: no server can "
+          + "start",
+        "restore a backup of all nodes from before the extension was dropped")
     }
     return .ok("the store is distributed over \(spread.nodeCount.counting("node")) in \(shards)")
   }
@@ -125,7 +125,7 @@ struct PostgreSQLCheck: Sendable {
     let wanted = found.isServed ? 3 : wantedConnections
     guard free < wanted else { return .ok(text) }
     return .warning(
-      "\(text); a server takes \(PostgreSQLExamination.connections), and each command beside it as many",
-      "raise max_connections, or find who holds them: SELECT * FROM pg_stat_activity")
+      "\(text); a server uses \(PostgreSQLExamination.connections), and each command uses as many",
+      "raise max_connections, or find the clients that hold them: SELECT * FROM pg_stat_activity")
   }
 }

@@ -20,7 +20,7 @@ struct ServerCheck: Sendable {
     }
     guard configuration.port != 0 else {
       return [
-        .ok("a server runs on this store; its port is not known here, so it was not asked")
+        .ok("a server runs on this store; its port is unknown, so the check did not contact it")
       ]
     }
     return [await health()] + (isOffline ? [] : await publicURL())
@@ -30,7 +30,7 @@ struct ServerCheck: Sendable {
   /// own network.
   private func health() async -> Finding {
     let url = "http://\(host):\(configuration.port)/health/ready"
-    let log = "journalctl -u petrel -n 50 has its log"
+    let log = "read its log: journalctl -u petrel -n 50"
     do {
       let answer = try await BoundedFetcher().fetch(url, form: nil, authorization: nil)
       // Another program may answer at this port with anything, so an answer without JSON is
@@ -39,8 +39,8 @@ struct ServerCheck: Sendable {
         let checks = json["checks"]?.object
       else {
         return .problem(
-          "\(url) answered \(answer.status), but not as a server of Petrel does",
-          "another program has port \(configuration.port); give one of them another")
+          "\(url) answered with status \(answer.status), but it is not a Petrel server",
+          "another program uses port \(configuration.port); change the port of one of them")
       }
       let failing = checks.sorted { $0.key < $1.key }.filter { $0.value.string != "ok" }
         .map { "\($0.key) \($0.value.string ?? "")" }
@@ -70,16 +70,17 @@ struct ServerCheck: Sendable {
       guard answer.status == 200 else {
         return [
           .warning(
-            "clients' way to the server, \(page), answers \(answer.status)",
-            "look at the proxy in front")
+            "the public URL, \(page), answered with status \(answer.status)",
+            "check the proxy in front of the server")
         ]
       }
-      return [.ok("clients' way to the server works: \(url)")]
+      return [.ok("the public URL works: \(url)")]
     } catch {
       return [
         .warning(
-          "clients' way to the server does not work from here: \(error)",
-          "look at name, certificate and proxy; some networks have no way back to themselves")
+          "the public URL does not work from this machine: \(error)",
+          "check name, certificate and proxy; some networks do not route to their own public address"
+        )
       ]
     }
   }
@@ -94,13 +95,13 @@ struct ServerCheck: Sendable {
       return [
         .problem(
           "another program listens on \(place)",
-          "ss -ltnp shows which; stop it, or choose another port")
+          "find it with ss -ltnp; stop it, or choose another port")
       ]
     case let error?:
       return [
         .problem(
           "a server cannot listen on \(place): \(String(cString: strerror(error)))",
-          "choose an address of this machine, and a port from 1024 on")
+          "choose an address of this machine, and a port of at least 1024")
       ]
     }
   }
