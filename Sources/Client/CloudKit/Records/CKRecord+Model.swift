@@ -71,7 +71,7 @@ extension CKRecord {
     let fetched = ancestor.contents.withLock { $0 }
     contents.withLock {
       $0.fetched = .init(
-        fields: fetched.fields, encryptedKeys: fetched.encryptedKeys, parent: fetched.parent)
+        fields: fetched.fields, parent: fetched.parent, encryptedKeys: fetched.encryptedKeys)
     }
   }
 
