@@ -19,7 +19,8 @@ public struct PostgreSQLAddress: Sendable, Hashable, CustomStringConvertible {
   public init(_ text: String) throws {
     guard Self.isAddress(text) else {
       throw StoreError(
-        .cannotOpen, "an address of a PostgreSQL begins with postgres:// or postgresql://")
+        .cannotOpen,
+        "the address of a PostgreSQL server must begin with postgres:// or postgresql://")
     }
     var reason: UnsafeMutablePointer<CChar>?
     let options = PQconninfoParse(text, &reason)
@@ -30,7 +31,8 @@ public struct PostgreSQLAddress: Sendable, Hashable, CustomStringConvertible {
     guard let options else {
       let reason = reason.map { String(cString: $0) } ?? "it cannot be read"
       throw StoreError(
-        .cannotOpen, "the address of the PostgreSQL is wrong: \(Self.withoutQuotation(reason))")
+        .cannotOpen,
+        "the address of the PostgreSQL server is invalid: \(Self.withoutQuotation(reason))")
     }
     var parts: [String: String] = [:]
     var option = options
@@ -51,8 +53,8 @@ public struct PostgreSQLAddress: Sendable, Hashable, CustomStringConvertible {
   private static func withoutQuotation(_ reason: String) -> String {
     let reason = reason.trimmingCharacters(in: .whitespacesAndNewlines)
     if reason.hasPrefix("invalid URI query parameter") { return reason }
-    let told = reason.prefix { $0 != "\"" && $0 != "(" }
-    return told.trimmingCharacters(in: CharacterSet(charactersIn: " :"))
+    let unquoted = reason.prefix { $0 != "\"" && $0 != "(" }
+    return unquoted.trimmingCharacters(in: CharacterSet(charactersIn: " :"))
   }
 
   /// Whether a text looks like such an address.

@@ -35,9 +35,6 @@ struct RecordCollector {
   /// read.
   var isFull: Bool { kept.count > limit }
 
-  /// The full fraction of the page (0–1).
-  var share: Double { Double(kept.count) / Double(limit + 1) }
-
   /// The number of records that would fill the page, with the one after it.
   var missing: Int { max(0, limit + 1 - kept.count) }
 
