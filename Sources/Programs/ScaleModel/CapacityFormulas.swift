@@ -125,7 +125,8 @@ public struct CapacityFormulas: Sendable {
       load.transactionsPerSecond * costs.statements.transaction
       + rate * (costs.statements.save + changes * costs.statements.dispatch)
     let reads = rate * (costs.requestReads + changes * costs.dispatchReads)
-    let words = rate * changes * scenario.foreignShare * costs.wordStatements
+    let notificationStatements =
+      rate * changes * scenario.foreignShare * costs.notificationStatements
     let pushes = firings * scenario.pushes
     let cold = changes * (1 - scenario.publicShare) * (1 - scenario.warmShare(costs))
     let ofServer =
@@ -136,9 +137,9 @@ public struct CapacityFormulas: Sendable {
         * (costs.indexStatements * (costs.serverStatement + costs.databaseStatement)
           + scenario.subscriptions(of: scenario.publicDatabases, parts: [])
           * costs.indexedSubscription))
-      + (load.statementsPerSecond + reads + words) * costs.serverStatement
+      + (load.statementsPerSecond + reads + notificationStatements) * costs.serverStatement
     let ofShard =
-      (load.statementsPerSecond + reads + words) * costs.databaseStatement
+      (load.statementsPerSecond + reads + notificationStatements) * costs.databaseStatement
       + load.transactionsPerSecond * costs.databaseCommit
       + rate * (further * costs.databaseFurtherNotification + pushes * costs.databasePush)
     if scenario.isOneMachine {

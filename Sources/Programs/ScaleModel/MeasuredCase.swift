@@ -120,9 +120,9 @@ extension ScaleCosts {
     }), let beside = used.first(where: { $0.servers > even.servers }) {
       // The fraction of the saves that arrive at another server than the one with the lease.
       let others = 1 - 1 / Double(beside.servers)
-      wordStatements = max(0, (beside.statementsPerSave - alone.statementsPerSave) / others)
+      notificationStatements = max(0, (beside.statementsPerSave - alone.statementsPerSave) / others)
       let later = (beside.loggedMean - alone.loggedMean) / others
-      let work = wordStatements * statementSeconds
+      let work = notificationStatements * statementSeconds
       if later.isFinite { wakeUp = max(0.001, later - work) }
     }
   }

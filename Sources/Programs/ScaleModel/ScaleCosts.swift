@@ -46,7 +46,7 @@ public struct ScaleCosts: Sendable, Hashable {
   /// Further statements, on both sides, for a change that a server saves while another server holds
   /// the lease. They leave the wake-up, send and receive the notification, and find the change in
   /// the outbox.
-  public var wordStatements = 9.0
+  public var notificationStatements = 9.0
 
   /// Processor seconds of a server to parse, check and answer a save.
   public var request = 60e-6

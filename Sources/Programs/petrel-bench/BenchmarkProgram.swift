@@ -9,7 +9,7 @@ import Foundation
 @main
 enum BenchmarkProgram {
   static let petrelBench = CommandProgram(
-    "petrel-bench", "Measures Petrel beside its peers and beside limits of the machine.",
+    "petrel-bench", "Compares Petrel with similar programs and with the limits of the machine.",
     sections: [
       .init(
         nil,

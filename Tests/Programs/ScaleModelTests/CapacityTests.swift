@@ -49,7 +49,7 @@ struct CapacityTests {
     expect(\.databaseStatement, 25e-6)
     expect(\.serverWaking, 6e-6)
     expect(\.databaseWaking, 9e-6)
-    expect(\.wordStatements, 9)
+    expect(\.notificationStatements, 9)
     expect(\.wakeUp, 0.08)
     expect(\.saveLogBytes, 3_000)
     expect(\.roundTrip, 30e-6)

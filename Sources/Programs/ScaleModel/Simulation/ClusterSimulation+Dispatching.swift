@@ -46,18 +46,19 @@ extension ClusterSimulation {
   mutating func wake(_ database: Int) {
     lanes[database]?.hasPendingWakeUp = false
     work(
-      .wordInPostgreSQL(database: database),
-      seconds: costs.wordStatements * costs.databaseStatement,
-      waking: costs.wordStatements * costs.databaseWaking,
+      .notificationInPostgreSQL(database: database),
+      seconds: costs.notificationStatements * costs.databaseStatement,
+      waking: costs.notificationStatements * costs.databaseWaking,
       on: station(ofShard: database % scenario.shards))
   }
 
   /// Continues the wake-up with the holder's part of the work.
-  mutating func hearWord(of database: Int) {
+  mutating func receiveNotification(of database: Int) {
     guard let holder = lanes[database]?.holder else { return }
     work(
-      .wordInServer(database: database), seconds: costs.wordStatements * costs.serverStatement,
-      waking: costs.wordStatements * costs.serverWaking,
+      .notificationInServer(database: database),
+      seconds: costs.notificationStatements * costs.serverStatement,
+      waking: costs.notificationStatements * costs.serverWaking,
       on: station(ofServer: holder))
   }
 

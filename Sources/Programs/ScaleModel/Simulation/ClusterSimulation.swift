@@ -53,9 +53,9 @@ public struct ClusterSimulation {
     /// PostgreSQL executes the statements of a transaction.
     case postgreSQL(transaction: Int)
     /// PostgreSQL executes the statements of a wake-up.
-    case wordInPostgreSQL(database: Int)
+    case notificationInPostgreSQL(database: Int)
     /// A server handles the statements of a wake-up.
-    case wordInServer(database: Int)
+    case notificationInServer(database: Int)
     /// A server matches a batch of changes against the subscriptions.
     case match(database: Int, server: Int)
     /// A server reads the index of a database.
@@ -298,8 +298,8 @@ public struct ClusterSimulation {
     case .request(let save): read(for: save)
     case .read(let save): enqueue(save)
     case .server(let transaction), .postgreSQL(let transaction): goOn(transaction)
-    case .wordInPostgreSQL(let database): hearWord(of: database)
-    case .wordInServer(let database): serve(database)
+    case .notificationInPostgreSQL(let database): receiveNotification(of: database)
+    case .notificationInServer(let database): serve(database)
     case .match(let database, let server): endMatching(database, on: server)
     case .index(let database, let server): endIndexing(database, on: server)
     case .pushes(let server, let count): send(count, from: server)

@@ -73,9 +73,10 @@ struct ClusterBenchmark {
     let probe = try PostgreSQLProbe(address)
     if own != nil { try probe.rows("CREATE EXTENSION IF NOT EXISTS pg_stat_statements") }
     if try !ClusterCounts.hasStatements(probe) {
-      report.line("without the extension pg_stat_statements statements and rows are not counted")
+      report.line(
+        "the extension pg_stat_statements is missing: statements and rows are not counted")
     }
-    tellConditions(probe)
+    printConditions(probe)
     report.line(
       "servers  load      subscr.  saves/s        p50        p99  logged p50        p99  stmts  rows"
         + "  commits     WAL   server CPU      PG CPU   lock waits")
@@ -100,7 +101,7 @@ struct ClusterBenchmark {
           let outcome = try await measure(load, on: running, reader: reader, setup, probe)
           if !isPaced { most[isSubscribed] = outcome.result.rate }
           show(load, outcome, servers: count)
-          if isSubscribed, !isPaced { try tellBaseline(outcome) }
+          if isSubscribed, !isPaced { try printBaseline(outcome) }
         }
       }
     }
@@ -217,7 +218,7 @@ struct ClusterBenchmark {
   // MARK: Reporting
 
   /// Reports the conditions of the measurement.
-  private func tellConditions(_ probe: PostgreSQLProbe) {
+  private func printConditions(_ probe: PostgreSQLProbe) {
     report.set([
       "databases": .figure(databases), "publicPercent": .figure(publicShare),
       "connectionsPerServer": .figure(connections),
@@ -310,7 +311,7 @@ struct ClusterBenchmark {
           counts.postgreSQLSeconds * 1e6 / outcome.saves, outcome.waits.waiting))
     if let notified = outcome.notified {
       report.line(
-        "         a notification at a reader of another server, from when its record is sent: "
+        "         time until a reader of another server gets the notification of a record: "
           + "p50 \(notified.text(0.5)), p99 \(notified.text(0.99)), most \(notified.text(1))")
     }
     if outcome.left > 0 { report.line("         \(Int(outcome.left)) saves were not dispatched") }
@@ -318,7 +319,7 @@ struct ClusterBenchmark {
 
   /// Measures how fast PostgreSQL alone writes the same rows, and reports the ratio. It does so
   /// only on a PostgreSQL server that the benchmark started.
-  private func tellBaseline(_ outcome: Outcome) throws {
+  private func printBaseline(_ outcome: Outcome) throws {
     guard let own, outcome.counts.commits > 0 else { return }
     let result = try PgbenchBaseline(
       server: own, clients: 8, seconds: max(1, Int(seconds / 2))

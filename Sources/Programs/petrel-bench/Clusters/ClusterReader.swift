@@ -42,7 +42,7 @@ struct ClusterReader {
     guard
       let text = try JSONValue(parsing: Data(answer))["webcourierURL"]?.string,
       let url = URLComponents(string: text)
-    else { throw UsageError("tokens/create did not tell the courier's URL") }
+    else { throw UsageError("tokens/create returned no URL of the web courier") }
     return url.percentEncodedPath + (url.percentEncodedQuery.map { "?" + $0 } ?? "")
   }
 

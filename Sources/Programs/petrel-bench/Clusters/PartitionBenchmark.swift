@@ -250,7 +250,7 @@ struct PartitionBenchmark {
     let start = monotonicSeconds()
     while try !condition() {
       guard monotonicSeconds() - start < Self.patience else {
-        throw UsageError("gave up waiting: \(what)")
+        throw UsageError("timed out before \(what)")
       }
       try await Task.sleep(for: .milliseconds(5))
     }

@@ -29,16 +29,16 @@ struct ScaleAnswer {
 
   /// Simulates and reports everything.
   func run() -> Curves {
-    tellPlan()
+    printPlan()
     var curves = Curves()
-    tellSweep(&curves)
-    tellLimits()
-    tellDeath(&curves)
+    printSweep(&curves)
+    printLimits()
+    printDeath(&curves)
     return curves
   }
 
   /// Reports the load, the machines, and the sizes of memory, log and store.
-  private func tellPlan() {
+  private func printPlan() {
     let gigabyte = 1e9
     report.line(
       String(
@@ -65,7 +65,7 @@ struct ScaleAnswer {
   }
 
   /// Simulates each rate and reports it.
-  private func tellSweep(_ curves: inout Curves) {
+  private func printSweep(_ curves: inout Curves) {
     report.line(
       "  saves/s  answered  dispatched   save p50        p99  logged p50        p99  servers (formula)"
         + "  shards (formula)   logs   row  saves/commit")
@@ -124,11 +124,14 @@ struct ScaleAnswer {
   }
 
   /// Reports the highest rate by the formulas, and the highest rate of one database.
-  private func tellLimits() {
+  private func printLimits() {
     let formulas = CapacityFormulas(scenario, costs)
     let most = formulas.greatestRate()
     let resources = formulas.load(at: most).resources
-    report.line(String(format: "by the formulas it ends at %.0f saves a second, where", most))
+    report.line(
+      String(
+        format: "the formulas predict saturation at %.0f saves a second, with these utilizations:",
+        most))
     for resource in resources {
       report.line(
         "  " + resource.name.padding(to: 40) + String(format: "%5.2f", resource.utilization))
@@ -137,7 +140,7 @@ struct ScaleAnswer {
     report.line(
       String(
         format:
-          "one database takes %.0f saves a second at most, whatever the servers: a transaction of "
+          "one database accepts at most %.0f saves a second from any number of servers: a transaction of "
           + "%d saves holds its row for %.1f ms, one of a single save for %.2f ms", one,
         scenario.writesPerCommit,
         formulas.transactionSeconds(saves: Double(scenario.writesPerCommit)) * 1000,
@@ -150,7 +153,7 @@ struct ScaleAnswer {
   }
 
   /// Simulates the death of a server at second 5 of 35, and reports the recovery.
-  private func tellDeath(_ curves: inout Curves) {
+  private func printDeath(_ curves: inout Curves) {
     guard scenario.servers > 1 else { return }
     var scenario = scenario
     scenario.warmUpSeconds = 2
@@ -158,7 +161,7 @@ struct ScaleAnswer {
     let second = 5.0
     scenario.death = ScaleScenario.Death(second: second)
     let progress = ProgressLine()
-    progress.show("simulating the death of a server")
+    progress.show("simulating the crash of a server")
     let result = ClusterSimulation.run(scenario, costs)
     progress.end()
     curves.death = result
@@ -167,8 +170,8 @@ struct ScaleAnswer {
     report.line(
       String(
         format:
-          "a server dies: %d saves are sent again; the private databases it had in hand are dispatched "
-          + "again after %.1f s, the public ones after %.1f s%@; at most %d changes wait in %d databases",
+          "a server crashes: clients send %d saves again; dispatch of its private databases resumes "
+          + "after %.1f s, of the public ones after %.1f s%@; at most %d changes wait in %d databases",
         recovery.repeatedSaves, recovery.privateSeconds, recovery.publicSeconds,
         recovery.isComplete ? "" : " and more", recovery.deepest, recovery.databases))
     report.set([

@@ -27,7 +27,7 @@ struct ScaleCounts {
     do {
       json = try JSONValue(parsing: data)
     } catch {
-      throw UsageError("'\(file)' is no JSON: \(error)")
+      throw UsageError("'\(file)' is not JSON: \(error)")
     }
     guard json["benchmark"] == "cluster", let rows = json["measurements"]?.array, !rows.isEmpty
     else { throw UsageError("'\(file)' has no figures of 'petrel-bench cluster --json'") }

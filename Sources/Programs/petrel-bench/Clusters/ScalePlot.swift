@@ -83,7 +83,7 @@ struct ScalePlot {
     }
     var panels = [
       Panel(
-        title: "How long it takes", horizontal: "saves a second that come",
+        title: "Delays", horizontal: "incoming saves a second",
         vertical: "milliseconds",
         lines: [
           line("save answered, p50", "a") { result, _ in result.saveDelay.quantile(0.5) * 1000 },
@@ -94,10 +94,10 @@ struct ScalePlot {
           line("save to log, p99", "b thin") { result, _ in
             result.dispatchDelay.quantile(0.99) * 1000
           },
-        ], isLogarithmic: true, range: 1...100_000, mark: (rate, "asked for")),
+        ], isLogarithmic: true, range: 1...100_000, mark: (rate, "target")),
       Panel(
-        title: "How busy it is", horizontal: "saves a second that come",
-        vertical: "part of the time",
+        title: "Utilization", horizontal: "incoming saves a second",
+        vertical: "fraction of the time",
         lines: [
           line("servers' processors", "a") { result, _ in result.serverUtilization },
           line("by the formula", "a thin") { _, load in min(1, load.server) },
@@ -105,7 +105,7 @@ struct ScalePlot {
           line("by the formula", "b thin") { _, load in min(1, load.shard) },
           line("flushing the log", "c") { result, _ in result.logUtilization },
           line("busiest public row", "d") { result, _ in result.lockUtilization },
-        ], range: 0...1, mark: (rate, "asked for")),
+        ], range: 0...1, mark: (rate, "target")),
     ]
     if let death = curves.death {
       let moments = death.moments.map { ($0.second - curves.deathSecond, $0) }
@@ -113,14 +113,14 @@ struct ScalePlot {
       let most = Double(moments.map(\.1.waitingChanges).max() ?? 1)
       panels.append(
         Panel(
-          title: "When a server dies", horizontal: "seconds from its death",
-          vertical: "changes that wait",
+          title: "When a server crashes", horizontal: "seconds after the crash",
+          vertical: "waiting changes",
           lines: [
             Line(
               name: "all databases", style: "a",
               points: moments.map { ($0.0, Double($0.1.waitingChanges)) }),
             Line(
-              name: "those it had in hand", style: "b",
+              name: "of the crashed server", style: "b",
               points: moments.map { ($0.0, Double($0.1.orphanedChanges)) }),
           ], range: 0...Self.roundedUp(most), mark: (0, "")))
     }

@@ -71,7 +71,7 @@ enum ChangesBenchmarkCommand: Command {
       } while true
       let seconds = monotonicSeconds() - start
       guard found == count else {
-        throw UsageError("the feed told \(found) of \(count) records")
+        throw UsageError("the feed returned \(found) of \(count) records")
       }
       let times = Percentiles(pages)
       let rate = Double(count) / seconds

@@ -8,18 +8,20 @@ enum ClusterBenchmarkCommand: Command {
   static let name = "cluster"
   static let example = "petrel-bench cluster --servers 1,2,3"
   static let summary =
-    "Measures what several servers on one PostgreSQL do, and what it costs there."
+    "Measures the throughput of several servers on one PostgreSQL, and its cost there."
   static let options: [Arguments.Option] = [
     .init(
       "store", "URL",
-      "an empty database of a PostgreSQL (default one of its own, from Debian's packages, which goes away)"
+      "an empty database of a PostgreSQL (default a temporary PostgreSQL, from Debian's packages)"
     ),
     .init("servers", "LIST", "how many servers, one number after the other (default 1,2,3)"),
     .init("databases", "NUMBER", "private databases with subscriptions (default 100)"),
     .init("public", "PERCENT", "saves that go to the public database (default 10)"),
-    .init("connections", "NUMBER", "that save records, to each server (default 16)"),
+    .init("connections", "NUMBER", "connections to each server that save records (default 16)"),
     .init("seconds", "SECONDS", "how long each is measured (default 10)"),
-    .init("rate", "NUMBER", "saves a second where they come evenly (default 30 % of the most)"),
+    .init(
+      "rate", "NUMBER",
+      "saves a second in the evenly paced cases (default 30 % of the highest rate)"),
     .init(
       "data", "DIRECTORY", "where PostgreSQL writes; the disk matters (default a temporary one)"),
     BenchmarkReport.option,

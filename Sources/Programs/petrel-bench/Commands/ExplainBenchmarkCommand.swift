@@ -4,7 +4,7 @@ import CommandInterface
 enum ExplainBenchmarkCommand: Command {
   static let name = "explain"
   static let example = "petrel-bench explain"
-  static let summary = "Measures what it costs to keep the changes that explanations are made of."
+  static let summary = "Measures the cost of keeping the changes for explanations."
   static let options: [Arguments.Option] = [
     .init("subscriptions", "NUMBER", "subscriptions on the saved record type (default 10000)"),
     .init("seconds", "NUMBER", "how long each turn saves (default 5)"),

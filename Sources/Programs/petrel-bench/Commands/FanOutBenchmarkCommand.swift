@@ -7,8 +7,9 @@ enum FanOutBenchmarkCommand: Command {
   static let example = "petrel-bench fanout"
   static let summary = "Measures how long one record takes to the devices of all its subscribers."
   static let options: [Arguments.Option] = [
-    .init("devices", "NUMBER", "of as many users, each with a subscription (default 1000000)"),
-    .init("connections", "NUMBER", "that may be opened for the pushes (default 1)"),
+    .init(
+      "devices", "NUMBER", "devices, of as many users with a subscription each (default 1000000)"),
+    .init("connections", "NUMBER", "connections that may be opened for the pushes (default 1)"),
     .init("data", "DIRECTORY", "where to write; the disk matters (default .petrel/bench)"),
     BenchmarkReport.option,
   ]

@@ -11,10 +11,12 @@ enum MatchBenchmarkCommand: Command {
   static let summary = "Measures how fast changes find the subscriptions that fire on them."
   static let options: [Arguments.Option] = [
     .init("subscriptions", "N", "how many there are (default 10000, then 100000, then 1000000)"),
-    .init("workload", "DIRECTORY", "where subscriptions.jsonl and events.jsonl are, if not made"),
+    .init(
+      "workload", "DIRECTORY",
+      "the directory with subscriptions.jsonl and events.jsonl (default generated ones)"),
     .init("seconds", "SECONDS", "how long events are matched (default 5)"),
-    .init("scripts", "DIRECTORY", "where the project's scripts are (default Scripts)"),
-    .init("python", "PATH", "a Python, which may have mokaccino (default python3)"),
+    .init("scripts", "DIRECTORY", "the directory with the project's scripts (default Scripts)"),
+    .init("python", "PATH", "a Python, best with mokaccino (default python3)"),
     BenchmarkReport.option,
   ]
 

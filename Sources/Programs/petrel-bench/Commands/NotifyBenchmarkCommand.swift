@@ -13,22 +13,26 @@ enum NotifyBenchmarkCommand: Command {
   static let options: [Arguments.Option] = [
     .init(
       "subscriptions", "LIST",
-      "saved subscriptions on the record type (default 1,100,1000); with more than 1000: saves/s with "
-        + "so many and with none, and whether every match is logged"),
+      "saved subscriptions on the record type (default 1,100,1000); above 1000: saves/s with "
+        + "this number and with none, and whether every match is logged"),
     .init("rate", "NUMBER", "records saved a second, evenly spaced (default 200)"),
     .init("seconds", "SECONDS", "how long each is measured (default 5)"),
-    .init("users", "NUMBER", "whose subscriptions these are when there are many (default 100000)"),
-    .init("connections", "NUMBER", "that save records, with many or with readers (default 32)"),
-    .init("paced", nil, "with many: the time to each push instead, at --rate"),
+    .init(
+      "users", "NUMBER", "users of the subscriptions, if there are more than 1000 (default 100000)"),
+    .init(
+      "connections", "NUMBER",
+      "connections that save records, with many subscriptions or with readers (default 32)"),
+    .init(
+      "paced", nil, "with more than 1000 subscriptions: measures the time to each push, at --rate"),
     .init(
       "readers", "NUMBER",
-      "instead: so many readers of event streams, each with an equality subscription of its own"),
+      "measures this number of event stream readers, each with its own equality subscription"),
     .init(
       "idle-readers", "NUMBER",
-      "instead: so many long polls, then as many event streams, that wait; what memory they take"),
+      "measures the memory of this number of waiting long polls, then of as many event streams"),
     .init(
       "fan-out", "NUMBER",
-      "instead: one record that fires so many subscriptions, until all are logged"),
+      "measures one record that fires this number of subscriptions, until all are logged"),
     .init("data", "DIRECTORY", "where to write; the disk matters (default .petrel/bench)"),
     BenchmarkReport.option,
   ]

@@ -7,9 +7,9 @@ enum PushBenchmarkCommand: Command {
   static let summary = "Measures how fast pushes are sent, beside h2load."
   static let options: [Arguments.Option] = [
     .init("pushes", "NUMBER", "pushes in each turn (default 200000)"),
-    .init("connections", "NUMBER", "that may be opened for them (default 1)"),
-    .init("turns", "NUMBER", "how often it is measured, and h2load before it (default 3)"),
-    .init("durable", nil, "then once more, with the queue on disk that a server has"),
+    .init("connections", "NUMBER", "connections that may be opened for them (default 1)"),
+    .init("turns", "NUMBER", "how many measurements, each after one of h2load (default 3)"),
+    .init("durable", nil, "then measures once more, with a server's queue on disk"),
     .init("data", "DIRECTORY", "where the queue lies; the disk matters (default .petrel/bench)"),
     BenchmarkReport.option,
   ]

@@ -8,17 +8,17 @@ import ServerHosting
 enum QueryBenchmarkCommand: Command {
   static let name = "query"
   static let example = "petrel-bench query"
-  static let summary = "Measures how soon the pages of queries over many records are answered."
+  static let summary = "Measures the response times of query pages over many records."
   static let options: [Arguments.Option] = [
     .init("records", "NUMBER", "records of one type to search (default 1000000)"),
     .init("limit", "NUMBER", "records in a page (default 200)"),
-    .init("repeats", "NUMBER", "how often each page is asked for (default 20)"),
+    .init("repeats", "NUMBER", "how often each page is requested (default 20)"),
     .init(
       "warm-up", "NUMBER",
-      "how often before that, so that the server has in memory what it makes of them (default 4)"),
-    .init("depth", "NUMBER", "which page is measured as a deep one (default 20)"),
-    .init("only", "TEXT", "only the queries whose filter and order, as printed, have this text"),
-    .init("data", "DIRECTORY", "keep the records here, and use those that are there"),
+      "requests for each page before that, which fill the server's caches (default 4)"),
+    .init("depth", "NUMBER", "the number of the deep page to measure (default 20)"),
+    .init("only", "TEXT", "only queries whose printed filter and order contain this text"),
+    .init("data", "DIRECTORY", "keeps the records in this directory, and uses existing ones"),
     BenchmarkReport.option,
   ]
 

@@ -14,9 +14,9 @@ enum SaveBenchmarkCommand: Command {
     .init("batch", "NUMBER", "records in each request of the batches (default 200)"),
     .init("batch-connections", "LIST", "numbers of connections for batches (default 8,32)"),
     .init("seconds", "SECONDS", "how long each is measured (default 5)"),
-    .init("rounds", "NUMBER", "turns that each server takes beside another (default 3)"),
-    .init("beside", "pocketbase", "measure PocketBase in the same run, in turns"),
-    .init("pocketbase", "PATH", "its program (default pocketbase, looked for in PATH)"),
+    .init("rounds", "NUMBER", "turns of each server, alternating with the other (default 3)"),
+    .init("beside", "pocketbase", "measures PocketBase in the same run, in turns"),
+    .init("pocketbase", "PATH", "the program of PocketBase (default pocketbase, in PATH)"),
     .init("data", "DIRECTORY", "where to write; the disk matters (default .petrel/bench)"),
     BenchmarkReport.option,
   ]
@@ -82,7 +82,7 @@ enum SaveBenchmarkCommand: Command {
     case "pocketbase":
       return try PocketBaseProcess.start(
         program: arguments.string("pocketbase") ?? "pocketbase", in: directory)
-    case let other?: throw UsageError("--beside knows pocketbase only, not '\(other)'")
+    case let other?: throw UsageError("--beside must be pocketbase, not '\(other)'")
     }
   }
 

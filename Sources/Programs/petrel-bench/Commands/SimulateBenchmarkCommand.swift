@@ -8,40 +8,45 @@ import ScaleModel
 enum SimulateBenchmarkCommand: Command {
   static let name = "simulate"
   static let example = "petrel-bench simulate --saves 50k --users 10M --subscriptions 100M"
-  static let summary = "Simulates what many servers on many shards would do, by what was counted."
+  static let summary =
+    "Predicts the throughput of many servers and shards, by simulation from measured counts."
   static let options: [Arguments.Option] = [
     .init("saves", "NUMBER", "saves a second, such as 50k (default 50k)"),
-    .init("users", "NUMBER", "with a private database each (default 10M)"),
-    .init("subscriptions", "NUMBER", "of all of them (default 100M)"),
+    .init("users", "NUMBER", "users, each with a private database (default 10M)"),
+    .init("subscriptions", "NUMBER", "subscriptions of all users (default 100M)"),
     .init("public", "PERCENT", "saves that go to public databases (default 10)"),
-    .init("public-databases", "NUMBER", "the n-th has 1/n of the first's saves (default 100)"),
-    .init("servers", "NUMBER", "how many (default as many as it takes)"),
-    .init("shards", "NUMBER", "of PostgreSQL (default as many as it takes)"),
-    .init("utilization", "PERCENT", "that nothing is to be busier than (default 60)"),
-    .init("cores", "NUMBER", "of a server (default 8)"),
-    .init("shard-cores", "NUMBER", "of a shard (default 16)"),
+    .init(
+      "public-databases", "NUMBER",
+      "public databases; the n-th has 1/n of the first's saves (default 100)"),
+    .init("servers", "NUMBER", "servers (default as many as needed)"),
+    .init("shards", "NUMBER", "shards of PostgreSQL (default as many as needed)"),
+    .init("utilization", "PERCENT", "the highest utilization that the plan allows (default 60)"),
+    .init("cores", "NUMBER", "processor cores of a server (default 8)"),
+    .init("shard-cores", "NUMBER", "processor cores of a shard (default 16)"),
     .init(
       "writers", "NUMBER",
       "threads of a server that write (default 16; with --check as many as the measured ones had)"
     ),
     .init(
       "pipelined", nil,
-      "as if the statements of a transaction were sent together, in four round trips"),
-    .init("mixed", nil, "as if saves of several databases shared a transaction"),
-    .init("round-trip", "MICROSECONDS", "from a server to PostgreSQL and back (default 200)"),
-    .init("flush", "MICROSECONDS", "until a shard's log is durable (default 500)"),
+      "simulates servers that send the statements of a transaction together, in four round trips"),
+    .init("mixed", nil, "simulates saves of several databases in one transaction"),
+    .init("round-trip", "MICROSECONDS", "time from a server to PostgreSQL and back (default 200)"),
+    .init("flush", "MICROSECONDS", "time until a shard's log is durable (default 500)"),
     .init(
-      "counts", "FILE", "what bench cluster --json has counted, in place of what stands here"),
+      "counts", "FILE",
+      "the output of 'petrel-bench cluster --json' (default counts in the program)"),
     .init(
-      "check", nil, "simulates the cases of --counts instead, and compares with what was measured"),
-    .init("plot", "FILE", "draws it, as SVG"),
-    .init("seconds", "SECONDS", "that are simulated of each (default 5)"),
-    .init("seed", "NUMBER", "of the random numbers (default 1)"),
+      "check", nil,
+      "simulates the cases in --counts, and compares the results with the measurements"),
+    .init("plot", "FILE", "draws the result as SVG"),
+    .init("seconds", "SECONDS", "simulated time of each case (default 5)"),
+    .init("seed", "NUMBER", "the seed of the random numbers (default 1)"),
     BenchmarkReport.option,
   ]
 
   static let exitStatuses: [(Int32, String)] = [
-    (1, "a prediction is out of the tolerance (with --check)")
+    (1, "a prediction is outside the tolerance (with --check)")
   ]
 
   static func run(_ arguments: Arguments) async throws -> Int32 {
@@ -125,7 +130,7 @@ enum SimulateBenchmarkCommand: Command {
       ("statementsOfTransaction", costs.statements.transaction),
       ("statementsOfSave", costs.statements.save),
       ("statementsOfDispatch", costs.statements.dispatch),
-      ("statementsOfWord", costs.wordStatements),
+      ("statementsOfWord", costs.notificationStatements),
       ("commitLogBytes", costs.commitLogBytes), ("saveLogBytes", costs.saveLogBytes),
       ("dispatchLogBytes", costs.dispatchLogBytes),
     ]

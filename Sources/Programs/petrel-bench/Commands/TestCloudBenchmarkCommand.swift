@@ -8,7 +8,7 @@ import Storage
 enum TestCloudBenchmarkCommand: Command {
   static let name = "testcloud"
   static let example = "petrel-bench testcloud"
-  static let summary = "Measures how long it takes to start the cloud that a test runs on."
+  static let summary = "Measures the time to start the cloud of a test."
   static let options: [Arguments.Option] = [
     .init("count", "NUMBER", "clouds started, one after the other (default 200)"),
     BenchmarkReport.option,

@@ -52,7 +52,7 @@ struct LoadGenerator {
   /// Runs the load on the current thread, with `epoll`.
   private func drive(_ seconds: Double) throws -> Result {
     let poll = epoll_create1(Int32(EPOLL_CLOEXEC))
-    guard poll >= 0 else { throw UsageError("no event loop could be made") }
+    guard poll >= 0 else { throw UsageError("the event loop cannot be created") }
     defer { close(poll) }
     var exchanges: [LoadExchange] = []
     for index in 0..<connections {
@@ -76,7 +76,9 @@ struct LoadGenerator {
         guard try exchange.receive() else { continue }
         let now = monotonicSeconds()
         if exchange.isRefused {
-          guard toleratesRefusals else { throw UsageError("a server refuses requests for now") }
+          guard toleratesRefusals else {
+            throw UsageError("a server refuses requests because of its load or a limit")
+          }
           result.refused += 1
           guard now - begin < seconds else {
             underWay -= 1

@@ -14,8 +14,8 @@ enum MatchingCases {
   /// With more subscriptions, values come from a larger range and intervals are narrower.
   static func measureFlatness(_ report: BenchmarkReport) {
     report.line(
-      "the same matches an event among more and more subscriptions, in batches of \(batchSize) as the "
-        + "server matches them:")
+      "the same number of matches for each event, among more and more subscriptions, in the "
+        + "server's batches of \(batchSize):")
     for count in [10_000, 100_000, 1_000_000] {
       var index = SubscriptionIndex()
       let values = count / 8
@@ -117,7 +117,7 @@ enum MatchingCases {
       ])
     report.line(
       String(
-        format: "  \(title): %.2f us an event, %.1f predicates looked at, %.1f matches; ",
+        format: "  \(title): %.2f us an event, %.1f predicates examined, %.1f matches; ",
         grouped.seconds * 1e6, Double(group.candidateCount) / events,
         Double(grouped.matches) / events)
         + String(format: "one by one %.2f us", single.seconds * 1e6))

@@ -63,10 +63,11 @@ struct MatchingRun {
     for (change, expected) in zip(workload.changes, workload.expected) {
       let found = index.matches(change, savedBy: 1).map(\.key.subscriptionID)
       guard found.sorted() == expected else {
-        throw UsageError("'\(change.record?.recordID.recordName ?? "")' finds other subscriptions")
+        throw UsageError(
+          "'\(change.record?.recordID.recordName ?? "")' matches other subscriptions than expected")
       }
     }
-    report.line("  the first \(workload.expected.count) events find what they should")
+    report.line("  the first \(workload.expected.count) events match the expected subscriptions")
   }
 
   /// Matches the events repeatedly on one thread and reports the times.
@@ -103,7 +104,7 @@ struct MatchingRun {
         percentiles.quantile(0.99) * 1e6, percentiles.quantile(0.999) * 1e6))
     report.line(
       String(
-        format: "  an event: %.1f subscriptions match; %.1f predicates are looked at, %.1f match",
+        format: "  an event: %.1f subscriptions match; %.1f predicates are examined, %.1f match",
         Double(matches) / count, Double(scratch.candidateCount) / count,
         Double(scratch.matchedCount) / count))
     return rate

@@ -40,7 +40,7 @@ struct MatchingWorkload {
     let json = try JSONValue(parsing: String(line))
     guard let identifier = json["subscriptionID"]?.string,
       let type = json["query"]?["recordType"]?.string
-    else { throw UsageError("'\(line.prefix(80))…' is no query subscription") }
+    else { throw UsageError("'\(line.prefix(80))…' is not a query subscription") }
     let filters = try (json["query"]?["filterBy"]?.array ?? []).map { filter in
       guard let field = filter["fieldName"]?.string,
         let comparator = filter["comparator"]?.string.flatMap(
@@ -69,7 +69,7 @@ struct MatchingWorkload {
     let json = try JSONValue(parsing: String(line))
     guard let record = json["record"], let name = record["recordName"]?.string,
       let type = record["recordType"]?.string, let fields = record["fields"]?.object
-    else { throw UsageError("'\(line.prefix(80))…' is no event") }
+    else { throw UsageError("'\(line.prefix(80))…' is not an event") }
     return Change(
       event: .recordCreated, zoneID: .default,
       record: Record(

@@ -46,7 +46,8 @@ struct HistoryCostBenchmark {
     ])
     report.line(
       String(
-        format: "keeping them leaves %.3f of the records (median of %d turns; %.3f to %.3f)",
+        format:
+          "with kept changes, %.3f of the rate without them (median of %d turns; %.3f to %.3f)",
         ratios[ratios.count / 2], rounds, ratios.first ?? 0, ratios.last ?? 0))
   }
 

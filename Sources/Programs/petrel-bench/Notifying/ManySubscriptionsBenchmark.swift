@@ -51,7 +51,7 @@ struct ManySubscriptionsBenchmark {
     ])
     report.line(
       String(
-        format: "%.2f of the records of no subscription, %.1f matches a record", with / without,
+        format: "%.2f of the rate without subscriptions, %.1f matches a record", with / without,
         fired))
   }
 
@@ -86,7 +86,8 @@ struct ManySubscriptionsBenchmark {
     ])
     report.line(
       String(
-        format: "the first records were dispatched after %.1f s, the last %.1f s after the end; "
+        format:
+          "the first records were dispatched after %.1f s, the last %.1f s after the end of saving; "
           + "%d MB resident", loading, rest, resident >> 20))
     let owed = [warming, result].reduce(0) { sum, result in
       sum + zip(load.uses(among: result.answered), expected).reduce(0) { $0 + $1.0 * $1.1 }
@@ -102,7 +103,7 @@ struct ManySubscriptionsBenchmark {
       throw UsageError("\(logged) notifications are in the log instead of \(owed)")
     }
     report.set(["notificationsLogged": .figure(logged)])
-    report.line("\(logged) notifications are in the log, as they should be")
+    report.line("\(logged) notifications are in the log, as expected")
     return result.rate
   }
 

@@ -84,7 +84,7 @@ struct FanOutBenchmark {
     ])
     report.line(
       String(
-        format: "the index was loaded in %.2f s and is said to take %d MB; %d MB more resident",
+        format: "the index was loaded in %.2f s and reports %d MB; %d MB more resident",
         metrics.indexLoadSeconds, metrics.indexBytes >> 20,
         (ProcessMemory.resident(of: getpid()) - residentBefore) >> 20))
 

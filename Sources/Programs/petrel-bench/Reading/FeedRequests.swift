@@ -29,7 +29,7 @@ struct FeedRequests {
       ).body(context: MessageContext(ownerNaming: .explicit))
       let bytes = Array(body)
       guard let place = bytes.firstPlace(of: Array(name.utf8)) else {
-        throw UsageError("the request has no room for a name")
+        throw UsageError("the request has no space for a name")
       }
       return LoadRequest(path: path, body: bytes, names: [place])
     }
