@@ -50,7 +50,7 @@ extension StoreBackup {
     // A failure is ignored: without the table there is no store.
     let version = try? Migration.version(over: connection)
     guard let version, version != Migration.unfinishedVersion else {
-      throw StoreError(.cannotOpen, "there is no store of Petrel at \(address)")
+      throw StoreError(.cannotOpen, "there is no Petrel store at \(address)")
     }
     try Schema.checkIsKnown(version, at: "\(address)")
   }

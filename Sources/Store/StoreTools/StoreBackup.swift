@@ -102,14 +102,14 @@ public enum StoreBackup {
     try await onThread {
       let copyPath = directory + "/" + fileName
       guard FileManager.default.fileExists(atPath: copyPath) else {
-        throw StoreError(.cannotOpen, "there is no backup in '\(directory)': it has no \(fileName)")
+        throw StoreError(.cannotOpen, "'\(directory)' is not a backup: it has no \(fileName)")
       }
       try AssetFiles.makeFolder(AssetFiles.folder(of: path))
       let lock = try ServerLock(forStoreAt: path)
       defer { withExtendedLifetime(lock) {} }
       for file in [path, path + "-wal", path + "-assets"] where isThere(file) {
         throw StoreError(
-          .exists, "'\(file)' is there already; move it away first, for nothing is overwritten")
+          .exists, "'\(file)' already exists; move it away first, because nothing is overwritten")
       }
       let partial = path + ".restoring"
       defer {
@@ -199,7 +199,7 @@ public enum StoreBackup {
   /// Checks that the file is a store of a version that this program knows.
   private static func checkSchemaVersion(_ connection: SQLiteConnection, _ path: String) throws {
     guard let version = schemaVersion(of: connection) else {
-      throw StoreError(.cannotOpen, "'\(path)' is no store of Petrel")
+      throw StoreError(.cannotOpen, "'\(path)' is not a Petrel store")
     }
     try Schema.checkIsKnown(version, at: "'\(path)'")
   }
@@ -259,7 +259,7 @@ public enum StoreBackup {
     let contents = try? FileManager.default.contentsOfDirectory(atPath: directory)
     guard let contents, contents.isEmpty else {
       throw StoreError(
-        .exists, "'\(directory)' is there already; a backup needs a directory of its own")
+        .exists, "'\(directory)' already exists; a backup needs a new directory")
     }
   }
 

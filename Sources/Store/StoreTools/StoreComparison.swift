@@ -101,7 +101,7 @@ struct StoreComparison {
     let second = place < other.count ? other[place].key : nil
     let what: String
     if let first, let second, first == second {
-      what = "the row with \(table.description(of: first)) is not the same"
+      what = "the row with \(table.description(of: first)) differs"
     } else {
       what =
         "where the source has \(first.map { table.description(of: $0) } ?? "no more rows"), the target "
@@ -110,7 +110,7 @@ struct StoreComparison {
     return StoreError(
       .corrupt,
       "table '\(table.name)' differs: it has \(ours.rows) rows in the source and \(theirs.rows) in the "
-        + "target; first, \(what). The target cannot be used: empty it and begin anew")
+        + "target; first, \(what). The target cannot be used; empty it and start again")
   }
 
   /// Returns the rows of one chunk after a key.

@@ -142,7 +142,7 @@ public struct StoreExamination: Sendable, Hashable {
       guard depth == .full, (try? AssetFiles.checksum(of: path)) != asset.checksum else {
         return nil
       }
-      found = "has another SHA-256 than \(asset.checksum)"
+      found = "does not have the SHA-256 \(asset.checksum)"
     }
     let isThere = try connection.first(
       "SELECT 1 FROM assets WHERE database_id = $1 AND checksum = $2",
@@ -160,7 +160,7 @@ public struct StoreExamination: Sendable, Hashable {
       throw StoreError(.cannotOpen, "'\(path)' cannot be read")
     }
     guard header.starts(with: Data("SQLite format 3\0".utf8)) else {
-      return "the file is no database of SQLite: its first bytes are others"
+      return "the file is not a SQLite database: its first bytes are different"
     }
     let size = Int(header[16]) << 8 | Int(header[17])
     guard size == PageCache.pageSize else {

@@ -102,7 +102,7 @@ final class StoreMoveEnd {
         $0.isNull(0) ? nil : $0.text(0)
       }
       guard let schema, let schema else {
-        throw StoreError(.cannotOpen, "\(address) has no schema that tables could be made in")
+        throw StoreError(.cannotOpen, "\(address) has no schema in which tables can be created")
       }
       return "\(address) (schema \(schema))"
     }
@@ -113,19 +113,19 @@ final class StoreMoveEnd {
     // A failure is ignored: without the table there is no store.
     let version = try? Migration.version(over: connection)
     guard let version else {
-      throw StoreError(.cannotOpen, "'\(name)' is no store of Petrel")
+      throw StoreError(.cannotOpen, "'\(name)' is not a Petrel store")
     }
     guard version != Migration.unfinishedVersion else {
       throw StoreError(
-        .cannotOpen, "a store is being migrated to '\(name)', and not all of it has come yet")
+        .cannotOpen, "the migration of a store to '\(name)' is not complete")
     }
     try Schema.checkIsKnown(version, at: "'\(name)'")
     guard version == Schema.newestVersion else {
       throw StoreError(
         .cannotOpen,
         "the store at '\(name)' has schema version \(version), written by an older Petrel; this one has schema version "
-          + "\(Schema.newestVersion). Start this program's server with it once, which brings it to that "
-          + "version, and stop it again")
+          + "\(Schema.newestVersion). Start this program's server once with the store to migrate it, "
+          + "and stop the server again")
     }
   }
 

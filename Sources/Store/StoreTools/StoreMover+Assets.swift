@@ -21,7 +21,7 @@ extension StoreMover {
       let name = "\(row.integer(0))/\(file.prefix(2))/\(file)"
       guard let from = source.location.assets, let to = target.location.assets else {
         throw StoreError(
-          .assetFailed, "the store has assets, and there is no folder for their files")
+          .assetFailed, "the store has assets, but there is no folder for their files")
       }
       try copyAsset(name, from: from + "/" + name, to: to + "/" + name, size: row.integer(2))
       step()
@@ -58,7 +58,7 @@ extension StoreMover {
     guard found == size else {
       throw StoreError(
         .assetFailed,
-        "the asset file \(source) has \(found) bytes, and the store says \(size): it is damaged")
+        "the asset file \(source) is damaged: it has \(found) bytes instead of \(size)")
     }
     result.assets += 1
     result.assetBytes += size
@@ -70,7 +70,8 @@ extension StoreMover {
     try AssetFiles.copy(source, to: partial)
     try AssetFiles.sync(partial)
     guard Self.size(of: partial) == size else {
-      throw StoreError(.assetFailed, "the asset file \(source) was not copied whole to \(target)")
+      throw StoreError(
+        .assetFailed, "the asset file \(source) was not copied completely to \(target)")
     }
     guard rename(partial, target) == 0 else { throw AssetFiles.failure("be made", target) }
     try AssetFiles.sync(folder)

@@ -134,19 +134,19 @@ final class StoreMover {
     guard let found, found.source == source.name else {
       throw StoreError(
         .exists,
-        "'\(target.name)' has the unfinished migration of another store"
+        "'\(target.name)' has an unfinished migration of another store"
           + (found.map { ", '\($0.source)'" } ?? "")
-          + "; go on with that, or empty it")
+          + "; complete that migration, or empty the target")
     }
     guard found.fingerprint == fingerprint else {
       throw StoreError(
         .exists,
-        "the store at '\(source.name)' was changed since its migration to '\(target.name)' began; "
-          + "empty the target and begin anew")
+        "the store at '\(source.name)' was changed after its migration to '\(target.name)' began; "
+          + "empty the target and start again")
     }
     let key = found.key.map(CanonicalRow.values)
     if case .some(.none) = key {
-      throw StoreError(.corrupt, "'\(target.name)' does not tell how far the migration came")
+      throw StoreError(.corrupt, "'\(target.name)' does not record the progress of its migration")
     }
     result.isContinued = true
     return State(table: found.table, key: key ?? nil, rows: found.rows)
@@ -156,7 +156,7 @@ final class StoreMover {
   private func tablesThere(_ name: String) -> StoreError {
     StoreError(
       .exists,
-      "'\(target.name)' has tables already ('\(name)'); nothing is overwritten: name a place that is "
+      "'\(target.name)' already has tables ('\(name)'); nothing is overwritten: choose a place that is "
         + "empty")
   }
 
@@ -185,7 +185,7 @@ final class StoreMover {
     throw StoreError(
       .cannotOpen,
       "the public database of '\(divided.container)' (\(divided.environment)) in '\(source.name)' is "
-        + "dispatched in parts; make it whole first, with 'petrel databases partition --parts 1'")
+        + "dispatched in parts; combine the parts first: 'petrel databases partition --parts 1'")
   }
 
   /// Returns a digest that changes when anything is saved in the store. It covers the counters and
@@ -243,7 +243,7 @@ final class StoreMover {
         else {
           throw StoreError(
             .corrupt,
-            "the store at '\(source.name)' has no table '\(name)' as this program makes it")
+            "the store at '\(source.name)' has no table '\(name)' of this program's schema")
         }
         return table
       }

@@ -258,7 +258,7 @@ struct DeliveryWorkerTests {
       #expect(
         report.fields.map(\.name) == ["container", "kind", "apnsEnvironment", "reason", "at"])
       #expect(report["container"] == .text(World.container))
-      #expect(report["reason"]?.description.contains("check key file") ?? false)
+      #expect(report["reason"]?.description.contains("check the key file") ?? false)
       #expect(report["at"] == .text(World.start.advanced(bySeconds: 60).iso8601))
     }
   }

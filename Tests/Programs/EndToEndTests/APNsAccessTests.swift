@@ -74,7 +74,7 @@ struct APNsAccessTests {
         of: CertificateAuthority(commonName: "Others"), named: name, at: simulator, in: cloud)
       let first = try await cloud.startProgram()
       try await laptop.add("Item", "A")
-      let line = try await first.line(containing: "stand still")
+      let line = try await first.line(containing: "pushes are paused")
       #expect(
         line.contains("container=\(Cloud.container) ") && line.contains("BadCertificate"), "\(line)"
       )
@@ -130,7 +130,7 @@ struct APNsAccessTests {
       // So many attempts without an answer, and the route rests.
       let names = (0..<20).map { "item-\($0)" }
       try await laptop.modifyRecords(saving: names.map { CKRecord("Item", $0) }, deleting: [])
-      let line = try await server.line(containing: "stand still")
+      let line = try await server.line(containing: "pushes are paused")
       #expect(line.contains("container=\(Cloud.container) "), "\(line)")
       #expect(
         line.contains("proxy 127.0.0.1:\(port) refused to connect: 403 Forbidden"),

@@ -30,7 +30,7 @@ struct DoctorCommandTests {
           "open files",
           "server", "APNs", "clock",
         ])
-      #expect(report.findings("ok", in: "APNs").contains { $0.contains("takes pushes") })
+      #expect(report.findings("ok", in: "APNs").contains { $0.contains("accepts pushes") })
       #expect(report.findings("ok", in: "store").contains { $0.contains("no damage") })
       #expect(report.findings("ok", in: "data directory").count == 1)
       // Whatever is not well has an advice.

@@ -88,7 +88,8 @@ struct PostgreSQLCommandTests {
       return (try await program.end(), program.output)
     }
     let refused = try await run("--citus")
-    #expect(refused.status == 1 && refused.output.contains("the extension Citus"), "\(refused.output)")
+    #expect(
+      refused.status == 1 && refused.output.contains("the extension Citus"), "\(refused.output)")
     // Nothing was made: the table is not there yet.
     try await PostgreSQLServer.shared.execute("CREATE TABLE \(schema.name).schema_version ()")
     try await PostgreSQLServer.shared.execute("DROP TABLE \(schema.name).schema_version")

@@ -46,7 +46,7 @@ struct AssetFolderTests {
         _ = try await test.upload("bytes", receipt: "r1", record: "n1")
       }
       #expect(error?.code == .assetFailed)
-      #expect(error?.reason.contains("the folder \(other) is not the one") == true)
+      #expect(error?.reason.contains("the folder \(other) is not the folder") == true)
       await #expect(throws: StoreError.self) {
         _ = try await store.assets.files.open(AssetName(database: test.publicID, file: "r1"))
       }
@@ -67,7 +67,7 @@ struct AssetFolderTests {
         .trimmingCharacters(in: .newlines)
       let other = directory + "/other"
       let reason = try await refusal(address, other)
-      #expect(reason.contains("the folder \(other) is not the one"))
+      #expect(reason.contains("the folder \(other) is not the folder"))
       #expect(reason.contains("write the line \(line) into"))
       #expect(!FileManager.default.fileExists(atPath: other + "/" + FileAssetStore.identityFile))
       // The files were copied without it, and the operator does what the message says.
@@ -85,7 +85,7 @@ struct AssetFolderTests {
       try await start(PostgreSQLAddress(second.address), directory + "/others")
       try await upload(address, directory + "/assets")
       #expect(
-        try await refusal(address, directory + "/others").contains("is of another store"))
+        try await refusal(address, directory + "/others").contains("belongs to another store"))
       try await PostgreSQLServer.shared.drop(second)
     }
   }

@@ -47,7 +47,7 @@ struct PostgreSQLStoreTests {
       let refused = await #expect(throws: StoreError.self) {
         try await StoreDistribution.begin(at: address, shardCount: 4)
       }
-      #expect(refused?.reason.contains("has no Citus") == true)
+      #expect(refused?.reason.contains("the extension Citus") == true)
       #expect(try await PostgreSQLExamination.look(at: address).schemaVersion == nil)
       let store = try await SQLStore.open(at: location)
       _ = try await store.accounts.addUser(named: "anna", at: .now)

@@ -66,7 +66,7 @@ extension RecordStoreConformance {
         #expect(made[2]?.limit == 3)
         #expect(
           made[2]?.reason
-            == "zone 'c' cannot be made: the database has 3 zones, and the limit is 3. "
+            == "zone 'c' cannot be created: the database has 3 zones, and the limit is 3. "
             + "Delete one first", "\(String(describing: made[2]))")
         #expect(try await modify([.delete(a), .create(c)]).map { $0?.code } == [nil, nil])
         #expect(test.store.quotas.refusals == [.zonesPerDatabase: 1])
@@ -92,15 +92,16 @@ extension RecordStoreConformance {
         let type = try #require(try await save("C", []))
         #expect(type.code == .quotaExceeded && type.field == "recordType" && type.limit == 2)
         #expect(
-          type.reason == "record 'of C in _defaultZone' would make record type 'C': development of "
-            + "iCloud.com.example.app has 2 record types, and the limit for those that are made by "
-            + "saving is 2")
+          type.reason
+            == "record 'of C in _defaultZone' would create record type 'C': development of "
+            + "iCloud.com.example.app has 2 record types, and the limit for types that saving "
+            + "creates is 2")
         let field = try #require(try await save("A", ["a", "c", "d"]))
         #expect(field.code == .quotaExceeded && field.field == "c" && field.limit == 3)
         #expect(
           field.reason
-            == "record 'of A in _defaultZone' would make 2 new fields, 'c' among them: record type 'A' "
-            + "has 2, and the limit for those that are made by saving is 3")
+            == "record 'of A in _defaultZone' would create 2 new fields, 'c' among them: record type "
+            + "'A' has 2, and the limit for fields that saving creates is 3")
         #expect(try await save("A", ["a", "b", "c"]) == nil)
         #expect(try await save("A", ["a", "b", "c"]) == nil)
         #expect(try await save("A", ["d"])?.code == .quotaExceeded)

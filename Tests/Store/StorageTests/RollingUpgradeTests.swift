@@ -52,7 +52,7 @@ struct RollingUpgradeTests {
         _ = try await open(location, Self.next(isGradual: false))
       }
       #expect(refusal?.code == .cannotOpen)
-      #expect(refusal?.reason.contains("(old); stop them first") == true)
+      #expect(refusal?.reason.contains("(old); stop the store's servers first") == true)
       try await old.checkWriting()
       try await old.sharedCluster.unregisterServer(id)
       await old.close()

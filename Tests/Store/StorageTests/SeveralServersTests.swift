@@ -110,7 +110,8 @@ struct SeveralServersTests {
             _ = try NumberSupply(of: database, count: 1, from: $0)
           }
         }
-        #expect(refusal?.reason == "a write to database \(database.rawValue) has no lock of it")
+        #expect(
+          refusal?.reason == "a write to database \(database.rawValue) has not locked the database")
         await #expect(throws: StoreError.self) {
           try await store.transactions.write(locking: locks) {
             _ = try DatabaseTable(transaction: $0).raiseSubscriptionVersion(of: database)

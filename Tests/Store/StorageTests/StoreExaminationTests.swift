@@ -71,7 +71,7 @@ struct StoreExaminationTests {
       #expect(try await Self.look(empty) == StoreExamination())
       let text = directory + "/text"
       try Data(repeating: 0x41, count: 9_000).write(to: URL(fileURLWithPath: text))
-      #expect(try await Self.look(text).faults.first?.contains("no database") == true)
+      #expect(try await Self.look(text).faults.first?.contains("not a SQLite database") == true)
       let foreign = directory + "/foreign"
       let connection = try SQLiteConnection(path: foreign)
       try connection.execute("CREATE TABLE t (a)")

@@ -186,12 +186,12 @@ struct StoreMoveTests {
       await expectFailure(.cannotOpen, "there is no store") {
         try await StoreMove.run(from: places.file, to: places.postgreSQL)
       }
-      await expectFailure(.cannotOpen, "is no store of Petrel") {
+      await expectFailure(.cannotOpen, "is not a Petrel store") {
         try await StoreMove.run(from: places.postgreSQL, to: places.file)
       }
       try await places.file.withStore { _ in }
       try places.file.execute("UPDATE schema_version SET version = version - 1")
-      await expectFailure(.olderSchema, "Begin with an empty data directory") {
+      await expectFailure(.olderSchema, "Start with an empty data directory") {
         try await StoreMove.run(from: places.file, to: places.postgreSQL)
       }
       try places.file.execute("UPDATE schema_version SET version = version + 2")
@@ -215,11 +215,11 @@ struct StoreMoveTests {
       await expectFailure(.exists, "unfinished migration of another store") {
         try await StoreMove.run(from: places.otherFile, to: places.postgreSQL)
       }
-      await expectFailure(.cannotOpen, "not all of it has come yet") {
+      await expectFailure(.cannotOpen, "is not complete") {
         try await StoreMove.run(from: places.postgreSQL, to: places.otherFile)
       }
       try await places.file.withStore { try await $0.save("b") }
-      await expectFailure(.exists, "was changed since") {
+      await expectFailure(.exists, "was changed after") {
         try await StoreMove.run(from: places.file, to: places.postgreSQL)
       }
     }
@@ -228,7 +228,7 @@ struct StoreMoveTests {
   @Test(
     "a difference in the end is told with the table and the first key",
     arguments: [
-      ("UPDATE records SET content = '' WHERE record_name = 'n7'", "is not the same"),
+      ("UPDATE records SET content = '' WHERE record_name = 'n7'", "differs"),
       ("DELETE FROM records WHERE record_name = 'n7'", "where the source has"),
       ("DELETE FROM records WHERE record_name = 'n19'", "the target has no more"),
     ])

@@ -125,7 +125,7 @@ struct PostgreSQLArguments {
       throw StoreError(
         .unkeptText,
         "the text '\(String(decoding: text.prefix(80), as: UTF8.self).replacing("\0", with: "␀"))' "
-          + "has the character U+0000, which a store in PostgreSQL does not keep")
+          + "has the character U+0000, which PostgreSQL cannot store")
     }
     append(text, ObjectID.text)
   }

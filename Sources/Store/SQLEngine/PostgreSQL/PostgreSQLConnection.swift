@@ -98,7 +98,9 @@ package final class PostgreSQLConnection: SQLConnection {
         PQconnectdbParams(keywords, $0, 1)
       }
     }
-    guard let opened else { throw StoreError(.cannotOpen, "there is no memory for a connection") }
+    guard let opened else {
+      throw StoreError(.cannotOpen, "there is not enough memory for a connection")
+    }
     handle = opened
     petrel_ignore_notices(handle)
     do {
@@ -232,7 +234,8 @@ package final class PostgreSQLConnection: SQLConnection {
     }
     guard word == "COMMIT" else {
       throw StoreError(
-        .statementFailed, "a statement before had failed, so nothing was committed",
+        .statementFailed,
+        "an earlier statement of the transaction failed, so PostgreSQL committed nothing",
         statement: "COMMIT")
     }
   }
@@ -357,19 +360,20 @@ package final class PostgreSQLConnection: SQLConnection {
     switch (code, code.prefix(2)) {
     case ("57014", _) where isCancelledByMistake():
       return StoreError(
-        .unreachable, "word to cancel a statement came late: \(reason)", statement: statement)
+        .unreachable, "a late cancellation of an earlier statement stopped this one: \(reason)",
+        statement: statement)
     case ("57014", _):
-      return StoreError(.overloaded, "it took too long: \(reason)", statement: statement)
+      return StoreError(.overloaded, "the statement took too long: \(reason)", statement: statement)
     case ("25P03", _):
       isUnfit = true
       return StoreError(
-        .unreachable, "\(address) ended a transaction that stood still: \(reason)",
+        .unreachable, "\(address) ended an idle transaction: \(reason)",
         statement: statement)
     case ("25006", _):
       // The server may have become a standby; the next connection may find the primary.
       isUnfit = true
       return StoreError(
-        .unreachable, "\(address) takes no writes: \(reason)", statement: statement)
+        .unreachable, "\(address) does not accept writes: \(reason)", statement: statement)
     case (_, "40"): return StoreError(.serializationFailure, reason, statement: statement)
     case ("53100", _): return StoreError(.full, reason, statement: statement)
     case ("58030", _): return StoreError(.diskFailed, reason, statement: statement)
@@ -377,8 +381,8 @@ package final class PostgreSQLConnection: SQLConnection {
     case ("XX001", _), ("XX002", _):
       let error = StoreError(
         .corrupt,
-        "PostgreSQL at \(address) finds its files damaged: \(reason). Stop the servers, keep the "
-          + "cluster's files, and restore a backup elsewhere", statement: statement)
+        "PostgreSQL at \(address) reports that its files are damaged: \(reason). Stop the servers, "
+          + "keep the cluster's files, and restore a backup elsewhere", statement: statement)
       damage?.note(error.reason)
       return error
     case (_, "XX"): return StoreError(.corrupt, reason, statement: statement)

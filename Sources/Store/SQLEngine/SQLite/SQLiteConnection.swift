@@ -152,7 +152,7 @@ package final class SQLiteConnection: SQLConnection {
     var hasMoved: Int32 = 0
     sqlite3_file_control(handle, "main", SQLITE_FCNTL_HAS_MOVED, &hasMoved)
     guard hasMoved == 0 else {
-      throw StoreError(.cannotOpen, "the file was replaced at this moment: do it again")
+      throw StoreError(.cannotOpen, "the file was replaced while it was being opened; try again")
     }
   }
 
@@ -166,9 +166,9 @@ package final class SQLiteConnection: SQLConnection {
   /// read at the moment need not be damaged.
   private static func advice(after result: Int32) -> String {
     switch result & 0xFF {
-    case SQLITE_IOERR: "Look at the disk (dmesg), and start again"
-    case SQLITE_FULL: "Make room on its disk, and start again"
-    case SQLITE_BUSY, SQLITE_LOCKED: "End what else has it open, and start again"
+    case SQLITE_IOERR: "Check the disk (dmesg), and start again"
+    case SQLITE_FULL: "Free space on its disk, and start again"
+    case SQLITE_BUSY, SQLITE_LOCKED: "End the other program that has it open, and start again"
     default: "Name another file, or restore this one from a backup"
     }
   }
@@ -200,8 +200,8 @@ package final class SQLiteConnection: SQLConnection {
     guard size == PageCache.pageSize else {
       throw StoreError(
         .cannotOpen,
-        "its pages have \(size) bytes, and only \(PageCache.pageSize) will do (VACUUM gives a file "
-          + "others)")
+        "its pages have \(size) bytes, and Petrel needs pages of \(PageCache.pageSize) bytes "
+          + "(VACUUM can change the size)")
     }
   }
 
@@ -386,7 +386,7 @@ package final class SQLiteConnection: SQLConnection {
       }
       throw StoreError(
         .cannotOpen,
-        "'\(path)' could not be written whole: \(String(cString: sqlite3_errmsg(target)))")
+        "'\(path)' could not be written completely: \(String(cString: sqlite3_errmsg(target)))")
     }
   }
 

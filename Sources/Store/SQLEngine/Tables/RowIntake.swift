@@ -134,7 +134,7 @@ struct CopyingIntake: RowIntake {
     StoreError(
       .statementFailed,
       "column '\(column.name)' of table '\(table.name)' has a text with the character U+0000, which "
-        + "PostgreSQL cannot keep (\(table.description(of: table.key(of: row)))); delete or rename it "
+        + "PostgreSQL cannot store (\(table.description(of: table.key(of: row)))); delete or rename it "
         + "in the source")
   }
 }

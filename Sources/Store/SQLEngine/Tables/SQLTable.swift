@@ -133,13 +133,14 @@ extension SQLTable {
     for (column, type) in columns {
       guard let kind = Kind(engineName: type) else {
         throw StoreError(
-          .cannotOpen, "column '\(column)' of table '\(name)' has type \(type), which no store has")
+          .cannotOpen,
+          "column '\(column)' of table '\(name)' has type \(type), which no Petrel store has")
       }
       types[column] = kind
     }
     let key = try Self.primaryKey(ofTable: name, in: connection)
     guard !key.isEmpty else {
-      throw StoreError(.cannotOpen, "table '\(name)' has no primary key to move it by")
+      throw StoreError(.cannotOpen, "table '\(name)' has no primary key, so it cannot be moved")
     }
     let others = types.keys.filter { !key.contains($0) }.sorted()
     self.init(

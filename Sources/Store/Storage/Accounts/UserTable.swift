@@ -144,12 +144,12 @@ struct UserTable {
   private func conflict(of user: User) throws -> StoreError {
     if try isNameTaken(user.name) {
       return StoreError(
-        .exists, "there is a user named '\(user.name)' already; choose another name")
+        .exists, "a user named '\(user.name)' already exists; choose another name")
     }
     let places = [user.profile.emailAddress, user.profile.phoneNumber].compactMap { $0 }
     return StoreError(
       .exists,
-      "another user has \(places.joined(separator: " or ")) already; each user needs their own")
+      "another user has \(places.joined(separator: " or ")) already; each user needs another one")
   }
 }
 

@@ -62,7 +62,7 @@ package final class AssetLinkFolder {
       throw StoreError(
         .assetFailed,
         "the asset file \(assets)/\(name) is damaged: its SHA-256 is not the \(checksum) that it had when "
-          + "it was uploaded; put back the file from a backup")
+          + "it was uploaded; restore the file from a backup")
     }
     try AssetFiles.sync(target)
     try AssetFiles.sync(AssetFiles.folder(of: target))

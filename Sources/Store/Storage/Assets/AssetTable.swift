@@ -101,7 +101,7 @@ struct AssetTable {
   ) throws -> Bool {
     // The user may have been deleted while the file was written.
     guard try AssetUploadTable(transaction: transaction).contains(name, in: database) else {
-      throw ItemFailure(.notFound, "there is no such upload any more; ask for a new URL")
+      throw ItemFailure(.notFound, "the upload no longer exists; request a new URL")
     }
     let added = try connection.run(
       """

@@ -109,7 +109,7 @@ struct AssetUploadTable {
       [.integer(database.rawValue), .text(receipt)]
     ) { $0.optionalText(0) }
     guard let upload else {
-      throw ItemFailure(.notFound, "there is no such upload any more; ask for a new URL")
+      throw ItemFailure(.notFound, "the upload no longer exists; request a new URL")
     }
     if let checksum = upload, checksum != file.checksum {
       throw ItemFailure(

@@ -66,12 +66,12 @@ extension FileAssetStore {
     guard known != identity else { return }
     if isNew { removeIdentity() }
     let reason =
-      "the folder \(directory) is not the one in which this store's assets are: all servers on "
-      + "a store need the same folder, such as a network file system that each has mounted. "
+      "the folder \(directory) is not the folder of this store's assets: all servers of a store "
+      + "must use the same folder, for example on a network file system that each has mounted. "
       + (isNew
-        ? "If the files are here without their \(FileAssetStore.identityFile), write the line "
-          + "\(known) into \(directory)/\(FileAssetStore.identityFile)"
-        : "\(FileAssetStore.identityFile) in it is of another store")
+        ? "If the folder has the files but not their \(FileAssetStore.identityFile), write the "
+          + "line \(known) into \(directory)/\(FileAssetStore.identityFile)"
+        : "The \(FileAssetStore.identityFile) in it belongs to another store")
     if hasAssets { throw StoreError(.cannotOpen, reason) }
     refuse(because: reason)
   }
@@ -91,7 +91,7 @@ extension FileAssetStore {
       in: .whitespacesAndNewlines)
     guard !text.isEmpty, text.utf8.count <= 255 else {
       throw StoreError(
-        .cannotOpen, "\(path) has no identity in it; put back the file that was there")
+        .cannotOpen, "\(path) does not contain an identity; restore the original file")
     }
     return text
   }

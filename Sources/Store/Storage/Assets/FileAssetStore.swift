@@ -64,7 +64,7 @@ public final class FileAssetStore: AssetStore {
       }
       try AssetFiles.makeFolder(arrivals)
     } catch {
-      throw StoreError(.cannotOpen, "the folder of assets \(directory) cannot be made: \(error)")
+      throw StoreError(.cannotOpen, "the folder of assets \(directory) cannot be created: \(error)")
     }
   }
 

@@ -33,7 +33,7 @@ public final class MemoryAssetStore: AssetStore {
           try FileManager.default.removeItem(atPath: path)
           return data
         } catch {
-          throw StoreError(.assetFailed, "the asset's bytes in \(path) cannot be taken: \(error)")
+          throw StoreError(.assetFailed, "the asset's bytes in \(path) cannot be read: \(error)")
         }
       }
     }

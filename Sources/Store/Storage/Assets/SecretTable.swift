@@ -54,7 +54,7 @@ extension SecretTable {
       "SELECT value FROM secrets WHERE name = $1", [.text(clientTokens)]
     ) { $0.bytes(0) }
     guard let secret else {
-      throw StoreError(.corrupt, "the store has lost what seals the tokens of its clients")
+      throw StoreError(.corrupt, "the store has lost the key that seals its clients' tokens")
     }
     return TokenCipher(secret: secret)
   }

@@ -64,7 +64,7 @@ struct ChangeToken: Equatable {
   init(_ text: String, sealedBy tokens: TokenCipher) throws {
     let broken = StoreError(
       .changeTokenExpired,
-      "the change token is none of this server's feeds; start again without a token")
+      "the change token is not one of this server's; start again without a token")
     guard let body = tokens.open(text, as: .changes) else { throw broken }
     do {
       try self.init(decoding: body)

@@ -66,7 +66,7 @@ struct RecordFeed {
     else {
       throw ItemFailure(
         .invalid, field: "zoneID",
-        "the default zone has no change feed; keep what you follow in a zone of your own")
+        "the default zone has no change feed; save the records in a custom zone")
     }
     zone = try Self.state(of: query.zoneID, in: database, transaction: transaction)
     token = try Self.token(of: query, in: database, zone: zone, transaction: transaction)
@@ -165,7 +165,7 @@ struct RecordFeed {
       guard token.feed != .database else {
         throw StoreError(
           .badContinuation,
-          "the change token is that of a database; zone '\(query.zoneID)' needs one of its own")
+          "the change token is one of the database; send a token of zone '\(query.zoneID)'")
       }
       let isKnown =
         token.database == database && token.feed == .zone(zone.number)
@@ -173,8 +173,8 @@ struct RecordFeed {
       guard isKnown else {
         throw StoreError(
           .changeTokenExpired,
-          "the change token is not one of zone '\(query.zoneID)' as it is now, or from before "
-            + "deletions that are forgotten; start again without a token")
+          "the change token is not one of the present zone '\(query.zoneID)', or is older than the "
+            + "deletions that the server keeps; start again without a token")
       }
     } else {
       token = ChangeToken(
@@ -184,8 +184,8 @@ struct RecordFeed {
       guard token.walk == nil else {
         throw StoreError(
           .badContinuation,
-          "the change token is that of a feed in reverse order; go on in reverse until nothing is "
-            + "left")
+          "the change token is one of a feed in reverse order; continue in reverse order until no "
+            + "more changes follow")
       }
       return token
     }

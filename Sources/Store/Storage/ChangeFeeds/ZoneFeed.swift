@@ -41,7 +41,7 @@ struct ZoneFeed {
     token = try ChangeToken(text, sealedBy: transaction.context.tokens)
     guard token.feed == .database else {
       throw StoreError(
-        .badContinuation, "the change token is that of a zone; the database needs one of its own")
+        .badContinuation, "the change token is one of a zone; send a token of the database")
     }
     let isKnown =
       token.database == database && token.knownDeletions >= state.trimmedVersion
@@ -49,8 +49,8 @@ struct ZoneFeed {
     guard isKnown else {
       throw StoreError(
         .changeTokenExpired,
-        "the change token is not one of this database, or from before deletions that are "
-          + "forgotten; start again without a token")
+        "the change token is not one of this database, or is older than the deletions that "
+          + "the server keeps; start again without a token")
     }
   }
 

@@ -84,7 +84,7 @@ struct ZoneModifier {
     guard let count, count >= limit else { return nil }
     return transaction.context.quotas.refusal(
       of: .zonesPerDatabase, field: "zoneName",
-      "zone '\(zoneID)' cannot be made: the database has \(count) zones, and the limit is \(limit). "
+      "zone '\(zoneID)' cannot be created: the database has \(count) zones, and the limit is \(limit). "
         + "Delete one first")
   }
 

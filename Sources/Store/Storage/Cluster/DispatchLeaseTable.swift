@@ -57,8 +57,8 @@ struct DispatchLeaseTable {
     guard count == part.count else {
       throw StoreError(
         .leaseLost,
-        "part \(part.number) of \(part.count) of database \(part.database.rawValue) is none by now: "
-          + "the database is dispatched in \(count) parts")
+        "part \(part.number) of \(part.count) of database \(part.database.rawValue) no longer "
+          + "exists: the database is now dispatched in \(count) parts")
     }
     return lease
   }
@@ -76,7 +76,7 @@ struct DispatchLeaseTable {
     guard identity.current == nil || lease?.holder == identity.current?.rawValue else {
       throw StoreError(
         .leaseLost,
-        "the changes of database \(part.database.rawValue) are another server's to dispatch")
+        "this server has no lease to dispatch the changes of database \(part.database.rawValue)")
     }
     return lease?.repartition
   }

@@ -56,8 +56,8 @@ struct ServerKeyTable {
     guard added == 1 else {
       throw StoreError(
         .exists,
-        "the public key was registered for \(key.container) (\(key.environment.rawValue)) "
-          + "already; make another pair of keys")
+        "the public key is already registered for \(key.container) "
+          + "(\(key.environment.rawValue)); create another key pair")
     }
   }
 

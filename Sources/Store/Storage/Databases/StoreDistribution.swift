@@ -140,8 +140,8 @@ public enum StoreDistribution {
     if try hasExtension(connection) { return }
     throw StoreError(
       .cannotOpen,
-      "the database at \(connection.name) has no Citus, which a distributed store needs: "
-        + "CREATE EXTENSION citus makes it where the server has it installed and preloaded")
+      "the database at \(connection.name) does not have the extension Citus, which a distributed "
+        + "store needs; install and preload Citus in PostgreSQL, and run CREATE EXTENSION citus")
   }
 
   /// Runs `body` in a transaction that excludes migrations and writers, and rolls it back after an

@@ -62,7 +62,10 @@ extension DeviceTable {
     if token.kind.isPushed {
       guard let known else { return }
       orders.append(
-        known.order(.abandon(reason: "the device token changed hands", at: token.registered)))
+        known.order(
+          .abandon(
+            reason: "the device token was registered for another user, container or client ID",
+            at: token.registered)))
     } else {
       if let known { orders.append(known.order(.forgetReading)) }
       orders.append(token.order(.startReading(token.recipient)))

@@ -180,7 +180,7 @@ struct DeviceTable {
   ) throws -> [(device: DeviceToken, badge: Int)] {
     let rows = try readers(ofToken: token, keepingThem: keepingThem)
     guard !rows.isEmpty else {
-      throw StoreError(.notFound, "there is no courier token '\(token)'; create one again")
+      throw StoreError(.notFound, "there is no courier token '\(token)'; create a new one")
     }
     return rows
   }

@@ -145,7 +145,7 @@ struct DispatchProgress {
   private var outOfOrder: StoreError {
     StoreError(
       .outOfOrder,
-      "changes of database \(database.rawValue) wait before those that were to be dispatched; "
-        + "read them from the outbox")
+      "database \(database.rawValue) has earlier changes that are not dispatched; read them "
+        + "from the outbox first")
   }
 }

@@ -56,8 +56,8 @@ package struct Migration: Sendable {
       guard version != unfinishedVersion else {
         throw StoreError(
           .cannotOpen,
-          "a store is being migrated to here, and not all of it has come yet: "
-            + "'petrel store migrate' with the same words as before goes on")
+          "the migration of a store to this place is not complete; run 'petrel store migrate' "
+            + "again with the same options to continue it")
       }
       if version > newest {
         try checkUse(of: version, by: newest, connection)
@@ -128,8 +128,8 @@ package struct Migration: Sendable {
     guard let server = try ServerTable.anyAlive(over: connection) else { return }
     throw StoreError(
       .cannotOpen,
-      "the store would get schema version \(last.version), which servers that have it open do not understand "
-        + "(\(server)); stop them first")
+      "the store cannot be migrated to schema version \(last.version), because a server that has "
+        + "it open does not understand that version (\(server)); stop the store's servers first")
   }
 
   /// Runs the statements and the filling of each step. The caller has begun a transaction, and sets

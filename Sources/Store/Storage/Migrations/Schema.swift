@@ -67,8 +67,8 @@ package enum Schema {
       throw StoreError(
         .olderSchema,
         "the store\(place) has \(version == 0 ? "no schema version" : "schema version \(version)"): a "
-          + "Petrel from before the first release made it. This one knows versions from "
-          + "\(oldestVersion) on. Begin with an empty data directory, or use the older program"
+          + "Petrel from before the first release created it. This one knows versions from "
+          + "\(oldestVersion) on. Start with an empty data directory, or use the older program"
       )
     }
   }

@@ -96,7 +96,7 @@ struct NotificationLogReading {
       guard database.trimmedThrough <= max(place.position, place.floor) else {
         throw StoreError(
           .changeTokenExpired,
-          "the change token is older than what the notification log still has; start without one")
+          "the change token is older than the notification log's oldest entry; start without one")
       }
       guard place.position <= database.lastNumber else {
         throw StoreError(

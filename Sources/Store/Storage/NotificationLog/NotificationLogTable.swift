@@ -86,7 +86,8 @@ struct NotificationLogTable {
     }
     guard let entry else {
       throw StoreError(
-        .corrupt, "the notification log has no entry \(sequence), but an index of it")
+        .corrupt,
+        "an index contains entry \(sequence) of the notification log, which does not exist")
     }
     return entry
   }

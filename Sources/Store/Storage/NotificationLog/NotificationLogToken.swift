@@ -34,8 +34,8 @@ struct NotificationLogToken: Equatable {
   init(_ text: String, sealedBy tokens: TokenCipher) throws {
     let broken = StoreError(
       .badContinuation,
-      "the change token is not one of a notification log; send the token that the log's last page "
-        + "came with, or start without one")
+      "the change token is not one of a notification log; send the token of the log's last page, "
+        + "or start without one")
     guard let body = tokens.open(text, as: .notificationLog) else { throw broken }
     do {
       var decoder = try RowDecoder(body, of: "change token")

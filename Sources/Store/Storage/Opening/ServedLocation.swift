@@ -66,10 +66,10 @@ package struct ServedLocation: Hashable, Sendable {
     guard !actual.matches(noted) else { return }
     throw StoreError(
       .cannotOpen,
-      "the store came from a copy: its tables are others (\(actual)) than those that were served last "
-        + "(\(noted)). Run 'petrel store restored', so that devices begin anew; or, if it has all that "
-        + "was ever acknowledged, as after an upgrade of PostgreSQL, 'petrel store restored "
-        + "--nothing-lost'")
+      "the store is a copy: its tables (\(actual)) are not those that Petrel served last "
+        + "(\(noted)). Run 'petrel store restored', so that devices read all data again. If "
+        + "the copy has all acknowledged changes, as after an upgrade of PostgreSQL, run "
+        + "'petrel store restored --nothing-lost'")
   }
 
   /// Stores the present location as the one where the store is served. Without the right to do so

@@ -20,7 +20,7 @@ package final class ServerLock: @unchecked Sendable {
     guard descriptor >= 0 else {
       throw StoreError(
         .cannotOpen,
-        "the lock file '\(lockPath)' cannot be made: \(String(cString: strerror(errno)))")
+        "the lock file '\(lockPath)' cannot be created: \(String(cString: strerror(errno)))")
     }
     guard Self.lock(descriptor) else {
       close(descriptor)

@@ -76,5 +76,5 @@ struct ModificationOutcomes: Sendable {
 
   /// The outcome of an operation that was not reached.
   private static let notReached = RecordOutcome.failed(
-    ItemFailure(.atomic, "the operation was not reached"))
+    ItemFailure(.atomic, "the request failed before the server reached this operation"))
 }

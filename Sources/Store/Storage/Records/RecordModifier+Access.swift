@@ -12,7 +12,7 @@ extension RecordModifier {
         let refusal = try access(toType: type).refusal(ofCreating: type)
       else { return }
       throw ItemFailure(
-        .accessDenied, "record '\(operation.recordID)' cannot be made: \(refusal.reason())")
+        .accessDenied, "record '\(operation.recordID)' cannot be created: \(refusal.reason())")
     }
     guard let current,
       let refusal = try access(toType: current.recordType).refusal(ofWriting: current)

@@ -77,7 +77,7 @@ extension RecordModifier {
     guard checksum == asset.fileChecksum else {
       throw failure(
         field, record,
-        "has the fileChecksum '\(asset.fileChecksum)', but what was uploaded has '\(checksum)'")
+        "has the fileChecksum '\(asset.fileChecksum)', but the uploaded file has '\(checksum)'")
     }
     return checksum
   }
@@ -88,7 +88,7 @@ extension RecordModifier {
   private func stored(_ checksum: String, field: String, of record: Record) throws -> Asset {
     let size = try AssetTable(transaction: transaction).size(ofChecksum: checksum, in: database)
     guard let size else {
-      throw failure(field, record, "is a file that is not there; upload it again")
+      throw failure(field, record, "is a file that the server does not have; upload it again")
     }
     return Asset(fileChecksum: checksum, size: size)
   }

@@ -210,8 +210,8 @@ extension RecordModifier {
     guard let count, count >= limit else { return }
     throw ItemFailure(
       .limitExceeded, field: field,
-      "'\(field)' of record '\(record.recordID)' would be the \(count + 1)th reference that "
-        + "deletes its holder with record '\(reference.recordName)'; the limit is \(limit)",
+      "'\(field)' of record '\(record.recordID)' would be reference \(count + 1) with the "
+        + "action DELETE_SELF to record '\(reference.recordName)'; the limit is \(limit)",
       limit: limit)
   }
 

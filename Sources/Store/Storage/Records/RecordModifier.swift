@@ -138,7 +138,7 @@ struct RecordModifier {
         let recordID = modification.operations[index].recordID
         let failure = ItemFailure(
           .atomic,
-          "record '\(recordID)' was left as it was, for another item of the atomic request failed")
+          "record '\(recordID)' was not changed, because another item of the atomic request failed")
         outcomes.note(.failed(failure), at: index)
       }
     }

@@ -85,7 +85,7 @@ extension RecordOperation {
     guard let recordType else {
       throw ItemFailure(
         .invalid, field: "recordType",
-        "record '\(recordID)' does not exist, and making it needs a recordType")
+        "record '\(recordID)' does not exist, and creating it needs a recordType")
     }
     try checkName(forType: recordType, in: modification)
     let stamp = modification.stamp

@@ -67,7 +67,7 @@ struct RecordTable {
   /// - Throws: ``StoreError/Code/corrupt`` if there is none.
   func record(numbered number: Int64, in database: DatabaseID) throws -> StoredRecord {
     guard let record = try existingRecord(numbered: number, in: database) else {
-      throw StoreError(.corrupt, "an index names record \(number), which does not exist")
+      throw StoreError(.corrupt, "an index contains record \(number), which does not exist")
     }
     return record
   }

@@ -100,7 +100,7 @@ struct RepeatableModification {
           return .failed(
             ItemFailure(
               .accessDenied,
-              "record '\(recordID)' was saved, and cannot be read by now: \(refusal.reason())"))
+              "record '\(recordID)' was saved, but can no longer be read: \(refusal.reason())"))
         }
         return .saved(stored.record)
       }

@@ -82,7 +82,7 @@ extension RowDecoder: RowCoder {
 
   mutating func endChoice() throws {
     guard fields.choices.asked == 0 || fields.choices.found == 1 else {
-      throw damaged("has \(fields.choices.found) kinds that this program knows, and not one")
+      throw damaged("has \(fields.choices.found) of the known kinds instead of one")
     }
     fields.choices = (0, 0)
   }
@@ -126,7 +126,7 @@ extension RowDecoder: RowCoder {
   /// Begins a field: notes its name for errors, and checks the kind of its content.
   private mutating func begin(_ name: StaticString, _ wire: RowWire) throws {
     fields.field = name
-    guard fields.wire == wire else { throw damaged("has content of another kind") }
+    guard fields.wire == wire else { throw damaged("has content of an unexpected type") }
   }
 
   /// Ends a field, and reads the next key.
@@ -155,7 +155,7 @@ extension RowDecoder: RowCoder {
       return
     }
     guard key >> 2 > fields.tag, let wire = RowWire(rawValue: UInt8(key & 3)) else {
-      throw damaged("has the key \(key), which cannot be there")
+      throw damaged("has the unexpected key \(key)")
     }
     (fields.tag, fields.wire) = (key >> 2, wire)
   }
@@ -164,6 +164,6 @@ extension RowDecoder: RowCoder {
   private func missing(_ name: StaticString) -> any Error {
     var decoder = self
     decoder.fields.field = name
-    return decoder.damaged("is not there")
+    return decoder.damaged("is missing")
   }
 }

@@ -41,7 +41,7 @@ struct RowDecoder {
     self.name = name
     let version = try decodeByte()
     guard version == RowEncoder.version else {
-      throw damaged("has the unknown form \(version)")
+      throw damaged("has the unknown version \(version)")
     }
   }
 
@@ -95,7 +95,7 @@ struct RowDecoder {
   mutating func decodeCount() throws -> Int {
     let value = try decodeUnsigned()
     guard value <= UInt64(end - position) else {
-      throw damaged("counts more than it holds")
+      throw damaged("has a count that is larger than its content")
     }
     return Int(value)
   }

@@ -200,9 +200,9 @@ struct RecordTypeTable {
       if let count, count >= typeLimit {
         throw transaction.context.quotas.refusal(
           of: .recordTypes, field: "recordType",
-          "record '\(record.recordID)' would make record type '\(record.recordType)': "
+          "record '\(record.recordID)' would create record type '\(record.recordType)': "
             + "\(address.environment.rawValue) of \(address.container) has \(count) record types, and "
-            + "the limit for those that are made by saving is \(typeLimit)")
+            + "the limit for types that saving creates is \(typeLimit)")
       }
     }
     let fieldLimit = transaction.context.quotas[.fieldsPerRecordType]
@@ -211,9 +211,9 @@ struct RecordTypeTable {
     guard newFields.count > fieldLimit - count else { return }
     throw transaction.context.quotas.refusal(
       of: .fieldsPerRecordType, field: field,
-      "record '\(record.recordID)' would make \(newFields.count) new fields, '\(field)' among them: "
-        + "record type '\(record.recordType)' has \(count), and the limit for those that are made by "
-        + "saving is \(fieldLimit)")
+      "record '\(record.recordID)' would create \(newFields.count) new fields, '\(field)' among them: "
+        + "record type '\(record.recordType)' has \(count), and the limit for fields that saving "
+        + "creates is \(fieldLimit)")
   }
 
   /// Returns the number of a container's record types, without dropped ones.

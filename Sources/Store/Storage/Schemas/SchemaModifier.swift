@@ -73,7 +73,7 @@ struct SchemaModifier {
     let address = DatabaseAddress(
       container: container, environment: environment, scope: .public, owner: nil)
     guard let type = try types.type(named: name, at: address) else {
-      throw StoreError(.notFound, "the schema has no record type '\(name)' any more; try again")
+      throw StoreError(.notFound, "the schema no longer has record type '\(name)'; try again")
     }
     return type
   }
@@ -83,7 +83,7 @@ struct SchemaModifier {
   /// - Throws: ``StoreError/Code/notFound`` if there is none.
   private func field(_ name: String, of type: RecordTypeEntry) throws -> RecordTypeEntry.Field {
     guard let field = try types.field(name, of: type) else {
-      throw StoreError(.notFound, "record type '\(type.name)' has no field '\(name)' any more")
+      throw StoreError(.notFound, "record type '\(type.name)' no longer has field '\(name)'")
     }
     return field
   }

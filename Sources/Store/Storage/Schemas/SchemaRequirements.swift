@@ -69,7 +69,7 @@ struct SchemaRequirements {
     return ItemFailure(
       .invalid, field: field,
       "\(what) is not in the \(environment) schema of \(address.container), so \(consequence); "
-        + "make it in development, then run: petrel schema deploy --container \(address.container)")
+        + "create it in development and run: petrel schema deploy --container \(address.container)")
   }
 
   /// Refuses a search whose filters and sort keys need an index that the schema does not have. A
@@ -134,7 +134,7 @@ struct SchemaRequirements {
         guard isFixed(address) else { return }
         throw missing(
           "field '\(name)' of record type '\(type.name)'", at: address, field: name,
-          "nothing can be searched or sorted by it")
+          "a query cannot search or sort by it")
       }
       indexes = field.indexes
       ready = field.readyIndexes
@@ -153,7 +153,7 @@ struct SchemaRequirements {
       switch key {
       case .field(let field): "'\(field)'"
       case .system(let field): "'\(field.schemaName)'"
-      case .allText: "every text to be searched"
+      case .allText: "every text that the query searches"
       }
     guard indexes.isDisjoint(with: usable) else {
       throw ItemFailure(

@@ -52,7 +52,7 @@ enum QueryContinuation: Equatable {
   static let foreign = StoreError(
     .badContinuation,
     "continuationMarker: the marker does not belong to this query of this caller in this database; "
-      + "send the query it was given for, or start again without a marker")
+      + "send the query that returned the marker, or start again without a marker")
 
   /// Reads a continuation marker.
   ///

@@ -68,7 +68,7 @@ struct RecordSearch {
         named: query.query.recordType, at: address)
     else {
       try SchemaRequirements(transaction: transaction).requireType(
-        named: query.query.recordType, at: address, "there is nothing to search")
+        named: query.query.recordType, at: address, "a query cannot search it")
       return nil
     }
     self.type = type
@@ -156,7 +156,7 @@ struct RecordSearch {
     guard field.isEncrypted else { return }
     throw ItemFailure(
       .invalid, field: name,
-      "field '\(name)' is encrypted: nothing can be searched or sorted by it")
+      "field '\(name)' is encrypted: a query cannot search or sort by it")
   }
 
   /// Checks that a sort key fits its field. A field that was never saved fits.

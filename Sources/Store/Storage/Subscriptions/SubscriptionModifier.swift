@@ -200,7 +200,7 @@ struct SubscriptionModifier {
     }
     throw ItemFailure(
       .exists,
-      "subscription '\(subscription.subscriptionID)' watches for the same as subscription "
+      "subscription '\(subscription.subscriptionID)' is equal to subscription "
         + "'\(equal.subscriptionID)'; delete that one first, or save this one under its ID")
   }
 

@@ -268,7 +268,7 @@ final class StoreWriter: @unchecked Sendable {
       try engine.commit()
     } catch let error as StoreError where Self.isDoubtful(error.code, over: engine) {
       throw StoreError(
-        .outcomeUnknown, "it is not known whether a commit is there: \(error.reason)",
+        .outcomeUnknown, "it is not known whether the changes were committed: \(error.reason)",
         statement: error.statement)
     }
     KillPoint.afterCommit.reach()
@@ -319,7 +319,7 @@ final class StoreWriter: @unchecked Sendable {
     guard !connection.context.isDistributed || locks.databases.count <= 1 else {
       throw StoreError(
         .statementFailed,
-        "a write concerns \(locks.databases.count) databases, which may be on several nodes")
+        "a write changes \(locks.databases.count) databases, which may be on several nodes")
     }
     let catalogVersion = try locks.beginWriting(on: connection.engine)
     if thread.isInDoubt {

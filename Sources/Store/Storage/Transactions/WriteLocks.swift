@@ -192,6 +192,6 @@ extension StoreTransaction {
   func checkLock(of database: DatabaseID) throws {
     guard let locks, !locks.covers(database) else { return }
     throw StoreError(
-      .statementFailed, "a write to database \(database.rawValue) has no lock of it")
+      .statementFailed, "a write to database \(database.rawValue) has not locked the database")
   }
 }

@@ -57,7 +57,8 @@ struct UserDeletionTable {
   func refuseDeleted(_ userRecordName: String) throws {
     guard try isDeleted(userRecordName) else { return }
     throw StoreError(
-      .userDeleted, "the user is being deleted, or was, so that nothing can be written any more")
+      .userDeleted,
+      "the user was deleted or is being deleted; no more changes are saved for the user")
   }
 
   // MARK: Deletions under way

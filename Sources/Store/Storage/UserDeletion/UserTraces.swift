@@ -87,10 +87,10 @@ enum UserTraces {
     "record_types": "schemas", "record_fields": "schemas", "system_field_indexes": "schemas",
     "record_type_grants": "schemas", "security_roles": "schemas",
     "subscription_types": "schemas: names of fields without values",
-    "index_work": "the place of work that goes on, gone when that is done",
+    "index_work": "positions of work in progress, deleted when it is done",
     "push_routes": "containers", "notification_runs": "numbers", "servers": "the servers'",
-    "announcements": "what servers tell each other, gone after minutes",
-    "request_allowances": "hashes, gone when a bucket is full",
-    "sign_in_attempts": "hashes, gone after a day",
+    "announcements": "messages between servers, deleted after minutes",
+    "request_allowances": "hashes, deleted when a bucket is full",
+    "sign_in_attempts": "hashes, deleted after a day",
   ]
 }

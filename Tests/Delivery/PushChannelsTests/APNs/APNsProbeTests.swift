@@ -29,7 +29,7 @@ struct APNsProbeTests {
       (403, "BadEnvironmentKeyInToken", "environment"),
       (429, "TooManyProviderTokenUpdates", "later"),
       (503, "ServiceUnavailable", "later"), (500, "InternalServerError", "later"),
-      (404, "BadPath", "fault to report"),
+      (404, "BadPath", "fault of Petrel"),
     ])
   func verdicts(status: Int, reason: String, expected: String) async throws {
     let probe = try await ask { request, _ in

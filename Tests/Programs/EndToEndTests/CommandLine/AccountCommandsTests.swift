@@ -39,7 +39,10 @@ struct AccountCommandsTests {
   func wrongUsers(_ way: Way) async throws {
     try await AdminDesk.run(way) { desk in
       let cases: [(words: String, input: String?, status: Int32, text: String)] = [
-        ("users add anna", nil, 1, "a user named 'anna' already exists; choose another name (EXISTS)"),
+        (
+          "users add anna", nil, 1,
+          "a user named 'anna' already exists; choose another name (EXISTS)"
+        ),
         ("users add _eva", nil, 1, "'name' must not begin with '_'"),
         ("users add eva --email eva", nil, Self.usage, "'eva' is not an e-mail address"),
         ("users add eva --expires-in soon", nil, Self.usage, "--expires-in must be a time"),

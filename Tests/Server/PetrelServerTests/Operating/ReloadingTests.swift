@@ -55,7 +55,7 @@ struct ReloadingTests {
         let error = #expect(throws: ConfigurationError.self) {
           _ = try service.server.reload(configuration)
         }
-        #expect(error?.description.contains("holds no usable key") == true)
+        #expect(error?.description.contains("does not contain a usable key") == true)
         #expect(service.server.channels.channel(APNsChannel.self) === before)
         for _ in 0..<3 {
           _ = try await service.lookup("n")

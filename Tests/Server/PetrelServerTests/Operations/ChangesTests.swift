@@ -58,7 +58,7 @@ struct ChangesTests {
       #expect(answer[0].changedNames == ["a"])
       #expect(answer[1]["zoneID"]?["zoneName"]?.string == "B")
       #expect(answer[4].reason.contains("the default zone has no change feed"))
-      #expect(answer[5].reason.contains("that of a database"))
+      #expect(answer[5].reason.contains("one of the database"))
     }
   }
 

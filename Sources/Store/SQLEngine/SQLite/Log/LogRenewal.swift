@@ -55,7 +55,7 @@ enum LogRenewal {
   private static func failure(_ action: String, _ path: String) -> StoreError {
     StoreError(
       .cannotOpen,
-      "'\(path)' cannot be \(action): \(String(cString: strerror(errno))). Nothing of it is lost; look "
-        + "at the disk (dmesg), and start again")
+      "'\(path)' cannot be \(action): \(String(cString: strerror(errno))). No data is lost; check "
+        + "the disk (dmesg), and start again")
   }
 }

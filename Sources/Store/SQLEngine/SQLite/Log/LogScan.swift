@@ -112,8 +112,9 @@ package struct LogScan {
     if last < committed {
       fault =
         number > frames
-        ? "'\(path)' ends after frame \(frames), and \(committed) were committed"
-        : "frame \(number) in '\(path)' does not match its checksum, and \(committed) were committed"
+        ? "'\(path)' ends after frame \(frames), but \(committed) frames were committed"
+        : "frame \(number) in '\(path)' does not match its checksum, but \(committed) frames were "
+          + "committed"
       return
     }
     if number <= frames { try lookBehind(number, in: file, frames, salts) }
@@ -137,7 +138,7 @@ package struct LogScan {
       if frame.databasePages > 0 { commits += 1 }
       if commits == 2 {
         fault =
-          "frame \(broken) in '\(path)' does not match its checksum, and later ones were committed"
+          "frame \(broken) in '\(path)' does not match its checksum, but later ones were committed"
         return
       }
     }

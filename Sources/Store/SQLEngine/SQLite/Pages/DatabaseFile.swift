@@ -209,8 +209,8 @@ package struct DatabaseFile {
 
   /// The message about a failed sync.
   var unsyncedReason: String {
-    "the disk failed to sync '\(state.pointee.path)' (see dmesg): what is in its log is copied anew at the "
-      + "next start"
+    "the disk failed to sync '\(state.pointee.path)' (see dmesg); the next start copies the "
+      + "contents of its log again"
   }
 
   /// Syncs the file, and remembers a failure.

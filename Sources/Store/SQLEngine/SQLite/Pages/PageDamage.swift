@@ -27,6 +27,7 @@ public struct PageDamage: Sendable, Hashable, CustomStringConvertible {
 
   /// The advice to the administrator, the same for every page.
   package static let advice =
-    "nothing is served from a damaged store: stop the server, keep all of the store's files, and "
-    + "'petrel restore' a backup elsewhere; 'petrel doctor --deep' tells what is damaged"
+    "Petrel does not serve a damaged store; stop the server, keep all of the store's files, and "
+    + "restore a backup to another place with 'petrel restore'. 'petrel doctor --deep' lists the "
+    + "damage"
 }
