@@ -133,7 +133,7 @@ struct ServersUnderFaultsTests {
     try await eventually("each delivery has its outcome") {
       try await store.deliveries.owedDeliveryCount() == 0
     }
-    let messages = load.desk.messages.filter { $0.status == 204 }
+    let messages = load.receiver.messages.filter { $0.status == 204 }
     #expect(messages.allSatisfy { $0.isSigned })
     let told = Dictionary(grouping: messages) { $0.recordName ?? "" }
     #expect(Set(told.keys).isSuperset(of: names[Self.writers - 1]))
@@ -153,7 +153,7 @@ struct ServersUnderFaultsTests {
 
     let database: DatabaseID
     let publicDatabase: DatabaseID
-    let desk: WebhookReceiver
+    let receiver: WebhookReceiver
     private let installation: Installation
     private let token: String
     private let user: String
@@ -174,7 +174,7 @@ struct ServersUnderFaultsTests {
       publicDatabase = try await store.databases.database(
         at: DatabaseAddress(
           container: Cloud.container, environment: .development, scope: .public, owner: nil))
-      desk = try WebhookReceiver(refusals: 0)
+      receiver = try WebhookReceiver(refusals: 0)
       var configuration = HTTPClient.Configuration()
       configuration.time = 4
       configuration.allowsHTTP = true
@@ -191,7 +191,7 @@ struct ServersUnderFaultsTests {
         at: try #require(URL(string: "http://127.0.0.1:\(installation.port(of: 0))")))
       // A server asks for new keys every few seconds.
       var hook: JSONValue = [:]
-      let address = desk.url
+      let address = receiver.url
       try await eventually("the server knows the key") {
         guard
           let made = try? await program.post(
@@ -200,7 +200,7 @@ struct ServersUnderFaultsTests {
         hook = made
         return true
       }
-      desk.expect(secret: try #require(hook["secret"]?.string, "\(hook)"))
+      receiver.expect(secret: try #require(hook["secret"]?.string, "\(hook)"))
       try await program.post(
         "public/subscriptions/modify",
         [

@@ -46,7 +46,7 @@ public final class SimulatedPushService: Sendable {
   public let port: Int
   public var origin: String { "https://127.0.0.1:\(port)" }
   private let server: HTTP2Server
-  private let desk = PushDesk()
+  private let handler = PushRequestHandler()
 
   /// Starts a service; it lives until ``stop()``.
   ///
@@ -60,10 +60,10 @@ public final class SimulatedPushService: Sendable {
       HTTP2ServerConfiguration(
         certificateChainPEM: certificate.certificateChainPEM,
         privateKeyPEM: certificate.privateKeyPEM)
-    ) { [desk] in desk.handle($0) }
+    ) { [handler] in handler.handle($0) }
     try server.start()
     port = server.port
-    desk.state.withLock { [port] in $0.origin = "https://127.0.0.1:\(port)" }
+    handler.state.withLock { [port] in $0.origin = "https://127.0.0.1:\(port)" }
   }
 
   public func stop() async {
@@ -74,18 +74,18 @@ public final class SimulatedPushService: Sendable {
   public func subscribe() throws -> BrowserSubscription {
     let path = "/push/" + Base64URL.encode(SecureRandom.bytes(count: 24))
     let subscription = try BrowserSubscription(endpoint: origin + path)
-    desk.state.withLock { $0.subscriptions[path] = subscription }
+    handler.state.withLock { $0.subscriptions[path] = subscription }
     return subscription
   }
 
   /// Sets the answers to the next requests for a subscription; afterwards the service answers 201.
   public func script(_ answers: [Answer], for subscription: BrowserSubscription) {
     let path = String(subscription.endpoint.dropFirst(origin.count))
-    desk.state.withLock { $0.answers[path, default: []] += answers }
+    handler.state.withLock { $0.answers[path, default: []] += answers }
   }
 
   /// The received messages, oldest first.
-  public var messages: [Message] { desk.state.withLock(\.messages) }
+  public var messages: [Message] { handler.state.withLock(\.messages) }
 
   /// Waits until so many messages have come.
   @discardableResult
@@ -96,7 +96,7 @@ public final class SimulatedPushService: Sendable {
 }
 
 /// Takes the requests, on the server's thread.
-private final class PushDesk: Sendable {
+private final class PushRequestHandler: Sendable {
   struct State {
     var origin = ""
     var subscriptions: [String: BrowserSubscription] = [:]

@@ -9,26 +9,26 @@ struct AccountCommandsTests {
 
   @Test("users are added, and given passwords and further tokens", arguments: Way.allCases)
   func users(_ way: Way) async throws {
-    try await AdminDesk.run(way) { desk in
-      let added = try await desk.petrel(
+    try await AdminShell.run(way) { shell in
+      let added = try await shell.petrel(
         "users add eva --email eva@example.com --given-name Eva --password-from-stdin --json",
         input: "correct horse\n")
       #expect(added.status == 0, "\(added.output)")
       let user = try #require(added.json.first)
       #expect(user["name"] == "eva" && user["token"]?.string?.count == 64)
-      let shown = try await desk.petrel("users show eva")
+      let shown = try await shell.petrel("users show eva")
       #expect(shown.output.contains("eva@example.com"), "\(shown.output)")
 
-      let token = try await desk.petrel("users add-token eva --expires-in 12h")
+      let token = try await shell.petrel("users add-token eva --expires-in 12h")
       #expect(token.status == 0 && token.output.count == 65, "\(token.output)")
-      let password = try await desk.petrel("users password eva", input: "battery staple\n")
+      let password = try await shell.petrel("users password eva", input: "battery staple\n")
       #expect(password.status == 0 && password.output.isEmpty, "\(password.output)")
-      let json = try await desk.petrel("users password eva --json", input: "battery staple\n")
+      let json = try await shell.petrel("users password eva --json", input: "battery staple\n")
       #expect(json.json.first?["name"] == "eva", "\(json.output)")
 
-      if way == .onStore { try await desk.cloud.startServer() }
+      if way == .onStore { try await shell.cloud.startServer() }
       for text in [user["token"]?.string ?? "", String(token.output.dropLast())] {
-        let container = await desk.cloud.container(token: text, device: "phone")
+        let container = await shell.cloud.container(token: text, device: "phone")
         let recordName = try await container.userRecordID().recordName
         #expect(recordName == user["userRecordName"]?.string)
       }
@@ -37,7 +37,7 @@ struct AccountCommandsTests {
 
   @Test("a user that cannot be made or found is told, and how to do it", arguments: Way.allCases)
   func wrongUsers(_ way: Way) async throws {
-    try await AdminDesk.run(way) { desk in
+    try await AdminShell.run(way) { shell in
       let cases: [(words: String, input: String?, status: Int32, text: String)] = [
         (
           "users add anna", nil, 1,
@@ -56,11 +56,11 @@ struct AccountCommandsTests {
         ("users add-token zoe", nil, 1, "no user named 'zoe' (NOT_FOUND)"),
       ]
       for (words, input, status, text) in cases {
-        let outcome = try await desk.petrel(words, input: input)
+        let outcome = try await shell.petrel(words, input: input)
         #expect(outcome.status == status, "\(words): \(outcome.output)")
         #expect(outcome.output.contains(text), "\(words): \(outcome.output)")
       }
-      let names = try await desk.petrel("users list --json").json.first?["users"]?.array
+      let names = try await shell.petrel("users list --json").json.first?["users"]?.array
       #expect(names?.map { $0["name"] } == ["anna", "ben"])
     }
   }
@@ -73,24 +73,24 @@ struct AccountCommandsTests {
 
   @Test("roles are given, listed and taken away", arguments: Way.allCases)
   func roles(_ way: Way) async throws {
-    try await AdminDesk.run(way) { desk in
-      let none = try await desk.inContainer("roles list")
+    try await AdminShell.run(way) { shell in
+      let none = try await shell.inContainer("roles list")
       #expect(none.output == "the schema has no roles of its own\n", "\(none.output)")
       try Data(Self.schema.utf8).write(
-        to: URL(fileURLWithPath: desk.cloud.directory + "/app.ckdb"))
-      let imported = try await desk.inContainer("schema import app.ckdb")
+        to: URL(fileURLWithPath: shell.cloud.directory + "/app.ckdb"))
+      let imported = try await shell.inContainer("schema import app.ckdb")
       #expect(imported.status == 0, "\(imported.output)")
 
-      let granted = try await desk.inContainer("roles grant Editor anna")
+      let granted = try await shell.inContainer("roles grant Editor anna")
       #expect(granted.status == 0 && granted.output.isEmpty, "\(granted.output)")
-      let again = try await desk.inContainer("roles grant Editor anna --json")
+      let again = try await shell.inContainer("roles grant Editor anna --json")
       #expect(again.json.first?["member"] == "anna", "\(again.output)")
-      #expect(try await desk.inContainer("roles list").output == "Editor: anna\n")
-      let list = try await desk.inContainer("roles list --json")
+      #expect(try await shell.inContainer("roles list").output == "Editor: anna\n")
+      let list = try await shell.inContainer("roles list --json")
       #expect(list.json == [["roles": [["role": "Editor", "members": ["anna"]]]]])
-      let revoked = try await desk.inContainer("roles revoke Editor anna")
+      let revoked = try await shell.inContainer("roles revoke Editor anna")
       #expect(revoked.status == 0, "\(revoked.output)")
-      #expect(try await desk.inContainer("roles list").output == "Editor: nobody\n")
+      #expect(try await shell.inContainer("roles list").output == "Editor: nobody\n")
 
       for (words, status, text) in [
         ("roles grant Editr anna", 1, "has no role 'Editr'; it has 'Editor' (NOT_FOUND)"),
@@ -98,7 +98,7 @@ struct AccountCommandsTests {
         ("roles grant Editor", Self.usage, "needs a ROLE and a USER"),
         ("roles grant Editor anna --enviroment x", Self.usage, "did you mean --environment?"),
       ] {
-        let outcome = try await desk.inContainer(words)
+        let outcome = try await shell.inContainer(words)
         #expect(outcome.status == status, "\(words): \(outcome.output)")
         #expect(outcome.output.contains(text), "\(words): \(outcome.output)")
       }
@@ -107,11 +107,11 @@ struct AccountCommandsTests {
 
   @Test("a role and a password change what a server that runs lets in, at once")
   func running() async throws {
-    try await AdminDesk.run(.overHTTP) { desk in
+    try await AdminShell.run(.overHTTP) { shell in
       try Data(Self.schema.utf8).write(
-        to: URL(fileURLWithPath: desk.cloud.directory + "/app.ckdb"))
-      _ = try await desk.inContainer("schema import app.ckdb")
-      let notes = try await desk.cloud.container(of: "anna", device: "phone").publicCloudDatabase
+        to: URL(fileURLWithPath: shell.cloud.directory + "/app.ckdb"))
+      _ = try await shell.inContainer("schema import app.ckdb")
+      let notes = try await shell.cloud.container(of: "anna", device: "phone").publicCloudDatabase
       func save(_ name: String) async -> CKError.Code? {
         do {
           try await notes.save(CKRecord("Note", name, ["title": "x"]))
@@ -122,11 +122,11 @@ struct AccountCommandsTests {
       }
       #expect(await save("a") == .permissionFailure)
       // By the server, and by the store beside it.
-      let store = try await desk.switching(to: .onStore)
-      for (desk, name) in [(desk, "b"), (store, "c")] {
-        #expect(try await desk.inContainer("roles grant Editor anna").status == 0)
+      let store = try await shell.switching(to: .onStore)
+      for (shell, name) in [(shell, "b"), (store, "c")] {
+        #expect(try await shell.inContainer("roles grant Editor anna").status == 0)
         #expect(await save(name) == nil)
-        #expect(try await desk.inContainer("roles revoke Editor anna").status == 0)
+        #expect(try await shell.inContainer("roles revoke Editor anna").status == 0)
         #expect(await save(name + "2") == .permissionFailure)
       }
     }
@@ -136,40 +136,40 @@ struct AccountCommandsTests {
     "a schema is tried and imported, and its mistakes are shown where they stand",
     arguments: Way.allCases)
   func schemas(_ way: Way) async throws {
-    try await AdminDesk.run(way) { desk in
-      let file = URL(fileURLWithPath: desk.cloud.directory + "/app.ckdb")
+    try await AdminShell.run(way) { shell in
+      let file = URL(fileURLWithPath: shell.cloud.directory + "/app.ckdb")
       try Data(Self.schema.utf8).write(to: file)
-      let read = try await desk.petrel("schema validate app.ckdb")
+      let read = try await shell.petrel("schema validate app.ckdb")
       #expect(
         read.output == "app.ckdb is valid. Record types: 1, fields: 1, roles: 1\n",
         "\(read.output)")
-      let tried = try await desk.inContainer("schema validate app.ckdb --json")
+      let tried = try await shell.inContainer("schema validate app.ckdb --json")
       #expect(tried.status == 0, "\(tried.output)")
       #expect(tried.json.first?["file"] == "app.ckdb" && tried.json.first?["fields"] == 1)
       #expect(tried.json.first?["changes"]?.array?.contains("+ ROLE Editor") == true)
-      let dry = try await desk.inContainer("schema import app.ckdb --dry-run --json")
+      let dry = try await shell.inContainer("schema import app.ckdb --dry-run --json")
       #expect(dry.json.first?.object?.keys.sorted() == ["changes", "refusals"], "\(dry.output)")
-      let imported = try await desk.inContainer("schema import app.ckdb")
+      let imported = try await shell.inContainer("schema import app.ckdb")
       #expect(imported.output.contains("+ Note.title STRING QUERYABLE"), "\(imported.output)")
-      let same = try await desk.inContainer("schema import app.ckdb --json")
+      let same = try await shell.inContainer("schema import app.ckdb --json")
       #expect(same.json == [["changes": [], "refusals": []]], "\(same.output)")
 
-      _ = try await desk.inContainer("records put a --type Note title=x")
+      _ = try await shell.inContainer("records put a --type Note title=x")
       try Data("DEFINE SCHEMA\nRECORD TYPE Note (title INT64);".utf8).write(to: file)
       for command in ["schema import app.ckdb", "schema validate app.ckdb"] {
-        let refused = try await desk.inContainer(command)
+        let refused = try await shell.inContainer(command)
         #expect(refused.status == 1, "\(refused.output)")
         #expect(refused.output.contains("refused: records of type 'Note' in development have"))
       }
       try Data("DEFINE SCHEMA\nRECORD TYPE Note (title STRNG);".utf8).write(to: file)
       for command in ["schema import app.ckdb", "schema validate app.ckdb"] {
-        let wrong = try await desk.inContainer(command)
+        let wrong = try await shell.inContainer(command)
         #expect(wrong.status == 1, "\(wrong.output)")
         #expect(wrong.output.contains("app.ckdb:2:25: expected the type of field 'title'"))
       }
-      let missing = try await desk.inContainer("schema import none.ckdb")
+      let missing = try await shell.inContainer("schema import none.ckdb")
       #expect(missing.status == Self.usage && missing.output.contains("cannot read none.ckdb"))
-      let exported = try await desk.inContainer("schema export")
+      let exported = try await shell.inContainer("schema export")
       #expect(exported.output.contains("title") && exported.output.contains("STRING QUERYABLE"))
     }
   }

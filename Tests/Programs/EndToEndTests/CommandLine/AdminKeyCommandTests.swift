@@ -6,15 +6,15 @@ import Testing
 struct AdminKeyCommandTests {
   @Test("a key comes from a file or the environment, and its place is told when it is wrong")
   func keys() async throws {
-    try await AdminDesk.run(.overHTTP) { desk in
-      let cloud = desk.cloud
+    try await AdminShell.run(.overHTTP) { shell in
+      let cloud = shell.cloud
       let server = await cloud.serverURL.absoluteString
       let good = cloud.directory + "/admin.key"
       let text = try String(contentsOfFile: good, encoding: .utf8)
       func list(
         _ words: [String], _ environment: [String: String] = [:]
-      ) async throws -> AdminDesk.Outcome {
-        try await AdminDesk.run(["users", "list"] + words, environment: environment, in: cloud)
+      ) async throws -> AdminShell.Outcome {
+        try await AdminShell.run(["users", "list"] + words, environment: environment, in: cloud)
       }
       for environment in [
         ["PETREL_ADMIN_KEY": text, "PETREL_SERVER": server],
@@ -45,12 +45,12 @@ struct AdminKeyCommandTests {
       #expect(alone.status == 64 && alone.output.contains("needs --server"))
 
       let wrong = cloud.directory + "/wrong.key"
-      try AdminDesk.write(String(repeating: "0", count: 64), toKeyFile: wrong, mode: 0o644)
+      try AdminShell.write(String(repeating: "0", count: 64), toKeyFile: wrong, mode: 0o644)
       let refused = try await list(["--server", server, "--key-file", wrong])
       #expect(refused.status == 1, "\(refused.output)")
       #expect(refused.output.contains("(AUTHENTICATION_FAILED); the key came from \(wrong)"))
       #expect(refused.output.contains("every user of this machine can read"), "\(refused.output)")
-      try AdminDesk.write("two words", toKeyFile: wrong)
+      try AdminShell.write("two words", toKeyFile: wrong)
       let noKey = try await list(["--server", server, "--key-file", wrong])
       #expect(noKey.status == 64 && noKey.output.contains("does not contain an admin key"))
 
@@ -63,9 +63,9 @@ struct AdminKeyCommandTests {
 
   @Test("commands that only a store can answer know no server")
   func storeOnly() async throws {
-    try await AdminDesk.run(.overHTTP) { desk in
+    try await AdminShell.run(.overHTTP) { shell in
       for command in ["backup copy", "doctor", "config"] {
-        let outcome = try await desk.petrel(command)
+        let outcome = try await shell.petrel(command)
         #expect(outcome.status == 64, "\(outcome.output)")
         #expect(outcome.output.contains("unknown option --server"), "\(outcome.output)")
       }
@@ -82,12 +82,12 @@ struct AdminKeyCommandTests {
       ("backup copy", "backup"), ("devices list", "devices"),
     ])
   func json(_ words: String, _ member: String) async throws {
-    try await AdminDesk.run(.onStore) { desk in
+    try await AdminShell.run(.onStore) { shell in
       try Data("DEFINE SCHEMA\nRECORD TYPE Note (title STRING);\n".utf8).write(
-        to: URL(fileURLWithPath: desk.cloud.directory + "/schema.ckdb"))
-      let place = words == "version" ? [] : ["--data", desk.cloud.directory]
-      let outcome = try await AdminDesk.run(
-        words.split(separator: " ").map(String.init) + ["--json"] + place, in: desk.cloud)
+        to: URL(fileURLWithPath: shell.cloud.directory + "/schema.ckdb"))
+      let place = words == "version" ? [] : ["--data", shell.cloud.directory]
+      let outcome = try await AdminShell.run(
+        words.split(separator: " ").map(String.init) + ["--json"] + place, in: shell.cloud)
       #expect(outcome.status == 0, "\(outcome.output)")
       let json = try JSONValue(parsing: outcome.output)
       #expect(json.object?.keys.contains(member) == true, "\(outcome.output)")

@@ -6,38 +6,38 @@ import Testing
 struct RecordCommandsTests {
   @Test("records are saved, found, shown and deleted", arguments: Way.allCases)
   func records(_ way: Way) async throws {
-    try await AdminDesk.run(way) { desk in
+    try await AdminShell.run(way) { shell in
       let record = """
         {"recordName": "milk", "recordType": "Note", "fields":
          {"title": {"value": "Milk"}, "rank": {"value": 3}, "due": {"value": 0, "type": "TIMESTAMP"}}}
         """
-      let put = try await desk.inContainer("records put", input: record)
+      let put = try await shell.inContainer("records put", input: record)
       #expect(put.status == 0 && put.output == "saved milk\n", "\(put.output)")
-      let words = try await desk.inContainer(
+      let words = try await shell.inContainer(
         "records put bread --type Note rank=5 due=1970-01-02T00:00:00Z", ["title=Black bread"])
       #expect(words.status == 0, "\(words.output)")
 
-      let found = try await desk.inContainer(
+      let found = try await shell.inContainer(
         "records query --type Note --sort -rank --json", ["--predicate", "rank > 2"])
       #expect(found.status == 0)
       let records = try #require(found.json.first?["records"]?.array)
       #expect(records.map { $0["recordName"]?.string } == ["bread", "milk"])
       #expect(records[0]["fields"]?["due"]?["value"]?.int == 86_400_000)
-      let table = try await desk.inContainer("records query --type Note --limit 1 --sort rank")
+      let table = try await shell.inContainer("records query --type Note --limit 1 --sort rank")
       #expect(table.output.contains("title='Milk'"), "\(table.output)")
       #expect(table.output.contains("there are more records; --limit all"))
 
-      let shown = try await desk.inContainer("records get bread")
+      let shown = try await shell.inContainer("records get bread")
       #expect(shown.status == 0 && shown.output.contains("'Black bread'"), "\(shown.output)")
-      let missing = try await desk.inContainer("records get cake milk --json")
+      let missing = try await shell.inContainer("records get cake milk --json")
       #expect(missing.status == 1 && missing.output.contains("NOT_FOUND"))
       #expect(missing.json.map { $0["recordName"]?.string } == ["milk"])
 
-      let deleted = try await desk.inContainer("records delete milk cake")
+      let deleted = try await shell.inContainer("records delete milk cake")
       #expect(deleted.status == 1, "\(deleted.output)")
       #expect(deleted.output.contains("deleted milk\n"))
       #expect(deleted.output.contains("record 'cake'"))
-      let left = try await desk.inContainer("records query --type Note --json --limit all")
+      let left = try await shell.inContainer("records query --type Note --json --limit all")
       #expect(left.json.map { $0["recordName"]?.string } == ["bread"])
     }
   }
@@ -45,14 +45,14 @@ struct RecordCommandsTests {
   @Test(
     "a record that was read is saved again unless it has changed since", arguments: Way.allCases)
   func guarded(_ way: Way) async throws {
-    try await AdminDesk.run(way) { desk in
-      _ = try await desk.inContainer("records put a --type Note n:INT64=1")
-      let read = try await desk.inContainer("records get a --json")
+    try await AdminShell.run(way) { shell in
+      _ = try await shell.inContainer("records put a --type Note n:INT64=1")
+      let read = try await shell.inContainer("records get a --json")
       let text = read.output.replacing("\"value\":1", with: "\"value\":2")
-      #expect(try await desk.inContainer("records put", input: text).status == 0)
-      let stale = try await desk.inContainer("records put", input: text)
+      #expect(try await shell.inContainer("records put", input: text).status == 0)
+      let stale = try await shell.inContainer("records put", input: text)
       #expect(stale.status == 1 && stale.output.contains("(CONFLICT)"), "\(stale.output)")
-      #expect(try await desk.inContainer("records put --force", input: text).status == 0)
+      #expect(try await shell.inContainer("records put --force", input: text).status == 0)
     }
   }
 
@@ -74,10 +74,10 @@ struct RecordCommandsTests {
       ("zones save Work", [], 1, "private database only"),
     ] as [(String, [String], Int32, String)])
   func mistakes(_ words: String, _ more: [String], _ status: Int32, _ text: String) async throws {
-    try await AdminDesk.run(.overHTTP) { desk in
-      for desk in [desk, try await desk.switching(to: .onStore)] {
-        if desk.way == .onStore { try await desk.cloud.makeRoomForProgram() }
-        let outcome = try await desk.inContainer(words, more)
+    try await AdminShell.run(.overHTTP) { shell in
+      for shell in [shell, try await shell.switching(to: .onStore)] {
+        if shell.way == .onStore { try await shell.cloud.makeRoomForProgram() }
+        let outcome = try await shell.inContainer(words, more)
         #expect(outcome.status == status && outcome.output.contains(text), "\(outcome.output)")
       }
     }
@@ -85,14 +85,14 @@ struct RecordCommandsTests {
 
   @Test("what other people's records hold does not move the cursor")
   func controlCharacters() async throws {
-    try await AdminDesk.run(.onStore) { desk in
+    try await AdminShell.run(.onStore) { shell in
       let record: JSONValue = [
         "recordName": "a", "recordType": "Note",
         "fields": ["title": ["value": "\u{1B}[2J\u{202E}evil\nline"]],
       ]
-      #expect(try await desk.inContainer("records put", input: record.text).status == 0)
+      #expect(try await shell.inContainer("records put", input: record.text).status == 0)
       for command in ["records get a", "records query --type Note"] {
-        let output = try await desk.inContainer(command).output
+        let output = try await shell.inContainer(command).output
         #expect(output.contains(#"\u{1b}[2J\u{202e}evil\nline"#), "\(output)")
         #expect(!output.unicodeScalars.contains("\u{1B}"))
       }

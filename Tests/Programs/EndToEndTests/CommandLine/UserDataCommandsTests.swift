@@ -24,8 +24,8 @@ struct UserDataCommandsTests {
     """#.replacing("\n", with: "")
 
   /// Gives anna private and public records, a file, subscriptions, a device and notifications.
-  private static var preparation: AdminDesk.Preparation {
-    AdminDesk.Preparation { cloud in
+  private static var preparation: AdminShell.Preparation {
+    AdminShell.Preparation { cloud in
       let container = try await cloud.registeredContainer(of: "anna", device: "MARK-phone")
       try await container.publicCloudDatabase.save(CKRecord("Note", "shown", ["title": "by anna"]))
       let subscription = CKQuerySubscription(
@@ -48,19 +48,19 @@ struct UserDataCommandsTests {
     }
   }
 
-  private func fill(_ desk: AdminDesk) async throws {
-    let folder = desk.cloud.directory + "/files"
+  private func fill(_ shell: AdminShell) async throws {
+    let folder = shell.cloud.directory + "/files"
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
     try Data("hello".utf8).write(to: URL(fileURLWithPath: folder + "/" + Self.checksum))
-    let imported = try await desk.inContainer(
+    let imported = try await shell.inContainer(
       "records import - --make-zones \(Self.anna) --assets", [folder], input: Self.record + "\n")
     #expect(imported.status == 0, "\(imported.output)")
     try FileManager.default.removeItem(atPath: folder)
   }
 
   /// The files of the cloud's store that have a text in them.
-  private func files(of desk: AdminDesk, having text: String) throws -> Set<String> {
-    let directory = desk.cloud.directory
+  private func files(of shell: AdminShell, having text: String) throws -> Set<String> {
+    let directory = shell.cloud.directory
     let names = try FileManager.default.subpathsOfDirectory(atPath: directory)
     return Set(
       names.filter { name in
@@ -74,48 +74,48 @@ struct UserDataCommandsTests {
 
   @Test("a user is deleted with everything, and the name is free again", arguments: Way.allCases)
   func deletion(_ way: Way) async throws {
-    try await AdminDesk.run(way, after: Self.preparation) { desk in
-      try await fill(desk)
+    try await AdminShell.run(way, after: Self.preparation) { shell in
+      try await fill(shell)
       let name = try #require(
-        try await desk.petrel("users show anna --json").json.first?["userRecordName"]?.string)
-      #expect(try files(of: desk, having: "MARK-").isEmpty == false)
-      #expect(try files(of: desk, having: name).isEmpty == false)
-      var deleted = try await desk.petrel("users delete anna --public-records keep --yes")
+        try await shell.petrel("users show anna --json").json.first?["userRecordName"]?.string)
+      #expect(try files(of: shell, having: "MARK-").isEmpty == false)
+      #expect(try files(of: shell, having: name).isEmpty == false)
+      var deleted = try await shell.petrel("users delete anna --public-records keep --yes")
       #expect(deleted.status == 0, "\(deleted.output)")
       if way == .onStore, deleted.output != "deleted anna\n" {
         // Its public records were changed, which subscribers are to be notified of.
         #expect(deleted.output.contains("has no access any more"), "\(deleted.output)")
-        try await desk.cloud.startServer()
+        try await shell.cloud.startServer()
         try await eventually("the server goes on with the deletion") {
-          try await desk.cloud.store.userDeletion.userDeletions().isEmpty
+          try await shell.cloud.store.userDeletion.userDeletions().isEmpty
         }
         deleted.output = "deleted anna\n"
       }
       #expect(deleted.output == "deleted anna\n", "\(deleted.output)")
-      #expect(try files(of: desk, having: "MARK-") == [])
-      #expect(try files(of: desk, having: name) == [])
-      let shown = try await desk.inContainer("records get shown --json")
+      #expect(try files(of: shell, having: "MARK-") == [])
+      #expect(try files(of: shell, having: name) == [])
+      let shown = try await shell.inContainer("records get shown --json")
       #expect(shown.output.contains(UserIdentity.deletedUserRecordName), "\(shown.output)")
-      let again = try await desk.petrel("users add anna")
+      let again = try await shell.petrel("users add anna")
       #expect(again.status == 0, "\(again.output)")
-      let list = try await desk.petrel("users list")
+      let list = try await shell.petrel("users list")
       #expect(!list.output.contains(name), "\(list.output)")
     }
   }
 
   @Test("public records of a deleted user go when it is said so")
   func publicRecords() async throws {
-    try await AdminDesk.run(.overHTTP, after: Self.preparation) { desk in
-      let deleted = try await desk.petrel("users delete anna --public-records delete --yes --json")
+    try await AdminShell.run(.overHTTP, after: Self.preparation) { shell in
+      let deleted = try await shell.petrel("users delete anna --public-records delete --yes --json")
       #expect(deleted.json.first?["isWhole"] == true, "\(deleted.output)")
-      let left = try await desk.inContainer("records export").json
+      let left = try await shell.inContainer("records export").json
       #expect(left.map { $0["recordName"]?.string } == ["bens"])
     }
   }
 
   @Test("a deletion needs its choice, and a yes where nobody can be asked", arguments: Way.allCases)
   func mistakes(_ way: Way) async throws {
-    try await AdminDesk.run(way) { desk in
+    try await AdminShell.run(way) { shell in
       for (words, status, text) in [
         ("users delete", Self.usage, "needs one NAME"),
         ("users delete anna --yes", Self.usage, "needs --public-records keep or"),
@@ -123,11 +123,11 @@ struct UserDataCommandsTests {
         ("users delete anna --public-records keep", Self.usage, "needs --yes, because"),
         ("users delete zoe --public-records keep --yes", 1, "no user named 'zoe' (NOT_FOUND)"),
       ] {
-        let outcome = try await desk.petrel(words)
+        let outcome = try await shell.petrel(words)
         #expect(outcome.status == status, "\(words): \(outcome.output)")
         #expect(outcome.output.contains(text), "\(words): \(outcome.output)")
       }
-      let names = try await desk.petrel("users list --json").json.first?["users"]?.array
+      let names = try await shell.petrel("users list --json").json.first?["users"]?.array
       #expect(names?.map { $0["name"] } == ["anna", "ben"])
     }
   }
@@ -138,9 +138,9 @@ struct UserDataCommandsTests {
       "afterDeletionStep:1", "afterCommit:3", "beforeCommit:4",
     ])
   func killed(_ point: String) async throws {
-    try await AdminDesk.run(.onStore, after: Self.preparation) { desk in
-      try await fill(desk)
-      let location = StoreLocation.file(path: desk.cloud.directory + "/petrel.sqlite")
+    try await AdminShell.run(.onStore, after: Self.preparation) { shell in
+      try await fill(shell)
+      let location = StoreLocation.file(path: shell.cloud.directory + "/petrel.sqlite")
       func deletions() async throws -> [UserDeletion] {
         let store = try await SQLStore.open(
           at: location, configuration: StoreConfiguration(role: .tool))
@@ -148,18 +148,18 @@ struct UserDataCommandsTests {
         await store.close()
         return deletions
       }
-      let first = try await AdminDesk.run(
+      let first = try await AdminShell.run(
         ["users", "delete", "anna", "--public-records", "delete", "--yes"]
-          + ["--data", desk.cloud.directory],
-        environment: ["KILL_POINT": point], in: desk.cloud)
+          + ["--data", shell.cloud.directory],
+        environment: ["KILL_POINT": point], in: shell.cloud)
       #expect(first.status == SIGKILL, "\(first.output)")
       var kills = 1
       var stages: Set<UserDeletion.Stage> = []
       while let deletion = try await deletions().first, kills < 100 {
         stages.insert(deletion.stage)
         let server = try Program(
-          "petrel", ["serve", "--data", desk.cloud.directory, "--port", "0"],
-          environment: ["KILL_POINT": point], in: desk.cloud.directory)
+          "petrel", ["serve", "--data", shell.cloud.directory, "--port", "0"],
+          environment: ["KILL_POINT": point], in: shell.cloud.directory)
         try await eventually("the server is killed, or has deleted the user: \(server.output)") {
           if !server.isRunning { return true }
           return try await deletions().isEmpty
@@ -173,7 +173,7 @@ struct UserDataCommandsTests {
         #expect(stages == Set(UserDeletion.Stage.allCases.dropFirst()), "\(stages)")
       }
       #expect(kills > 3)
-      #expect(try files(of: desk, having: "MARK-") == [])
+      #expect(try files(of: shell, having: "MARK-") == [])
     }
   }
 
@@ -189,11 +189,11 @@ struct UserDataCommandsTests {
   @Test(
     "all that is a user's is exported as files, whole, without secrets", arguments: Way.allCases)
   func export(_ way: Way) async throws {
-    try await AdminDesk.run(way, after: Self.preparation) { desk in
-      try await fill(desk)
-      _ = try await desk.petrel("users password anna", input: "correct horse\n")
-      let folder = desk.cloud.directory + "/anna"
-      let outcome = try await desk.petrel("users export anna --to", [folder])
+    try await AdminShell.run(way, after: Self.preparation) { shell in
+      try await fill(shell)
+      _ = try await shell.petrel("users password anna", input: "correct horse\n")
+      let folder = shell.cloud.directory + "/anna"
+      let outcome = try await shell.petrel("users export anna --to", [folder])
       #expect(outcome.status == 0, "\(outcome.output)")
       let names = try FileManager.default.subpathsOfDirectory(atPath: folder)
       let place = Cloud.container + "/development"
@@ -240,28 +240,28 @@ struct UserDataCommandsTests {
         #expect(!text.contains("argon2"), "\(name)")
       }
       #expect(
-        try FileManager.default.contentsOfDirectory(atPath: desk.cloud.directory)
+        try FileManager.default.contentsOfDirectory(atPath: shell.cloud.directory)
           .filter { $0.contains(".part-") } == [])
     }
   }
 
   @Test("an export is made in a folder of its own, or not at all", arguments: Way.allCases)
   func refusals(_ way: Way) async throws {
-    try await AdminDesk.run(way) { desk in
-      let folder = desk.cloud.directory + "/taken"
+    try await AdminShell.run(way) { shell in
+      let folder = shell.cloud.directory + "/taken"
       try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
       try Data("x".utf8).write(to: URL(fileURLWithPath: folder + "/mine"))
-      let taken = try await desk.petrel("users export anna --to", [folder])
+      let taken = try await shell.petrel("users export anna --to", [folder])
       #expect(taken.status == Self.usage && taken.output.contains("is not an empty folder"))
       #expect(try FileManager.default.contentsOfDirectory(atPath: folder) == ["mine"])
       try FileManager.default.removeItem(atPath: folder + "/mine")
-      #expect(try await desk.petrel("users export anna --to", [folder]).status == 0)
-      let nobody = desk.cloud.directory + "/nobody"
-      let unknown = try await desk.petrel("users export zoe --to", [nobody])
+      #expect(try await shell.petrel("users export anna --to", [folder]).status == 0)
+      let nobody = shell.cloud.directory + "/nobody"
+      let unknown = try await shell.petrel("users export zoe --to", [nobody])
       #expect(unknown.status == 1 && unknown.output.contains("no user named 'zoe'"))
       #expect(!FileManager.default.fileExists(atPath: nobody))
-      #expect(try await desk.petrel("users export anna").status == Self.usage)
-      let left = try FileManager.default.contentsOfDirectory(atPath: desk.cloud.directory)
+      #expect(try await shell.petrel("users export anna").status == Self.usage)
+      let left = try FileManager.default.contentsOfDirectory(atPath: shell.cloud.directory)
       #expect(left.filter { $0.contains(".part-") } == [])
     }
   }

@@ -7,8 +7,8 @@ enum Way: CaseIterable {
   case overHTTP, onStore
 }
 
-/// Someone who runs `petrel` on a cloud's server, or on its store while no server runs.
-struct AdminDesk {
+/// A shell that runs `petrel` on a cloud's server, or on its store while no server runs.
+struct AdminShell {
   let cloud: Cloud
   let way: Way
   private let keyFile: String
@@ -37,14 +37,14 @@ struct AdminDesk {
   /// Runs `body` for a cloud whose server is then stopped where the way is that on the store.
   static func run(
     _ way: Way, after preparation: Preparation = Preparation(),
-    _ body: (AdminDesk) async throws -> Void
+    _ body: (AdminShell) async throws -> Void
   ) async throws {
     try await Cloud.run { cloud in
       for user in ["anna", "ben"] { _ = try await cloud.token(of: user) }
       try await preparation.make(cloud)
-      let desk = try await AdminDesk(cloud, way)
+      let shell = try await AdminShell(cloud, way)
       if way == .onStore { try await cloud.makeRoomForProgram() }
-      try await body(desk)
+      try await body(shell)
     }
   }
 
@@ -52,7 +52,7 @@ struct AdminDesk {
     self.cloud = cloud
     self.way = way
     keyFile = cloud.directory + "/admin.key"
-    let key = try await AdminKeys.add(label: "desk", to: cloud.store.adminAccess, at: .now)
+    let key = try await AdminKeys.add(label: "shell", to: cloud.store.adminAccess, at: .now)
     try Self.write(key, toKeyFile: keyFile)
   }
 
@@ -62,7 +62,7 @@ struct AdminDesk {
   }
 
   /// The same on the other way, while the cloud's server runs.
-  func switching(to way: Way) async throws -> AdminDesk { try await AdminDesk(cloud, way) }
+  func switching(to way: Way) async throws -> AdminShell { try await AdminShell(cloud, way) }
 
   /// Runs a command to its end. Words are separated by spaces; `more` are taken as they are.
   func petrel(
