@@ -46,7 +46,7 @@ struct SchemaRequirements {
   /// - Parameters:
   ///   - name: the name of the type, which the schema lacks.
   ///   - address: the address of the database.
-  ///   - consequence: the end of the sentence, such as `there is nothing to search`.
+  ///   - consequence: the end of the sentence, such as `a query cannot search it`.
   /// - Throws: ``ItemFailure/Code/invalid``.
   func requireType(
     named name: String, at address: DatabaseAddress, _ consequence: String
