@@ -34,24 +34,25 @@ struct NotificationChecker {
       violations.append(
         Violation(
           .onlyWhatMayBeRead,
-          "\(log.user) was told of \(entry.key) for \(entry.subscriptionID), which is not theirs"))
+          "\(log.user) was notified of \(entry.key) for \(entry.subscriptionID) of another user"))
       return
     }
     guard let mark = entry.mark else { return }
     guard let write = writesByMark[mark], write.key == entry.key else {
       violations.append(
-        Violation(.atLeastOnce, "\(log.user) was told of \(mark) in \(entry.key): nobody saved it"))
+        Violation(
+          .atLeastOnce, "\(log.user) was notified of \(mark) in \(entry.key), which nobody saved"))
       return
     }
     if log.span.ended < write.span.began {
       violations.append(
-        Violation(.atLeastOnce, "\(log.user) was told of \(mark) before it was saved"))
+        Violation(.atLeastOnce, "\(log.user) was notified of \(mark) before it was saved"))
     }
     if !write.topics.contains(subscription.topic) {
       violations.append(
         Violation(
           .onlyWhatMayBeRead,
-          "\(mark) fired \(subscription.id), which waits for \(subscription.topic)"))
+          "\(mark) fired \(subscription.id), which is for \(subscription.topic)"))
     }
   }
 
@@ -74,7 +75,7 @@ struct NotificationChecker {
         violations.append(
           Violation(
             .atLeastOnce,
-            "\(reader) of \(last.user) read from token to token what is not the log of \(database), "
+            "\(reader) of \(last.user) read entries that differ from the log of \(database), "
               + "from entry \(place ?? log.count) on"))
       }
     }
@@ -112,7 +113,7 @@ struct NotificationChecker {
     if subscription.firesOnce {
       if entries.count > 1 {
         violations.append(
-          Violation(.firesOnce, "\(subscription.id) fired \(entries.count) times in place of once"))
+          Violation(.firesOnce, "\(subscription.id) fired \(entries.count) times instead of once"))
       } else if entries.isEmpty, certain > 0 {
         violations.append(
           Violation(.firesOnce, "\(subscription.id) never fired, for \(certain) changes"))
@@ -146,13 +147,14 @@ struct NotificationChecker {
         violations.append(
           Violation(
             .nothingAcknowledgedIsLost,
-            "\(subscription.id) was told of \(count) deletions of \(key), of \(bound.least) at least"
+            "\(subscription.id) was notified of \(count) deletions of \(key) instead of at least \(bound.least)"
           ))
       } else if count > bound.most {
         violations.append(
           Violation(
             .atLeastOnce,
-            "\(subscription.id) was told of \(count) deletions of \(key), of \(bound.most) at most")
+            "\(subscription.id) was notified of \(count) deletions of \(key) instead of at most \(bound.most)"
+          )
         )
       }
     }
@@ -168,7 +170,7 @@ struct NotificationChecker {
         violations.append(
           Violation(
             .order,
-            "the log for \(subscription.id) has \(mark) before \(later.mark), which was saved before it"
+            "the log for \(subscription.id) has \(mark) before \(later.mark), which was saved earlier"
           ))
         return
       }

@@ -68,7 +68,7 @@ struct PushChecker {
         violations.append(
           Violation(
             .atLeastOnce,
-            "\(owner.device) of \(owner.user) got a push for \(place.told.subscriptionID) that no log has"
+            "\(owner.device) of \(owner.user) got a push for \(place.told.subscriptionID) that is in no log"
           ))
         continue
       }
@@ -80,7 +80,7 @@ struct PushChecker {
       } else if let write, isOrigin(owner, of: write) {
         violations.append(
           Violation(
-            .notToTheOrigin, "\(owner.device) of \(owner.user) got a push for what it saved itself")
+            .notToTheOrigin, "\(owner.device) of \(owner.user) got a push for its own save")
         )
       }
     }

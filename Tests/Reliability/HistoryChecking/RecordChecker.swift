@@ -41,7 +41,7 @@ struct RecordChecker {
       violations.append(
         Violation(
           .atomicity,
-          "\(write.key): \(mark) was seen, but its request was refused (\(write.outcome))"))
+          "\(write.key): \(mark) was read, but its request was refused (\(write.outcome))"))
     }
   }
 
@@ -77,12 +77,13 @@ struct RecordChecker {
           looks[key, default: []].append(
             Look(
               span: feed.span, sight: known[key.name] ?? .absent,
-              description: "the feed of \(feed.reader) told of it"))
+              description: "the feed of \(feed.reader) contained it"))
         }
         for name in told where !keys.contains(where: { $0.name == name }) {
           let key = RecordKey(database: reader.database, zone: reader.zone, name: name)
           looks[key, default: []].append(
-            Look(span: feed.span, sight: known[name] ?? .absent, description: "a feed told of it"))
+            Look(span: feed.span, sight: known[name] ?? .absent, description: "a feed contained it")
+          )
         }
         lastBegan = feed.span.began
       }
@@ -136,7 +137,7 @@ struct RecordChecker {
       violations.append(
         Violation(
           .nothingAcknowledgedIsLost,
-          "\(key): nothing that is allowed \(isLost ? "comes before" : "can be next of") "
+          "\(key): no allowed step \(isLost ? "comes before" : "can be the next of") "
             + error.blocked.prefix(4).map { descriptions[$0] }.joined(separator: " | ")
             + "; the record is \(state) after "
             + error.order.suffix(4).map { descriptions[$0] }.joined(separator: " | ")))
@@ -188,7 +189,7 @@ struct RecordChecker {
     for case .record(let tag, let mark) in seen {
       if marks.states[mark] == nil {
         violations.append(
-          Violation(.nothingAcknowledgedIsLost, "\(key): \(mark) was seen, which nobody saved"))
+          Violation(.nothingAcknowledgedIsLost, "\(key): \(mark) was read, but nobody saved it"))
         return nil
       }
       if let other = tags.updateValue(tag, forKey: mark), other != tag {

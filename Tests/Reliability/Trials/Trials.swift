@@ -24,7 +24,7 @@ enum Trials {
       case "check": exit(try check(words.dropFirst()) ? 0 : 1)
       case "help": say(usage)
       default:
-        throw TrialError("which trial? There are crash, disk, soak, overload and check; see --help")
+        throw TrialError("name crash, disk, soak, overload or check; see --help")
       }
     } catch {
       say("trials: \(error)")
@@ -33,39 +33,39 @@ enum Trials {
   }
 
   private static let usage = """
-    trials crash     kills a server again and again under load, and checks what it promises
-      --engine sqlite|postgresql   its store (default sqlite)
+    trials crash     kills a server again and again under load, and checks its promises
+      --engine sqlite|postgresql   the kind of store (default sqlite)
       --kills NUMBER, --minutes M  how often, or how long (default 100 times)
       --epoch NUMBER               lives of the server between two checks (default 20)
-      --seed NUMBER                chooses as an earlier trial did
-      --strike NAME                strikes in this way alone, by its name in the report
-      --lying-disk, --damaged-file breaks a promise on purpose: the trial must find it
-      --folder FOLDER              keeps everything there
+      --seed NUMBER                repeats the random choices of an earlier run
+      --strike NAME                uses only this strike, by its name in the report
+      --lying-disk, --damaged-file breaks a promise on purpose: the run must find it
+      --folder FOLDER              keeps all files there
       --report FILE                writes the figures as JSON
     trials disk      lets each of a server's first reads fail once
-      --steps NUMBER               of how many reads (default 12)
-    trials soak      uses a server evenly, and looks whether what it takes stays as it was
-      --engine sqlite|postgresql   its store (default sqlite)
+      --steps NUMBER               the number of reads (default 12)
+    trials soak      uses a server at an even rate, and checks that its memory, files and delays stay the same
+      --engine sqlite|postgresql   the kind of store (default sqlite)
       --minutes M, --seconds S     how long (default 5 minutes)
       --rate NUMBER                requests a second of each of eight devices (default 20)
-      --seed NUMBER                chooses as an earlier trial did
+      --seed NUMBER                repeats the random choices of an earlier run
       --untimed                    does not judge how long answers take
       --plot FILE, --report FILE   writes the figures over time as SVG, as JSON
-    trials overload  asks for twice what the server can do, and holds its connections up
-      --engine sqlite|postgresql   its store (default sqlite)
+    trials overload  sends twice the load that the server can answer, then holds its connections open
+      --engine sqlite|postgresql   the kind of store (default sqlite)
       --minutes M, --seconds S     how long (default 2 minutes)
-      --connections NUMBER         over how many connections at most (default 12000)
-      --attacker                   lets one who holds it up at it beside normal users (default 60 minutes)
-      --shapes TEXT                who asks only for what has this in its name in the report
+      --connections NUMBER         the greatest number of connections (default 12000)
+      --attacker                   runs an attacker beside normal users instead (default 60 minutes)
+      --shapes TEXT                the attacker sends only requests with this in their name in the report
       --untimed                    does not judge how long answers take
     trials check HISTORY
-                     checks a history again that a trial kept
-    All take --programs FOLDER: where petrel lies (default: beside this program).
+                     checks a history that a run has kept again
+    All accept --programs FOLDER: the folder of petrel (default: the folder of this program).
     """
 
   private static func crash(_ words: ArraySlice<String>) throws -> Bool {
     let options = try CrashOptions(words)
-    say("crash trial on \(options.engine.rawValue), seed \(options.seed)")
+    say("crash test on \(options.engine.rawValue), seed \(options.seed)")
     let report = try CrashTrial(options).run()
     say(report.text)
     if let path = options.report {
@@ -73,13 +73,13 @@ enum Trials {
     }
     guard let sabotage = options.sabotage else { return report.violations.isEmpty }
     let isFound = report.violations.contains { $0.promise == sabotage.promise }
-    say("\(sabotage.name) was \(isFound ? "" : "NOT ")found out")
+    say("\(sabotage.name) was \(isFound ? "" : "NOT ")found")
     return isFound
   }
 
   /// Checks again a history that a reliability test has kept.
   private static func check(_ words: ArraySlice<String>) throws -> Bool {
-    guard let path = words.first else { throw TrialError("which history?") }
+    guard let path = words.first else { throw TrialError("name the file of a history") }
     guard let data = FileManager.default.contents(atPath: path) else {
       throw TrialError("'\(path)' cannot be read")
     }
@@ -87,7 +87,7 @@ enum Trials {
     do {
       history = try JSONDecoder().decode(History.self, from: data)
     } catch {
-      throw TrialError("'\(path)' is no history that a trial kept")
+      throw TrialError("'\(path)' is not a history of this program")
     }
     let violations = HistoryChecker.violations(of: history)
     for violation in violations { say(violation) }

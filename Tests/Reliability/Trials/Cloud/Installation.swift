@@ -12,7 +12,7 @@ final class Installation: @unchecked Sendable {
     /// The value of the option `--engine`.
     init(option name: String) throws {
       guard let engine = Self(rawValue: name) else {
-        throw TrialError("--engine is sqlite or postgresql, not '\(name)'")
+        throw TrialError("--engine must be sqlite or postgresql, not '\(name)'")
       }
       self = engine
     }
@@ -69,7 +69,7 @@ final class Installation: @unchecked Sendable {
       log: folder + "/apns.log")
     guard let line = simulator.readLine(),
       let apns = try JSONValue(parsing: line)["listening"]
-    else { throw TrialError("the simulator of APNs did not start") }
+    else { throw TrialError("the APNs simulator did not start") }
     var all = settings
     all["containers"] = .object([Self.container: ["apns": apns]])
     try JSONValue.object(all).text.write(
@@ -88,7 +88,7 @@ final class Installation: @unchecked Sendable {
       ["users", "add", name, "--json", "--expires-in", "30d"] + storeArguments,
       log: folder + "/tool.log")
     guard let token = try JSONValue(parsing: text)["token"]?.string else {
-      throw TrialError("a user has no token: \(text)")
+      throw TrialError("the user '\(name)' got no token: \(text)")
     }
     return token
   }

@@ -24,7 +24,7 @@ final class RunningProgram: @unchecked Sendable {
     path: String, _ arguments: [String], environment: [String: String] = [:], log: String
   ) throws {
     var ends: [Int32] = [0, 0]
-    guard pipe(&ends) == 0 else { throw TrialError("no pipe: \(errno)") }
+    guard pipe(&ends) == 0 else { throw TrialError("a pipe cannot be created: error \(errno)") }
     for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
     output = ends[0]
     var actions = posix_spawn_file_actions_t()
@@ -116,7 +116,7 @@ final class RunningProgram: @unchecked Sendable {
     _ = TrialClock.wait(seconds: 60) { program.hasEnded }
     guard program.end == "exit status 0" else {
       throw TrialError(
-        "\(path) \(arguments.joined(separator: " ")): \(program.end ?? "does not end")")
+        "\(path) \(arguments.joined(separator: " ")): \(program.end ?? "it did not end in time")")
     }
     return lines.joined(separator: "\n")
   }

@@ -76,7 +76,7 @@ struct CrashReport {
         flaws[flaw]?.found += 1
       } else {
         violations.append(
-          Violation(flaw.promise, "the checker did not find \(flaw.rawValue), which was planted"))
+          Violation(flaw.promise, "the checker did not find the planted flaw \(flaw.rawValue)"))
       }
     }
   }
@@ -84,18 +84,18 @@ struct CrashReport {
   var progress: String {
     "\(Int(seconds)) s: \(lives) lives, \(acknowledged) writes acknowledged and \(unknown) in doubt, "
       + "\(notifications) notifications, \(pushes) pushes; "
-      + (violations.isEmpty ? "nothing is wrong" : "\(violations.count) VIOLATIONS")
+      + (violations.isEmpty ? "no violations" : "\(violations.count) VIOLATIONS")
   }
 
   var text: String {
     var lines = [
-      "", "crash trial on \(engine), seed \(seed), \(Int(seconds)) s",
+      "", "crash test on \(engine), seed \(seed), \(Int(seconds)) s",
       "lives of the server               \(lives)",
     ]
     for (name, count) in strikes.sorted(by: { $0.key < $1.key }) {
       lines.append(
         "  " + name.padding(toLength: 32, withPad: " ", startingAt: 0) + "\(count.planned)"
-          + (count.struck < count.planned ? ", of which \(count.struck) were reached" : ""))
+          + (count.struck < count.planned ? ", of which \(count.struck) took effect" : ""))
     }
     for (end, count) in otherEnds.sorted(by: { $0.key < $1.key }) {
       lines.append(
@@ -103,25 +103,25 @@ struct CrashReport {
       )
     }
     lines += [
-      "struck again while starting       \(killedStarts)",
-      "losses of power                   \(powerCuts)",
-      "  writes that were not synced     \(unsyncedWrites), of which \(forgottenWrites) forgotten",
+      "killed again while starting       \(killedStarts)",
+      "power failures                    \(powerCuts)",
+      "  unsynced writes                 \(unsyncedWrites), of which \(forgottenWrites) lost",
       "  sectors lost, names lost        \(lostSectors), \(lostNames)",
       "longest start                     \(String(format: "%.2f", longestStart)) s",
       "histories checked                 \(histories)",
       "  writes                          \(writes): \(acknowledged) acknowledged, \(unknown) in doubt",
-      "  looks at records and feeds      \(looks)",
+      "  reads of records and feeds      \(looks)",
       "  notifications                   \(notifications)",
       "  pushes                          \(pushes), of which \(repeatedPushes) repeated",
-      "promises broken on purpose        \(flaws.values.reduce(0) { $0 + $1.planted }) times, in "
-        + "\(flaws.count) of \(HistoryFlaw.allCases.count) ways; found "
-        + "\(flaws.values.reduce(0) { $0 + $1.found }) times",
+      "planted flaws                     \(flaws.values.reduce(0) { $0 + $1.planted }) "
+        + "of \(flaws.count) of \(HistoryFlaw.allCases.count) kinds; found "
+        + "\(flaws.values.reduce(0) { $0 + $1.found })",
       "refusals                          "
         + refusals.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }
         .joined(separator: ", "),
     ]
     for violation in violations.prefix(20) { lines.append("VIOLATION of \(violation)") }
-    if let folder { lines.append("everything is kept in \(folder)") }
+    if let folder { lines.append("all files are in \(folder)") }
     return lines.joined(separator: "\n")
   }
 

@@ -160,7 +160,8 @@ final class CrashTrial {
       options.strike == nil || $0.name == options.strike
     }
     guard !strikes.isEmpty else {
-      throw TrialError("there is no strike '\(options.strike ?? "")' on \(options.engine.rawValue)")
+      throw TrialError(
+        "--strike: '\(options.strike ?? "")' is not a strike on \(options.engine.rawValue)")
     }
     let strike =
       options.sabotage == .lyingDisk
@@ -244,7 +245,7 @@ final class CrashTrial {
       let wasStruck = fail(fault, for: 150...400)
       if Bool.random(using: &generator) {
         disk.set(.sound)
-        try expectRecovery("the disk was sound again")
+        try expectRecovery("the disk worked again")
       }
       return wasStruck
     case .postgreSQL:
@@ -252,12 +253,12 @@ final class CrashTrial {
       try installation.postgreSQL?.stop()
       pause(20...200)
       try installation.postgreSQL?.startAgain()
-      try expectRecovery("PostgreSQL was back")
+      try expectRecovery("PostgreSQL ran again")
       return true
     case .postgreSQLDisk(let fault):
       let wasStruck = fail(fault, for: 300...900)
       disk.set(.sound)
-      try expectRecovery("PostgreSQL's disk was sound again")
+      try expectRecovery("PostgreSQL's disk worked again")
       return wasStruck
     }
   }
@@ -289,7 +290,7 @@ final class CrashTrial {
     }
     if !isBack {
       report.violations.append(
-        Violation(.restart, "the server took no requests within 30 seconds after \(when)"))
+        Violation(.restart, "the server accepted no requests within 30 seconds after \(when)"))
     }
   }
 
@@ -436,7 +437,8 @@ final class CrashTrial {
     if !isQuiet {
       report.violations.append(
         Violation(
-          .atLeastOnce, "after 60 seconds there is still \(waiting.joined(separator: ", "))"))
+          .atLeastOnce,
+          "after 60 seconds, changes or deliveries still wait: \(waiting.joined(separator: ", "))"))
     }
   }
 }

@@ -40,9 +40,9 @@ final class DiskTrial {
     try fill()
     try readErrors()
     for violation in violations.prefix(20) { say("VIOLATION: \(violation)") }
-    if !violations.isEmpty { say("everything is kept in \(folder)") }
+    if !violations.isEmpty { say("all files are in \(folder)") }
     say(
-      "disk trial: \(failures) reads failed in \(Int(TrialClock.seconds(since: began))) s, "
+      "disk test: \(failures) reads failed in \(Int(TrialClock.seconds(since: began))) s, "
         + "\(violations.count) violations")
     return violations.isEmpty
   }
@@ -76,7 +76,9 @@ final class DiskTrial {
         ], group: 0)
     }
     let found = device.fetch(keys)
-    guard found.count == Self.records else { throw TrialError("\(found.count) records are there") }
+    guard found.count == Self.records else {
+      throw TrialError("the store has \(found.count) records")
+    }
     installation.server?.kill()
     installation.removeJournals()
   }
@@ -92,7 +94,7 @@ final class DiskTrial {
       var unanswered = 0
       for _ in 0..<4 where device.fetch(keys).count < Self.records { unanswered += 1 }
       if device.fetch(keys).count < Self.records {
-        violations.append("after one read that failed (\(step)) records cannot be read")
+        violations.append("after one failed read (\(step)), records cannot be read")
       }
       if unanswered > 1 {
         violations.append("one failed read (\(step)) failed \(unanswered) requests")
@@ -103,7 +105,7 @@ final class DiskTrial {
     let log = (try? String(contentsOfFile: folder + "/server.log", encoding: .utf8)) ?? ""
     // A statement that failed may name a column of checksums.
     for text in ["damaged", "does not match its checksum"] where log.contains(text) {
-      violations.append("an error of the disk was called damage: \(installation.complaints)")
+      violations.append("the server reported a disk error as damage: \(installation.complaints)")
     }
     installation.disk.set(.sound)
   }

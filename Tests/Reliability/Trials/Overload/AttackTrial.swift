@@ -54,7 +54,7 @@ final class AttackTrial {
     let began = TrialClock.now
     let isBack = TrialClock.wait(seconds: 60) { users.allSatisfy(\.isServed) }
     say(String(format: "all users are served %.1f s later", TrialClock.seconds(since: began)))
-    if !isBack { faults.append("users were not served when the attacker had gone") }
+    if !isBack { faults.append("users were not served after the attacker had stopped") }
     for user in users { user.end() }
     say(String(format: "memory of the server: %+.0f MB", Double(grown) / 1e6))
     judge(quiet, beside, grown: grown)
@@ -117,7 +117,7 @@ final class AttackTrial {
   }
 
   private func tell(of tallies: [AttackShape: Attacker.Tally]) {
-    say("what the attacker asked for:")
+    say("the attacker's requests:")
     for (shape, tally) in tallies.sorted(by: { $0.value.seconds > $1.value.seconds }) {
       let answers = tally.answers.sorted { $0.key < $1.key }.map { "\($0.value) × \($0.key)" }
       say(
@@ -133,7 +133,7 @@ final class AttackTrial {
     _ quiet: NormalUser.Experience, _ beside: NormalUser.Experience, grown: Int
   ) {
     if let end = installation.server?.end {
-      faults.append("the server has ended: \(end); \(installation.complaints)")
+      faults.append("the server exited: \(end); \(installation.complaints)")
     }
     for (name, experience) in [("alone", quiet), ("beside the attacker", beside)] {
       if experience.unanswered > 0 {

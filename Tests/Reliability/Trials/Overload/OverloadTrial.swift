@@ -28,7 +28,9 @@ final class OverloadTrial {
         case "--shapes":
           let part = try options.value(of: word)
           shapes = AttackShape.allCases.filter { $0.rawValue.contains(part) }
-          guard !shapes.isEmpty else { throw TrialError("no shape's name contains '\(part)'") }
+          guard !shapes.isEmpty else {
+            throw TrialError("--shapes: no name of a shape contains '\(part)'")
+          }
         case "--engine": engine = try Installation.Engine(option: options.value(of: word))
         case "--connections": connections = try options.number(of: word)
         case "--programs": programs = try options.value(of: word)
@@ -128,7 +130,7 @@ final class OverloadTrial {
     (phase.bystander, phase.bystanderRefused) = bystander.take()
     phase.residentBytes = residentBytes
     say(phase.text)
-    if loop.crowdedOut > 0 { say("  \(loop.crowdedOut) requests found no free connection") }
+    if loop.crowdedOut > 0 { say("  \(loop.crowdedOut) requests had no free connection") }
     return phase
   }
 
@@ -153,9 +155,9 @@ final class OverloadTrial {
       "refusals under load are \(flood.refused)")
     expect(
       flood.refusedWithoutTime == 0,
-      "\(flood.refusedWithoutTime) refusals do not say when to come back")
+      "\(flood.refusedWithoutTime) refusals lack a time for the retry")
     expect(flood.unanswered == 0, "\(flood.unanswered) requests were not answered")
-    expect(back.refused.isEmpty, "afterwards it refuses: \(back.refused)")
+    expect(back.refused.isEmpty, "after the load, the server refused: \(back.refused)")
     // Measured: 55 to 85 KB for each connection, beside what the store caches of records.
     let permitted = 200_000_000 + options.connections * 100_000
     expect(
@@ -164,13 +166,14 @@ final class OverloadTrial {
     guard options.judgesTimes else { return }
     expect(
       flood.savedRate > calm.savedRate * 0.6,
-      "under load it saves \(Int(flood.savedRate))/s in place of \(Int(calm.savedRate))/s")
+      "under load, the server saved \(Int(flood.savedRate))/s instead of \(Int(calm.savedRate))/s")
     expect(
       OverloadPhase.percentile(flood.saved, 0.99) < 10,
-      "who was let in waited too long: \(OverloadPhase.percentile(flood.saved, 0.99)) s")
+      "accepted requests waited too long: \(OverloadPhase.percentile(flood.saved, 0.99)) s")
     expect(
       back.savedRate > calm.savedRate * 0.7,
-      "afterwards it saves \(Int(back.savedRate))/s in place of \(Int(calm.savedRate))/s")
+      "after the load, the server saved \(Int(back.savedRate))/s instead of \(Int(calm.savedRate))/s"
+    )
   }
 
   /// Lets clients that do not behave hold connections, and looks what a well-behaved one feels of it.
@@ -192,7 +195,7 @@ final class OverloadTrial {
         clients.rawValue.padding(toLength: 28, withPad: " ", startingAt: 0), made, closed,
         p99 * 1e3,
         refused, Double(grown) / 1e6))
-    expect(made == clients.connections, "\(clients.rawValue): \(made) connections were made")
+    expect(made == clients.connections, "\(clients.rawValue): \(made) connections were opened")
     expect(refused == 0, "\(clients.rawValue): the bystander was refused \(refused) times")
     expect(
       p99 < 0.5 || !options.judgesTimes, "\(clients.rawValue): the bystander waited \(p99) s")

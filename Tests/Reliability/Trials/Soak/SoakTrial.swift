@@ -200,7 +200,7 @@ final class SoakTrial: @unchecked Sendable {
       try JSONEncoder().encode(samples).write(to: URL(fileURLWithPath: report))
     }
     if let end = server.end {
-      say("the server ended: \(end); \(installation.complaints)")
+      say("the server exited: \(end); \(installation.complaints)")
       return false
     }
     var isWell = true
