@@ -9,7 +9,8 @@ public struct Violation: Hashable, Sendable, Codable, CustomStringConvertible {
     case onlyWhatMayBeRead
     case order
     case atomicity
-    case restart
+    /// Promise 8, on feeds that are read to their end, is checked as a part of the first.
+    case restart = 9
   }
 
   public var promise: Promise
