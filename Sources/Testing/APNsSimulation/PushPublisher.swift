@@ -94,8 +94,9 @@ final class PushPublisher: Sendable {
             let last = kept.suffix(3).map(\.description).joined(separator: "\n")
             return APNsSimulationError(
               .timedOut,
-              "\(found) of \(waiter.count) pushes came within \(limit); in all "
-                + "\(kept.count) requests are kept" + (last.isEmpty ? "" : ", the last:\n\(last)"))
+              "\(found) of \(waiter.count) pushes arrived within \(limit); the "
+                + "simulator has kept \(kept.count) requests"
+                + (last.isEmpty ? "" : ", the last:\n\(last)"))
           }
         }
         // If the task was cancelled before the wait began, the handler below found nothing to end.

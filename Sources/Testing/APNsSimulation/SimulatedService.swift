@@ -58,7 +58,7 @@ struct SimulatedService: Sendable {
     if let first = connection.firstGivenBack, stream >= first {
       // The request was under way when GOAWAY was sent. The sender repeats it elsewhere.
       var push = ReceivedPush(request, connection: connection.number, time: now)
-      push.note = "not looked at: came after GOAWAY"
+      push.note = "not processed: arrived after GOAWAY"
       return (push, .stall)
     }
     let (push, reaction) = decide(on: request, over: &connection, now: now)
@@ -84,7 +84,7 @@ struct SimulatedService: Sendable {
   ) -> (push: ReceivedPush, reaction: Reaction) {
     var push = ReceivedPush(request, connection: connection.number, time: now)
     if let requestsPerConnection, connection.requestCount > requestsPerConnection {
-      push.note = "not looked at: the connection has had its \(requestsPerConnection) requests"
+      push.note = "not processed: the connection already had \(requestsPerConnection) requests"
       return (push, .goAway)
     }
     let identifier =

@@ -48,7 +48,7 @@ public struct TestClock: Sendable {
   ///
   /// - Parameter duration: not negative; a negative duration ends the process.
   public func advance(by duration: Duration) async {
-    precondition(duration >= .zero, "a clock is advanced by a duration that is not negative")
+    precondition(duration >= .zero, "a clock cannot be advanced by a negative duration")
     face.advance(bySeconds: duration / .seconds(1))
     await service.followClock()
   }

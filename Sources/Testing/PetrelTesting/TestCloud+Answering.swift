@@ -59,7 +59,7 @@ extension TestCloud {
   ) async -> Result<TransportResponse, TransportFailure> {
     switch struck.fault.kind {
     case .networkLoss:
-      return .failure(TransportFailure(.offline, "the test has taken the network away"))
+      return .failure(TransportFailure(.offline, "the test has switched the network off"))
     case .answerLost:
       _ = await respond(to: request)
       return .failure(TransportFailure(.answerLost, "the test has broken the connection"))

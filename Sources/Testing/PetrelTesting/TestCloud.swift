@@ -92,7 +92,7 @@ public final class TestCloud: Sendable {
       storeConfiguration.fixedEnvironments = []
       store = try await SQLStore.inMemory(configuration: storeConfiguration)
     } catch {
-      throw TestCloudError(.cannotStart, "a store in memory cannot be made: \(error)")
+      throw TestCloudError(.cannotStart, "a store in memory cannot be created: \(error)")
     }
     self.store = store
     self.configuration = configuration

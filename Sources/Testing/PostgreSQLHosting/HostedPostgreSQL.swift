@@ -73,7 +73,7 @@ public struct HostedPostgreSQL: Sendable {
     // Only this user may reach the socket in it, because every client has all rights.
     guard mkdir(directory, 0o700) == 0 || errno == EEXIST else {
       throw Failure(
-        description: "\(directory) cannot be made: \(String(cString: strerror(errno)))")
+        description: "\(directory) cannot be created: \(String(cString: strerror(errno)))")
     }
     let process = Process()
     process.executableURL = URL(fileURLWithPath: "/bin/sh")
@@ -92,7 +92,7 @@ public struct HostedPostgreSQL: Sendable {
     self.output = output.fileHandleForReading
     let said = Self.read(self.output, until: "ready\n")
     guard said.hasSuffix("ready\n") else {
-      throw Failure(description: "there is no PostgreSQL: \(said)")
+      throw Failure(description: "PostgreSQL did not start: \(said)")
     }
   }
 

@@ -116,7 +116,7 @@ struct SimulatorProgramTests {
       ),
       (
         "--script", #"{ "steps": [ { "do": "explode" } ] }"#,
-        "steps[0]: 'explode' is no step; there are answer"
+        "steps[0]: 'explode' is not a step; the steps are answer"
       ),
       (
         "--script", #"{ "steps": [ { "do": "reject", "reason": "Nope" } ] }"#,

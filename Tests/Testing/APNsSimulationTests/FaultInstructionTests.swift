@@ -49,7 +49,7 @@ struct FaultInstructionTests {
       ("\n* Nonsense", "line 2: 'Nonsense' is neither a reason of APNs"),
       ("* delay", "line 1: 'delay' needs a number of seconds"),
       ("* delay -1", "line 1: 'delay' needs a number of seconds"),
-      ("* stall twice", "line 1: 'twice' is not understood after 'stall'"),
+      ("* stall twice", "line 1: 'twice' is not allowed after 'stall'"),
       ("* Shutdown after", "line 1: 'after' needs a number of seconds"),
     ])
   func namesMistakes(text: String, complaint: String) {

@@ -64,8 +64,11 @@ struct SimulatorScriptTests {
       (#"{"handshakes": "refused"}"#, "'handshakes' must be a list, not a string"),
       (#"{"steps": {}}"#, "'steps' must be a list, not an object"),
       (#"{"steps": [1]}"#, "steps[0]: must be an object, not a number"),
-      (#"{"steps": [{"do": "stall"}, {"times": 1}]}"#, "steps[1]: 'do' is missing; there are"),
-      (#"{"steps": [{"do": "explode"}]}"#, "steps[0]: 'explode' is no step; there are answer"),
+      (#"{"steps": [{"do": "stall"}, {"times": 1}]}"#, "steps[1]: 'do' is missing; the steps are"),
+      (
+        #"{"steps": [{"do": "explode"}]}"#,
+        "steps[0]: 'explode' is not a step; the steps are answer"
+      ),
       (#"{"steps": [{"do": "stall", "seconds": 1}]}"#, "unknown key 'seconds'; known are do"),
       (#"{"steps": [{"do": "stall", "times": 0}]}"#, "'times' must be a whole number from 1 to"),
       (#"{"steps": [{"do": "delay"}]}"#, "steps[0]: 'seconds' is missing"),

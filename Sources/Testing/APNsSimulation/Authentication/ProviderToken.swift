@@ -57,7 +57,7 @@ struct ProviderToken: Sendable {
   func verify(with keys: [String: ProviderKey]) throws(APNsRejection) -> ProviderKey {
     guard let key = keys[keyID] else { throw Self.invalid("no key has the ID '\(keyID)'") }
     guard key.teamID == teamID else {
-      throw Self.invalid("key '\(keyID)' is not one of team '\(teamID)'")
+      throw Self.invalid("key '\(keyID)' does not belong to team '\(teamID)'")
     }
     guard key.publicKey.isValid(signature: signature, for: signedText.utf8) else {
       throw Self.invalid("the signature was not made with key '\(keyID)'")
@@ -102,7 +102,7 @@ struct ProviderToken: Sendable {
     guard seconds.magnitude >= Self.leastAgeForRenewal else {
       throw APNsRejection(
         .tooManyProviderTokenUpdates,
-        "the token was issued \(seconds) s after the one before; a new one may be used every "
+        "the token was issued \(seconds) s after the previous one; a new one may be used every "
           + "\(Self.leastAgeForRenewal) s")
     }
   }

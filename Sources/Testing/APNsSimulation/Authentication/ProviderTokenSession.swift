@@ -65,7 +65,7 @@ public struct ProviderTokenSession: Sendable {
   /// - Throws: `MissingProviderToken` without a header of the form `bearer TOKEN`.
   private static func bearerToken(_ authorization: String?) throws(APNsRejection) -> String {
     guard let authorization else {
-      throw APNsRejection(.missingProviderToken, "there is no authorization header")
+      throw APNsRejection(.missingProviderToken, "the authorization header is missing")
     }
     let parts = authorization.split(separator: " ", maxSplits: 1)
     guard parts.count == 2, parts[0].lowercased() == "bearer", !parts[1].isEmpty else {

@@ -58,7 +58,7 @@ public struct FaultInstruction: Sendable, Hashable {
     }
     fault = try Self.fault(name, &words)
     if let extra = words.first {
-      throw APNsSimulationError(.invalidFault, "'\(extra)' is not understood after '\(name)'")
+      throw APNsSimulationError(.invalidFault, "'\(extra)' is not allowed after '\(name)'")
     }
     if let count { fault = fault.times(count) }
   }

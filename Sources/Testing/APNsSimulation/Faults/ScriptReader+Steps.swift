@@ -58,7 +58,7 @@ extension ScriptReader {
     guard let keys = Self.kinds[kind] else {
       let known = Self.kinds.keys.sorted().joined(separator: ", ")
       throw mistake(
-        (kind.isEmpty ? "'do' is missing" : "'\(kind)' is no step") + "; there are \(known)")
+        (kind.isEmpty ? "'do' is missing" : "'\(kind)' is not a step") + "; the steps are \(known)")
     }
     try allow(["do", "device", "after"] + keys)
     let device = try string("device")

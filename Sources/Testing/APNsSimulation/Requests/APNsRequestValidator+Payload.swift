@@ -4,7 +4,7 @@ import JSONCoding
 extension APNsRequestValidator {
   /// Checks the size and the structure of a payload, and returns its `aps`; nil if it has none.
   func checkBody(_ body: [UInt8], limit: Int) throws(APNsRejection) -> [String: JSONValue]? {
-    guard !body.isEmpty else { throw APNsRejection(.payloadEmpty, "there is no payload") }
+    guard !body.isEmpty else { throw APNsRejection(.payloadEmpty, "the payload is missing") }
     guard body.count <= limit else {
       throw APNsRejection(
         .payloadTooLarge, "the payload has \(body.count) bytes; the limit is \(limit)")

@@ -103,7 +103,7 @@ public struct APNsRequestValidator: Sendable {
     var seen: Set<String> = []
     for (name, _) in request.headers where name.hasPrefix("apns-") || name == "authorization" {
       guard seen.insert(name).inserted else {
-        throw APNsRejection(.duplicateHeaders, "the header '\(name)' comes more than once")
+        throw APNsRejection(.duplicateHeaders, "the header '\(name)' appears more than once")
       }
     }
   }
@@ -121,7 +121,7 @@ public struct APNsRequestValidator: Sendable {
     _ request: SimulatedRequest, ofCertificate certified: String?
   ) throws(APNsRejection) -> String {
     guard let topic = request[header: "apns-topic"] ?? certified, !topic.isEmpty else {
-      throw APNsRejection(.missingTopic, "there is no apns-topic header")
+      throw APNsRejection(.missingTopic, "the apns-topic header is missing")
     }
     let isWellFormed = topic.utf8.allSatisfy { byte in
       switch byte {
@@ -174,7 +174,7 @@ public struct APNsRequestValidator: Sendable {
   private func checkPushType(_ request: SimulatedRequest) throws(APNsRejection) -> String? {
     guard let type = request[header: "apns-push-type"] else { return nil }
     guard Self.pushTypes.contains(type) else {
-      throw APNsRejection(.invalidPushType, "apns-push-type '\(type)' is not known")
+      throw APNsRejection(.invalidPushType, "apns-push-type '\(type)' is unknown")
     }
     return type
   }

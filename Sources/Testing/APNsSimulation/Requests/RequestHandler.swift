@@ -89,7 +89,7 @@ final class RequestHandler: Sendable {
         return state.gatherings.removeValue(forKey: id)
       }
       for var (_, push) in gathering?.requests ?? [] {
-        push.note = "not looked at: the connection ended before"
+        push.note = "not processed: the connection ended first"
         publisher.publish(push)
       }
     }
@@ -209,7 +209,7 @@ final class RequestHandler: Sendable {
     guard let gathering else { return }
     let answered = gathering.requests.prefix(gathering.plan.answers)
     for var (_, push) in gathering.requests.dropFirst(answered.count) {
-      push.note = "fault: given back by GOAWAY"
+      push.note = "fault: not processed, because of GOAWAY"
       publisher.publish(push)
     }
     for var (_, push) in answered {
