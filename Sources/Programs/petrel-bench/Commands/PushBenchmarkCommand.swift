@@ -10,7 +10,8 @@ enum PushBenchmarkCommand: Command {
     .init("connections", "NUMBER", "connections that may be opened for them (default 1)"),
     .init("turns", "NUMBER", "how many measurements, each after one of h2load (default 3)"),
     .init("durable", nil, "then measures once more, with a server's queue on disk"),
-    .init("data", "DIRECTORY", "where the queue lies; the disk matters (default .petrel/bench)"),
+    .init(
+      "data", "DIRECTORY", "the directory of the queue; the disk matters (default .petrel/bench)"),
     BenchmarkReport.option,
   ]
 
