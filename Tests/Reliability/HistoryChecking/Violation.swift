@@ -1,6 +1,6 @@
 /// Something that must not have happened.
 public struct Violation: Hashable, Sendable, Codable, CustomStringConvertible {
-  /// The promises of the server (docs/operate/reliability.md lists them).
+  /// The promises of the server (docs/operate/promises.md lists them).
   public enum Promise: Int, Sendable, Codable, CaseIterable {
     case nothingAcknowledgedIsLost = 1
     case atLeastOnce
