@@ -270,9 +270,10 @@ def page(wanted, missing, different):
         "`make api` writes this page. It compares the module's symbols with `docs/reference/cloudkit-symbols.txt`, a list that was written "
         "by hand from Apple's documentation, for Apple's module cannot be read on Linux.", "",
         "Compared are names, labels, types, optionality, default arguments, `async` and `throws`, accessors, inheritance and "
-        "deprecation. What a symbol does is not compared. The list leaves out what needs frameworks that Linux lacks, such as "
-        "`CKShareTransferRepresentation` ([more](../guide/moving-from-icloud.md#what-is-different-on-linux-and-why)), names that begin with "
-        "`_`, and some symbols that the module has, such as `CKDiscoverUserIdentitiesOperation` and names that Apple gave up.", "",
+        "deprecation. What a symbol does is not compared. The list leaves out symbols that need frameworks which "
+        "Linux lacks, such as `CKShareTransferRepresentation` "
+        "([more](../guide/moving-from-icloud.md#what-is-different-on-linux-and-why)). It also leaves out names that begin with `_`, and some "
+        "symbols that the module has, such as `CKDiscoverUserIdentitiesOperation` and names that Apple gave up.", "",
         "| section | symbols | missing | different |", "| --- | ---: | ---: | ---: |",
     ]
     for section in sections:

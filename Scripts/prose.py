@@ -1,31 +1,24 @@
 #!/usr/bin/env python3
 """Checks the prose of the sources and the pages, so that what was cleaned up stays clean.
 
-    Scripts/prose.py                 checks everything; fails on a finding that the list of exceptions does not allow
-    Scripts/prose.py PATH ...        prints all findings in these files and folders, the allowed ones too
-    Scripts/prose.py --shrink        lowers the numbers in the list of exceptions to what is found; never raises one
+    Scripts/prose.py                 checks everything, and fails on a finding
+    Scripts/prose.py PATH ...        checks these files and folders, and prints the share of their comments
 
 The rules:
 
-    word        a comment, a page or the name of a declaration uses a word that the glossary of `docs/` replaces
+    word        a comment, a page or the name of a declaration uses a word that docs/internals/glossary.md replaces
     sentence    a sentence of a comment or a page has more than 28 words
     opening     a doc comment begins with a relative clause ("What …", "Who …", "Those …") in place of a noun or a verb
     public      a public declaration of `Sources/` has no doc comment
     type        a type of `Sources/` has no doc comment
-
-The list of exceptions is `Scripts/prose-exceptions.txt`. A line of it says how many findings of one rule one file may
-have. The check also fails when a file has fewer findings than its line allows, so the list only shrinks.
 """
 
-import argparse
-import collections
 import re
 import subprocess
 import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-EXCEPTIONS = ROOT / "Scripts/prose-exceptions.txt"
 LONGEST_SENTENCE = 28
 
 # What is not written, and what is written in its place.
@@ -228,62 +221,20 @@ def checked(path):
     return path.endswith(".swift") and not path.startswith("Package") or path.endswith(".md")
 
 
-def read_exceptions():
-    allowed = {}
-    if EXCEPTIONS.exists():
-        for line in EXCEPTIONS.read_text().splitlines():
-            if line and not line.startswith("#"):
-                path, rule, count = line.split()
-                allowed[path, rule] = int(count)
-    return allowed
-
-
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--shrink", action="store_true")
-    parser.add_argument("paths", nargs="*")
-    arguments = parser.parse_args()
-    every = [path for path in tracked() if checked(path)]
-    if arguments.paths:
-        named = [str(Path(path).resolve().relative_to(ROOT)) for path in arguments.paths]
-        chosen = [path for path in every if any(path == one or path.startswith(one + "/") for one in named)]
-        found = [finding for path in chosen for finding in findings_of(path)]
-        for finding in found:
-            print(finding)
-        counts = collections.Counter(finding.rule for finding in found)
-        lines = sum((ROOT / path).read_text().count("\n") for path in chosen)
-        prose = sum(
-            len(re.findall(r"^\s*//", (ROOT / path).read_text(), re.MULTILINE)) for path in chosen)
-        print(f"{len(chosen)} files, {lines} lines, {100 * prose / max(lines, 1):.1f} % comments;",
-              ", ".join(f"{rule} {count}" for rule, count in sorted(counts.items())) or "no findings")
-        return
-    found = collections.defaultdict(list)
-    for path in every:
-        for finding in findings_of(path):
-            found[path, finding.rule].append(finding)
-    allowed = read_exceptions()
-    if arguments.shrink:
-        kept = {
-            key: min(len(found.get(key, [])), count) for key, count in allowed.items() if found.get(key)}
-        write(kept)
-        return
-    mistakes = []
-    for key in sorted(set(found) | set(allowed)):
-        have, may = len(found.get(key, [])), allowed.get(key, 0)
-        if have > may:
-            mistakes += [str(finding) for finding in found[key]]
-        elif have < may:
-            mistakes.append(f"{key[0]}: {key[1]}: has {have} where {may} are allowed; run Scripts/prose.py --shrink")
-    if mistakes:
-        sys.exit("\n".join(mistakes))
-
-
-def write(allowed):
-    head = (
-        "# What Scripts/prose.py still finds, file by file. Numbers go down, never up: mend the prose of a file that you\n"
-        "# change, then run Scripts/prose.py --shrink.\n")
-    EXCEPTIONS.write_text(
-        head + "".join(f"{path} {rule} {count}\n" for (path, rule), count in sorted(allowed.items())))
+    named = [str(Path(path).resolve().relative_to(ROOT)) for path in sys.argv[1:]]
+    chosen = [
+        path for path in tracked()
+        if checked(path) and (not named or any(path == one or path.startswith(one + "/") for one in named))]
+    found = [finding for path in chosen for finding in findings_of(path)]
+    for finding in found:
+        print(finding)
+    if named:
+        texts = [(ROOT / path).read_text() for path in chosen]
+        lines = max(1, sum(text.count("\n") for text in texts))
+        count = sum(len(re.findall(r"^\s*//", text, re.MULTILINE)) for text in texts)
+        print(f"{len(chosen)} files, {lines} lines, {100 * count / lines:.1f} % comments, {len(found)} findings")
+    sys.exit(1 if found else 0)
 
 
 if __name__ == "__main__":

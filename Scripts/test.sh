@@ -1,7 +1,7 @@
 #!/bin/sh
-# Checks the format, the module graph, the paths in the pages, the lists of tables and materials, and the build; then runs the
-# tests and trials. With ONLY it runs the tests of that name alone, and builds only what the target at the front of the name
-# needs. The last line says how it went; the exit status says it too.
+# Checks the format, the module graph, the pages and their prose, the lists of tables and materials, and the build; then runs
+# the tests and trials. With ONLY it runs the tests of that name alone, and builds only what the target at the front of the
+# name needs. The last line says how it went; the exit status says it too.
 set -eu
 cd "$(dirname "$0")/.."
 export BUILD="${BUILD:-.build}"
@@ -43,6 +43,9 @@ Scripts/graph.py --check
 begin "paths and links of the pages"
 Scripts/documents.py
 
+begin "words and sentences"
+Scripts/prose.py
+
 begin "reasons of what hides failures"
 Scripts/reasons.py
 
@@ -63,6 +66,9 @@ Scripts/api_coverage.py --check --build "$BUILD" || {
   echo "Run 'make api' and look at docs/reference/api-coverage.md."
   exit 1
 }
+
+begin "documentation site"
+Scripts/site.py --build "$BUILD"
 
 begin "tests"
 wait $tools

@@ -24,7 +24,7 @@ struct LongLivedOperationTests {
       transport: transport)
   }
 
-  /// Saves what it is told to.
+  /// Saves the records of each request.
   private static let saving: ScriptedTransport.Script = { request, _ in
     guard
       let modify = try? ModifyRecordsRequest(
