@@ -1,13 +1,13 @@
 extension CKShare {
-  /// The answer of a participant to an invitation.
+  /// The state of a participant's invitation.
   public enum ParticipantAcceptanceStatus: Int, Sendable {
-    /// The answer is not known.
+    /// The state is not known.
     case unknown = 0
     /// The participant was invited and has not answered.
     case pending = 1
     /// The participant accepted the share.
     case accepted = 2
-    /// The participant was removed, or has left the share.
+    /// The participant was removed or left.
     case removed = 3
   }
 
@@ -37,7 +37,8 @@ extension CKShare {
     case publicUser = 4
   }
 
-  /// The role of a participant, under the name that it had before ``ParticipantRole``.
+  /// The former name of ``ParticipantRole``. It has no administrator: an administrator's value is
+  /// ``unknown``.
   @available(*, deprecated, renamed: "CKShare.ParticipantRole")
   public enum ParticipantType: Int, Sendable {
     /// The role is not known.
@@ -50,7 +51,7 @@ extension CKShare {
     case publicUser = 4
   }
 
-  /// The names of the fields that describe the shared content to those who are invited.
+  /// Names of fields of a share. An invitation shows their values.
   public enum SystemFieldKey {
     /// The title, a text.
     public static let title: CKRecord.FieldKey = "cloudkit.title"

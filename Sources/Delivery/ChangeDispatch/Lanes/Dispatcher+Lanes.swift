@@ -2,14 +2,16 @@ import CloudKitModel
 import Matching
 import StoreModel
 
-/// The state of dispatching a database's changes, or a part's, between batches.
+/// The data that the dispatcher keeps between two batches of one lane. A lane is a database, or one
+/// part of the subscribers of a divided database.
 private struct Lane {
   /// The database or the part.
   let part: DatabasePart
-  /// The changes without firings, which wait for the next transaction.
+  /// The matched changes without firings, whose dispatch is not stored yet. The next transaction of
+  /// the lane stores it.
   var retiring: [MatchedChange] = []
-  /// The sequence number of the last dispatched change. Changes that were read from the outbox may
-  /// come again in memory.
+  /// The sequence number of the last dispatched change. A change can come twice: from the outbox,
+  /// and then from memory. `dispatch` skips the second copy.
   var dispatchedThrough = Int64.min
   /// The working memory for learning.
   var scratch = MatchScratch()
@@ -19,9 +21,11 @@ private struct Lane {
 
 /// The dispatch of one lane.
 extension Dispatcher {
-  /// Does a lane's work until there is no more.
+  /// Does a lane's work until the lane has none left, gives its place to another lane, is
+  /// dispatched by another server, or the dispatcher stops. ``LaneSchedule/Work`` describes the
+  /// kinds of work.
   ///
-  /// After a failure the lane starts again from the outbox, after a delay.
+  /// After a failure, the lane starts again from the outbox after a delay.
   func serve(_ part: DatabasePart) async {
     var lane = Lane(part: part)
     var retry = RetryDelay()
@@ -47,15 +51,20 @@ extension Dispatcher {
         let code = (error as? StoreError)?.code
         if code == .leaseLost, await isAbandoned(part) { return }
         handover.fallBehind(part)
-        // Another server has committed earlier changes, which are in the outbox.
+        // This is no failure: another server committed earlier changes. The lane reads the outbox
+        // at once, without a delay.
         if code == .outOfOrder, membership != nil { continue }
-        // A stop cancels the loading of an index.
+        // A stop cancels the loading of an index. The error is then a `CancellationError`, which
+        // needs no report and no delay.
         if !(error is CancellationError) { await pause(after: error, in: part, &retry) }
       }
     }
   }
 
-  /// Whether another server dispatches the database's changes, so that this one must not.
+  /// Gives the lane up if another server has its lease.
+  ///
+  /// - Returns: Whether the lane was given up. The result is false if this server has the lease, if
+  ///   the store fails, or if changes were added meanwhile: those belong to this server.
   private func isAbandoned(_ part: DatabasePart) async -> Bool {
     handover.doubtLease(of: part)
     // If the store fails, the lease stays in doubt, and this server keeps the changes.
@@ -71,8 +80,8 @@ extension Dispatcher {
     try await retire(&lane)
     var sequence = Int64.min
     while !handover.isStopped {
-      // The read gets all changes that were committed before this call. A change that is offered
-      // after it and read too is skipped.
+      // This call must come before the read. A change that is committed during the read is then in
+      // the read, in memory, or in both. `dispatch` skips the second copy.
       handover.beginCatchingUp(lane.part)
       let entries = try await store.outbox.undispatchedChanges(
         in: lane.part, after: sequence, limit: configuration.batchSize)
@@ -86,8 +95,10 @@ extension Dispatcher {
     }
   }
 
-  /// Dispatches changes, in transactions of bounded size. Changes without firings stay with the
-  /// lane.
+  /// Dispatches changes, in transactions of bounded size.
+  ///
+  /// If the last transaction has no firings, it is not written: its changes stay in
+  /// `lane.retiring`.
   private func dispatch(_ entries: [OutboxEntry], _ lane: inout Lane) async throws {
     let entries = entries.drop { $0.sequence <= lane.dispatchedThrough }
     guard let first = entries.first, let last = entries.last else { return }
@@ -118,7 +129,7 @@ extension Dispatcher {
           if handover.isStopped { return false }
           writing.addTask { try await self.complete(full) }
         }
-        // A change counts once for all parts of a database.
+        // Each part dispatches every change, so only part 0 counts it.
         if lane.part.number == 0 { counters.withLock { $0.dispatchedChanges += 1 } }
       }
       try await writing.next()
@@ -142,7 +153,8 @@ extension Dispatcher {
       try await store.databases.address(of: entry.database).container)
   }
 
-  /// Stores the dispatch of the changes without firings.
+  /// Writes a transaction that marks the changes of `lane.retiring` as dispatched, and empties that
+  /// list.
   private func retire(_ lane: inout Lane) async throws {
     guard !lane.retiring.isEmpty else { return }
     let changes = lane.retiring

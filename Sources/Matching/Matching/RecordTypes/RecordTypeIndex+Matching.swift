@@ -2,15 +2,15 @@ import CloudKitModel
 
 extension RecordTypeIndex {
   /// Finds the entries that fire on a change, each once and in no order, and the lists of their
-  /// owners.
+  /// owners. The page `docs/internals/matching.md` explains the terms.
   ///
   /// The results are in ``MatchScratch/fired`` and ``MatchScratch/owners``.
   ///
   /// - Parameter event: The bit of the change's event in `Subscription.Options`.
-  /// - Complexity: O(*n* + *m*) on average. *n* is the number of points that are looked up: the
-  ///   record's values, elements, words and beginnings on the paths of the type, and a stretch or a
-  ///   cell for each level in use. *m* is the number of candidates under the points that the record
-  ///   has.
+  /// - Complexity: O(*n* + *m*) on average. *n* is the number of points that are looked up. A point
+  ///   is a fact that a record can have, such as "`author` is ann". *m* is the number of candidates
+  ///   that the change meets: the entries that are filed under the record's points, and those whose
+  ///   bound a value of the record reaches.
   func match(_ change: Change, event: UInt8, _ scratch: inout MatchScratch) {
     look(at: change, &scratch)
     locatePoints(&scratch)
@@ -19,7 +19,9 @@ extension RecordTypeIndex {
     findOwners(&scratch)
   }
 
-  // MARK: The steps. Each asks for the memory that the next one reads.
+  // MARK: The steps. Each prefetches what the next one reads.
+
+  // `RecordTypeIndex+Groups.swift` runs a step for several changes before the next step.
 
   /// Looks up the numbers of the change's points and prefetches the points.
   func locatePoints(_ scratch: inout MatchScratch) { scratch.questions.locate(points) }
@@ -35,9 +37,15 @@ extension RecordTypeIndex {
 
   /// Checks the candidates that the change meets, stores the entries that fire, and prefetches
   /// their lists of owners.
+  ///
+  /// The candidates are under the points of the change, and in the lists of bounds. Element 0 of
+  /// `ordered` is no path's value, so path `number` has element `number + 1`. A list of upper
+  /// bounds is ordered by the complement of the bound, so it is read up to `~value.ceiling`
+  /// (``RecordTypeIndex/Bounds``).
   func considerEntries(_ change: Change, _ event: UInt8, _ scratch: inout MatchScratch) {
     for number in 0..<scratch.facts.hitCount {
       let hit = scratch.facts.hits[number]
+      // The number of entries that can fire at this point at most.
       let most = Int(hit.candidates.count + hit.certain.count)
       scratch.candidateCount += most
       scratch.reserve(most)
@@ -63,6 +71,7 @@ extension RecordTypeIndex {
   /// Checks the candidates under a point and stores those that fire behind the earlier ones.
   ///
   /// - Parameters:
+  ///   - metAgain: Gets the entries that fire and that the change can meet at several points.
   ///   - fired: The entries that fire, with room for all candidates of the point.
   ///   - first: The number of entries that fire already.
   /// - Returns: The number of entries that fire now.
@@ -73,7 +82,9 @@ extension RecordTypeIndex {
     let (candidates, certain) = (candidates.elements.span, certain.elements.span)
     var fired = fired.mutableSpan
     var count = first
-    // The loop has no branch, because the processor cannot predict whether an entry fires.
+    // Plain and certain candidates are tested without a branch, because the processor cannot
+    // predict whether an entry fires: each entry is stored, and the next one replaces it unless it
+    // fires.
     for place in hit.certain.range {
       fired[count] = certain[place].entry
       count += certain[place].fires(on: event) ? 1 : 0
@@ -85,10 +96,10 @@ extension RecordTypeIndex {
     return count
   }
 
-  /// Whether a candidate fires now.
+  /// Tests a candidate, and returns whether the caller must store it as firing.
   ///
-  /// A candidate that the change can meet again is stored in `metAgain` instead, and the result is
-  /// false.
+  /// If the candidate fires and the change can meet it at several places, the method adds its entry
+  /// to `metAgain` and returns false. ``considerEntries(_:_:_:)`` removes the duplicates later.
   @inline(__always)
   private func fires(
     _ candidate: Candidate, _ change: Change, _ event: UInt8, _ facts: inout RecordFacts,
@@ -96,6 +107,8 @@ extension RecordTypeIndex {
   ) -> Bool {
     if candidate.isPlain {
       let value = facts.ordered[candidate.path]
+      // 1 if the event and the value fit, otherwise 0. The operator `&` evaluates all three
+      // conditions, without a branch.
       let isRight =
         (candidate.fires(on: event) ? 1 : 0) & (candidate.low <= value.floor ? 1 : 0)
         & (value.ceiling <= candidate.high ? 1 : 0)
@@ -138,9 +151,9 @@ extension RecordTypeIndex {
     }
   }
 
-  /// Stores the entries that the change may have met several times, each once.
+  /// Adds the entries of `metAgain` to `fired`, without duplicates.
   ///
-  /// - Complexity: O(*n* log *n*), where *n* is the number of such meetings.
+  /// - Complexity: O(*n* log *n*), where *n* is the count of `metAgain`, duplicates included.
   private func fireMetAgain(_ scratch: inout MatchScratch) {
     if scratch.metAgain.isEmpty { return }
     scratch.metAgain.sort()
@@ -153,8 +166,8 @@ extension RecordTypeIndex {
     }
   }
 
-  /// Copies the lists of the owners of all entries that fire. The later steps then need not wait
-  /// for one list after the other.
+  /// Copies the lists of the owners of all entries that fire into ``MatchScratch/owners``. The
+  /// copies are side by side, so the next step does not wait for memory at each list.
   func findOwners(_ scratch: inout MatchScratch) {
     if scratch.owners.count < scratch.firedCount {
       scratch.owners = [OwnerList](repeating: .empty, count: scratch.fired.count)
@@ -166,7 +179,8 @@ extension RecordTypeIndex {
 
   /// Executes the program of an entry and returns whether all its terms hold.
   ///
-  /// The method does not change the facts; the `inout` argument avoids a copy.
+  /// The method does not change the facts. They are an `inout` argument, because that avoids a copy
+  /// of them.
   ///
   /// - Complexity: O(*n*), where *n* is the count of the program's words, if it has no filters.
   private func passes(_ slot: Int32, _ change: Change, _ facts: inout RecordFacts) -> Bool {

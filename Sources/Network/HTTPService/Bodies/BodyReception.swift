@@ -1,7 +1,9 @@
-/// The decision what to do with the body of a request while it arrives. It is a value without I/O.
+/// The rules for the body of a request while it arrives: for each ``Event``, they give the
+/// ``Action`` of the connection. It is a value without I/O.
 ///
-/// A body over the limit is not kept, but the server reads on up to twice the limit. A client that
-/// sends its whole body before it reads then sees the refusal.
+/// If a body is over the limit, the server drops its bytes but receives up to twice the limit. A
+/// client that first sends everything and then reads the answer therefore gets the refusal. Beyond
+/// twice the limit, the server closes the connection without an answer.
 struct BodyReception {
   /// A step in the arrival of a request.
   enum Event {
@@ -24,7 +26,9 @@ struct BodyReception {
     case append
     /// Read the bytes and drop them. The refusal follows at the end of the body.
     case discard
-    /// Answer with the refusal now.
+    /// Answer with the refusal now. After ``Event/head(_:refusal:)`` the connection must close
+    /// after the answer, because the body has not been received. After ``Event/end`` it may stay
+    /// open.
     case refuse(HTTPRefusal)
     /// Close the connection without an answer.
     case close
@@ -36,6 +40,7 @@ struct BodyReception {
   let limit: Int
   /// The refusal that the request gets at its end; `nil` if there is none so far.
   private var refusal: HTTPRefusal?
+  /// The number of bytes of the body that arrived.
   private var count = 0
 
   init(limit: Int) {
@@ -58,7 +63,8 @@ struct BodyReception {
       let length = head.contentLength ?? 0
       if refusal == nil, length > limit { self.refusal = tooLarge }
       guard let refusal = self.refusal else { return .receive }
-      // A client that waits for `100 Continue`, or announces too much, gets the refusal at once.
+      // A client that waits for `100 Continue`, or whose Content-Length is more than twice the
+      // limit, gets the refusal at once.
       return head.expectsContinue || length > readLimit ? .refuse(refusal) : .discard
     case .bytes(let more):
       count += more

@@ -2,7 +2,11 @@ import CommandInterface
 
 /// The command `petrel doctor`, which runs the checks of ``Doctor`` and prints the report.
 ///
-/// It fails with status 1 if there is a problem; warnings do not matter.
+/// It exits with status 1 if there is a problem. Warnings do not change the status. Wrong options
+/// give status 64 (``ExitStatus/usage``), as in every command.
+///
+/// The example runs the command as the server's user, so that the checks see the files with that
+/// user's permissions.
 enum DoctorCommand: Command {
   static let name = "doctor"
   static let example = "sudo -u petrel petrel doctor --data /var/lib/petrel"

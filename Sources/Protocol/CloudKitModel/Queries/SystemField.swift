@@ -1,5 +1,5 @@
-/// A property that every record has in addition to its own fields. The raw values are the
-/// web-services names.
+/// A property that a record has in addition to its own fields. Most records have no ``parent`` and
+/// no ``share``. The raw values are the web-services names.
 public enum SystemField: String, Sendable, Hashable, CaseIterable {
   case recordName
   case createdTimestamp
@@ -10,11 +10,13 @@ public enum SystemField: String, Sendable, Hashable, CaseIterable {
   case parent
   case share
 
-  /// Creates the field that a filter, a sort or a predicate means by `name`. Three kinds of names
-  /// are accepted: web-services names, names of the native properties, and names of the schema
-  /// language.
+  /// Creates the system field with this name, as written in a filter, a sort or a predicate. Three
+  /// kinds of names are accepted: web-services names, names of `CKRecord` properties such as
+  /// `creationDate`, and names of the schema language.
   ///
-  /// - Returns: nil for any other name, which is then the name of an ordinary field.
+  /// - Returns: nil for any other name, which is then the name of an ordinary field. If an app has
+  ///   a field of its own with one of these names, such as `parent`, a predicate means the system
+  ///   field.
   public init?(anyName name: String) {
     switch name {
     case "recordName", "recordID", "___recordID": self = .recordName

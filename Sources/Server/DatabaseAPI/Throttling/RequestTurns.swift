@@ -22,7 +22,8 @@ package final class RequestTurns: Sendable {
   /// The suspended task of a waiting request.
   private typealias Continuation = CheckedContinuation<FairQueue.Ticket, any Error>
 
-  /// A waiting request, by the order of the two events "task suspended" and "decision made".
+  /// A waiting request. Its task is suspended before or after the decision is made; both orders
+  /// happen.
   private enum Waiter {
     /// The task is suspended until the decision.
     case waiting(Continuation)
@@ -41,7 +42,8 @@ package final class RequestTurns: Sendable {
     var metrics = Metrics()
   }
 
-  /// Seconds that the server needs to read a byte of a request or to write one of an answer: 30 ns.
+  /// Seconds that the server is assumed to need for reading a byte of a request or writing one of
+  /// an answer: 30 ns. The value is a constant; the server does not measure it.
   private static let secondsPerByte = 30e-9
 
   private let state: Mutex<State>
@@ -69,8 +71,14 @@ package final class RequestTurns: Sendable {
 
   /// Executes a request when its turn comes.
   ///
-  /// The time that counts is the time of the store's threads, and the time for the bytes of the
-  /// request and the answer.
+  /// The queue learns how long requests of this caller and operation take (``FairQueue``). It
+  /// counts the time of the store's threads, and the time for the bytes of the request and of the
+  /// answer. The part for the bytes of the request is known before the request begins: it is passed
+  /// to the queue as `least`.
+  ///
+  /// A request is long if it is expected to take at least ``FairQueue/Limits/long`` seconds, and
+  /// the caller's recent requests of the operation together take at least
+  /// ``FairQueue/Limits/little``. Long requests take turns; see ``FairQueue``.
   ///
   /// - Parameters:
   ///   - caller: the key of the caller.
@@ -116,10 +124,11 @@ package final class RequestTurns: Sendable {
     }
   }
 
-  /// The error for a request that may not even wait.
+  /// The error for a refused request: too many requests of the caller, or of all callers, are
+  /// waiting.
   private static var refusal: ServiceError {
     ServiceError(
-      .throttled, "too many requests of this caller are waiting for its earlier, long requests",
+      .throttled, "too many requests are waiting; try again later",
       retryAfter: 1)
   }
 
@@ -133,8 +142,9 @@ package final class RequestTurns: Sendable {
           if case .decided(let outcome) = state.waiters.removeValue(forKey: number) {
             return outcome
           }
-          // The cancellation handler looks for the waiter afterwards, so the flag must be checked
-          // before the waiter is stored.
+          // If the task was cancelled earlier, the cancellation handler ran and found no waiter,
+          // and no code would resume this task. So the flag is checked under the lock, before the
+          // waiter is stored.
           guard !Task.isCancelled else {
             state.queue.withdraw(number, of: caller)
             return .failure(CancellationError())

@@ -4,17 +4,28 @@ import StoreModel
 
 /// The files of assets, the records that hold them, and the files to be deleted.
 ///
-/// `assets.released` is null while a record holds the file. The column is 0 after the last record
-/// released the file, and then the time at which a trim first saw that.
+/// `assets.released` is null while a record holds the file. It is 0 when no record holds the file:
+/// after the upload, and after the last record released it. The next trim replaces 0 with the
+/// present time, in milliseconds since 1970.
 ///
 /// A file has one row in `assets`, and one row in `asset_references` for each field that holds it.
-/// When the file is to be deleted, it gets a row in `asset_disposals`. Its life:
+/// A row in `asset_disposals` marks a file whose bytes are to be deleted. A row of `asset_uploads`
+/// is a receipt: the permission of a user to save the file in a record (``AssetUploadTable``). The
+/// life of a file:
 ///
 /// 1. ``add(_:named:to:)`` registers the file with `released` 0.
 /// 2. The first record that holds it sets `released` to null. The last record that releases it sets
 ///    it to 0 again.
-/// 3. A trim that finds 0 writes the present time. A later trim deletes the row and marks the file.
+/// 3. A trim (``AssetService/trimAssets(at:)``) that finds 0 writes the present time. A trim at
+///    least an hour later deletes the row in `assets` and adds one in `asset_disposals` (the mark).
 /// 4. The next part of that trim removes the file's bytes, and then the mark.
+///
+/// The methods that delete:
+///
+/// - ``trim(_:at:)``, ``drop(unheld:of:)`` and ``dropSome(of:)`` delete rows of `assets` and mark
+///   the files.
+/// - ``dispose(ofFile:unlessKeptIn:)`` marks the file of an upload that was not registered.
+/// - ``forgetDisposals(_:)`` deletes marks, after the bytes are gone.
 struct AssetTable {
   let transaction: StoreTransaction
   private var connection: any SQLConnection { transaction.connection }
@@ -22,8 +33,12 @@ struct AssetTable {
   /// `checksum` is the file's SHA-256 in hexadecimal digits; `file` is its name in the
   /// ``AssetStore``, which equals the receipt of its upload. `size` is in bytes.
   ///
-  /// The partial index has only the files without a holder, so a trim does not read the others. A
-  /// mark in `asset_disposals` outlives the row in `assets`.
+  /// The partial index has only the files without a holder, so a trim does not read the others.
+  ///
+  /// A mark in `asset_disposals` outlives the row in `assets`.
+  ///
+  /// The SQL engines replace the text `/*clustered*/`: SQLite then stores the rows in the order of
+  /// the primary key, without row IDs. PostgreSQL ignores it.
   static let definition = [
     """
     CREATE TABLE assets (
@@ -92,7 +107,7 @@ struct AssetTable {
   }
 
   /// Registers a stored file. If another upload of the same bytes was registered first, that file
-  /// stays and this one is deleted.
+  /// stays, and this one is marked for deletion.
   ///
   /// - Returns: whether this file was registered.
   /// - Throws: ``ItemFailure`` with ``ItemFailure/Code/notFound`` if the upload is gone.
@@ -121,8 +136,9 @@ struct AssetTable {
   /// Updates the holders of assets after a record changed from `old` to `new`; nil stands for no
   /// record. Call it in the transaction of the change.
   ///
-  /// A file that gets its first holder is added to the database's stored bytes. A file that loses
-  /// its last holder is subtracted. So each file counts once, however many records hold it.
+  /// When a file gets its first holder, its size is added to the database's stored bytes. When a
+  /// file loses its last holder, its size is subtracted. So each file counts once, however many
+  /// records hold it.
   func updateReferences(
     from old: StoredRecord?, to new: StoredRecord?, in database: DatabaseID
   ) throws {
@@ -136,7 +152,8 @@ struct AssetTable {
     }
   }
 
-  /// Adds a holding of a record, and marks the file as held.
+  /// Adds a holding of a record, and marks the file as held. If `assets` has no row for the
+  /// checksum, the method adds the holding alone and counts no bytes.
   private func add(
     _ holding: AssetHolding, of stored: StoredRecord, in database: DatabaseID
   ) throws {
@@ -204,11 +221,13 @@ struct AssetTable {
       OrphanAsset.init(row:))
   }
 
-  /// Deletes a file that still has no holder, has had none for long enough, and has no receipt.
+  /// Makes one step of the deletion of a file that has no holder. The method does nothing if a
+  /// record holds the file again, or if the file has a receipt.
   ///
-  /// The first call for a file records the time. A call at least
-  /// ``AssetRetention/orphanMilliseconds`` later deletes the row and marks the file. A record that
-  /// takes the file in between resets `released`, and the time starts anew.
+  /// The first call for a file sets `released` to `now`. A call at least
+  /// ``AssetRetention/orphanMilliseconds`` later deletes the row in `assets` and marks the file. If
+  /// a record holds the file in between, `released` becomes null, and the time starts anew after
+  /// that record releases it.
   ///
   /// - Parameter now: milliseconds since 1970.
   func trim(_ orphan: OrphanAsset, at now: Int64) throws {
@@ -232,8 +251,9 @@ struct AssetTable {
     }
   }
 
-  /// Deletes at once a file that no record and no receipt names any more. User deletion calls it:
-  /// it does not wait an hour for downloads.
+  /// Deletes the row of a file that no record and no receipt names any more, and marks the file.
+  /// User deletion calls this method, because it need not keep the file for the hour that a
+  /// download URL is valid.
   func drop(unheld checksum: String, of database: DatabaseID) throws {
     let files = try connection.rows(
       """
@@ -247,8 +267,9 @@ struct AssetTable {
     try dispose(of: files, in: database)
   }
 
-  /// Deletes a batch of a database's files regardless of holders, and returns their number. User
-  /// deletion calls it until it returns 0. A batch has at most ``Retention/batch`` files.
+  /// Deletes the rows of a batch of a database's files, held or not, marks the files, and returns
+  /// their number. User deletion repeats the call until the result is 0. A batch has at most
+  /// ``Retention/batch`` files.
   func dropSome(of database: DatabaseID) throws -> Int {
     let files = try connection.rows(
       """
@@ -261,7 +282,7 @@ struct AssetTable {
     return files.count
   }
 
-  /// Marks files for deletion. A file that is marked already stays so.
+  /// Marks files for deletion. A file that is marked already keeps its mark.
   private func dispose(of files: [String], in database: DatabaseID) throws {
     for file in files {
       try connection.run(
@@ -309,7 +330,8 @@ struct AssetTable {
     ) { AssetName(database: DatabaseID(rawValue: $0.integer(0)), file: $0.text(1)) }
   }
 
-  /// Removes the marks of deleted files. Call it after the files are removed.
+  /// Deletes the marks of files. Call this method after the files are removed from the
+  /// ``AssetStore``.
   func forgetDisposals(_ names: [AssetName]) throws {
     for name in names {
       try connection.run(

@@ -4,18 +4,23 @@ import StoreModel
 
 /// The databases of the store, and their numbers by their addresses.
 ///
-/// `database_addresses` is replicated to every node of a distributed store. The rows of `databases`
-/// are distributed by their number, like all tables that grow with the data, so `databases` has no
-/// other key.
+/// The rows of `databases` are distributed by their number in a distributed store. Such a table can
+/// have only unique keys that contain the distribution column. The unique address is therefore in a
+/// table of its own, `database_addresses`, which is replicated to every node.
 struct DatabaseTable {
   let transaction: StoreTransaction
   private var connection: any SQLConnection { transaction.connection }
 
-  /// `stored_bytes` is the size of a database's records and assets. `trimmed_version` is the
-  /// version of the newest deletion of a zone that was forgotten. `owner` is empty for a public
-  /// database. `last_number` is the last number drawn (``NumberSupply``). `subscription_version`
-  /// rises with each change of subscriptions. `forgotten_version` is the one up to which deletions
-  /// of subscriptions were forgotten.
+  /// The columns of `databases`:
+  ///
+  /// - `owner` is empty for a public database.
+  /// - `last_number` is the last number drawn (``NumberSupply``).
+  /// - `subscription_version` rises with each change of subscriptions.
+  /// - `stored_bytes` is the size of the database's records and assets.
+  ///
+  /// The store keeps a row for each deletion of a zone and of a subscription, and removes old ones:
+  /// it *forgets* the deletions. `trimmed_version` is the version of the newest forgotten deletion
+  /// of a zone. `forgotten_version` is the same for subscriptions. Both are 0 before the first one.
   static let definition = [
     """
     CREATE TABLE databases (
@@ -89,9 +94,10 @@ struct DatabaseTable {
     ) { DatabaseID(rawValue: $0.integer(0)) }
   }
 
-  /// The next database of a container, in the order of their numbers.
+  /// The number of the next database of a container, in the order of numbers.
   ///
-  /// - Parameter database: the number of the one before.
+  /// - Parameter database: the number of the database before; a number below 1 starts with the
+  ///   first database.
   /// - Returns: nil at the end.
   func next(
     after database: Int64, of container: String, in environment: ContainerEnvironment
@@ -105,7 +111,7 @@ struct DatabaseTable {
   }
 
   /// Locks a database's row until the transaction ends. The lock has an effect only on a shared
-  /// store.
+  /// store. It excludes the lock of ``lock(of:)``, which every commit to the database takes.
   func lock(_ database: DatabaseID) throws {
     try connection.query(
       "SELECT 1 FROM databases WHERE database_id = $1 FOR UPDATE", [.integer(database.rawValue)]
@@ -114,8 +120,8 @@ struct DatabaseTable {
 
   /// Creates a database with its default zone.
   ///
-  /// The transaction gets the new database's lock without a statement: no other transaction can see
-  /// the row.
+  /// The new row needs no statement for its lock: no other transaction can see the row before the
+  /// commit.
   ///
   /// - Throws: ``LocksNeeded`` without the reference lock, ``StoreError/Code/userDeleted`` if the
   ///   owner is being deleted.
@@ -176,17 +182,18 @@ struct DatabaseTable {
     return result
   }
 
-  /// The greatest number given to a record, a version or a zone of the database.
+  /// The last number drawn from the database's sequence (``NumberSupply``); nil if there is no such
+  /// database.
   ///
-  /// Some of the last numbers may be unused: they are drawn in advance.
+  /// Some of the last numbers may be unused, because they are drawn in advance.
   func lastNumber(drawnIn database: DatabaseID) throws -> Int64? {
     try connection.first(
       "SELECT last_number FROM databases WHERE database_id = $1", [.integer(database.rawValue)]
     ) { $0.integer(0) }
   }
 
-  /// The greatest number given to a record, a version or a zone of the database; nil unless the
-  /// database belongs to the container.
+  /// The last number drawn from the database's sequence (``NumberSupply``); nil unless the database
+  /// exists in this container and environment.
   func lastNumber(
     drawnIn database: DatabaseID, of container: String, in environment: ContainerEnvironment
   ) throws -> Int64? {
@@ -199,9 +206,12 @@ struct DatabaseTable {
     ) { $0.integer(0) }
   }
 
-  /// A database's subscription version, and the version up to which deletions were forgotten.
+  /// A database's subscription version, and the version of the newest forgotten deletion of a
+  /// subscription.
   ///
-  /// A reader that knows an older version than the forgotten one must read all subscriptions again.
+  /// A reader whose version is below the forgotten one must read all subscriptions again.
+  ///
+  /// - Throws: ``StoreError/Code/notFound`` if there is no such database.
   func subscriptionVersion(
     of database: DatabaseID
   ) throws -> (current: Int64, forgotten: Int64) {
@@ -234,8 +244,8 @@ struct DatabaseTable {
     return version
   }
 
-  /// The version of the feed of a database's zones, and that of the newest deletion forgotten
-  /// there.
+  /// The version of the feed of a database's zones, which is the last number drawn, and the version
+  /// of the newest forgotten deletion of a zone.
   ///
   /// - Throws: ``StoreError/Code/notFound`` if there is no such database.
   func feedState(of database: DatabaseID) throws -> (version: Int64, trimmedVersion: Int64) {
@@ -249,7 +259,8 @@ struct DatabaseTable {
     return state
   }
 
-  /// Records that the deletions of zones up to a version are forgotten. The version never falls.
+  /// Raises `trimmed_version`, after the deletions of zones up to a version were removed. A lower
+  /// version changes nothing.
   func note(trimmedZones version: ForgottenVersion) throws {
     try connection.run(
       """
@@ -258,8 +269,8 @@ struct DatabaseTable {
       """, version.arguments)
   }
 
-  /// Records that the deletions of subscriptions up to a version are forgotten. The version never
-  /// falls.
+  /// Raises `forgotten_version`, after the deletions of subscriptions up to a version were removed.
+  /// A lower version changes nothing.
   func note(forgottenSubscriptions version: ForgottenVersion) throws {
     try connection.run(
       "UPDATE databases SET forgotten_version = $2 WHERE database_id = $1 AND forgotten_version < $2",

@@ -1,11 +1,15 @@
 import JSONCoding
 
-/// A reader of one JSON object of a simulator's script. It knows the object's place in the script,
-/// for errors. All methods throw ``APNsSimulationError/Code/invalidScript``.
+/// A reader of one JSON value of a simulator's script, in most cases of an object. Its errors name
+/// the value's place in the script. Every error is ``APNsSimulationError/Code/invalidScript``.
+///
+/// `ScriptReader+Steps.swift` has the keys of a script.
 struct ScriptReader {
-  /// The object, or another JSON value, which the methods refuse.
+  /// The value. Only ``allow(_:)`` refuses a value that is not an object. The other methods then
+  /// return nil, an empty list or false.
   let json: JSONValue
-  /// The place in the script, such as `steps[2]`; empty for the whole script.
+  /// The place in the script, such as `steps[2]`; empty for the whole script. In a nested list it
+  /// is `steps[2]: handshakes[0]`.
   let place: String
 
   /// Creates a reader of a value at a place.
@@ -27,7 +31,7 @@ struct ScriptReader {
     }
   }
 
-  /// Returns a string; nil if the key is missing.
+  /// Returns a string; nil if the key is missing or its value is `null`.
   func string(_ key: String) throws(APNsSimulationError) -> String? {
     guard let value = json[key] else { return nil }
     guard let string = value.string else {
@@ -36,7 +40,7 @@ struct ScriptReader {
     return string
   }
 
-  /// Returns a Boolean; nil if the key is missing.
+  /// Returns a Boolean; nil if the key is missing or its value is `null`.
   func bool(_ key: String) throws(APNsSimulationError) -> Bool? {
     guard let value = json[key] else { return nil }
     guard let bool = value.bool else {
@@ -45,7 +49,7 @@ struct ScriptReader {
     return bool
   }
 
-  /// Returns a whole number in a range; nil if the key is missing.
+  /// Returns a whole number in a range; nil if the key is missing or its value is `null`.
   func int(_ key: String, in range: ClosedRange<Int64>) throws(APNsSimulationError) -> Int? {
     guard let value = json[key] else { return nil }
     guard let int = value.int, range.contains(int) else {
@@ -55,7 +59,8 @@ struct ScriptReader {
     return Int(int)
   }
 
-  /// Returns a number in a range; nil if the key is missing.
+  /// Returns a number of seconds in a range, fractions allowed; nil if the key is missing or its
+  /// value is `null`.
   func seconds(_ key: String, in range: ClosedRange<Double>) throws(APNsSimulationError) -> Double?
   {
     guard let value = json[key] else { return nil }
@@ -66,7 +71,7 @@ struct ScriptReader {
     return number
   }
 
-  /// Returns readers of a list's elements; empty if the key is missing.
+  /// Returns readers of a list's elements; empty if the key is missing or its value is `null`.
   func list(_ key: String) throws(APNsSimulationError) -> [ScriptReader] {
     guard let value = json[key] else { return [] }
     guard let list = value.array else {
@@ -76,6 +81,7 @@ struct ScriptReader {
     return list.enumerated().map { ScriptReader($1, place: "\(path)[\($0)]") }
   }
 
-  /// Whether the key has the value `null`.
+  /// Whether the key is there with the value `null`. The other methods treat such a key as missing.
+  /// For some keys `null` has a meaning of its own: it removes a limit or a delay.
   func isNull(_ key: String) -> Bool { json.object?[key] == .null }
 }
