@@ -110,7 +110,8 @@ def run(*command):
 
 def symbols(module, build, folder):
     folder.mkdir(parents=True)
-    maps = [f"-fmodule-map-file={path}" for path in sorted((ROOT / "Sources/System").rglob("module.modulemap"))]
+    found = [*(ROOT / "Sources/System").rglob("module.modulemap"), *(build / "debug").glob("*.build/module.modulemap")]
+    maps = [f"-fmodule-map-file={path}" for path in sorted(found)]
     postgresql = subprocess.run(["pkg-config", "--cflags-only-I", "libpq"], capture_output=True, text=True, check=True)
     options = [word for flag in maps + postgresql.stdout.split() for word in ("-Xcc", flag)]
     triple = subprocess.run(
@@ -146,6 +147,8 @@ def main():
     public = site / "public"
     run("docc", "merge", *archives, "--output-path", public, "--synthesized-landing-page-name", "Petrel")
     run("docc", "process-archive", "transform-for-static-hosting", public, "--output-path", site / "static")
+    # The pages of docc begin below documentation/.
+    (site / "static/index.html").write_text('<meta http-equiv="refresh" content="0; url=documentation/">\n')
     (site / "static/files").mkdir()
     for file in pages.files:
         shutil.copy(file, site / "static/files")
