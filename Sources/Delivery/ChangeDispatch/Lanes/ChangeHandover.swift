@@ -6,12 +6,15 @@ import Synchronization
 ///
 /// ``LaneSchedule`` decides; this class adds the lock and the signals. Any thread may call its
 /// methods.
+///
+/// A lane *keeps back* the changes without firings of its last batch: it stores their dispatch
+/// later, together with that of further changes.
 final class ChangeHandover: Sendable {
   /// The state under the lock.
   private struct State {
     /// The schedule of the lanes.
     var schedule: LaneSchedule
-    /// The signals of lanes that wait with changes kept back.
+    /// The signals of lanes that keep changes back and wait for further ones.
     var sleepers: [DatabasePart: WakeSignal] = [:]
   }
 
@@ -56,7 +59,8 @@ final class ChangeHandover: Sendable {
   /// Records that the listing of the outbox failed and must be repeated.
   func failListing() { update { $0.failListing() } }
 
-  /// Records that the outbox may have changes that will not be offered.
+  /// Records that the outbox may have changes that will not be offered. The store calls it after a
+  /// commit with an unknown outcome.
   func raiseDoubt() {
     update { $0.raiseDoubt() }
     signal.signal()
@@ -92,8 +96,9 @@ final class ChangeHandover: Sendable {
     return work
   }
 
-  /// Counts a batch of a lane that reads the outbox, and returns whether the lane should give up
-  /// its place.
+  /// Counts a batch of a lane that reads the outbox.
+  ///
+  /// - Returns: Whether the lane should give its place to another lane.
   func takeTurn(of part: DatabasePart) -> Bool {
     state.withLock { $0.schedule.takeTurn(of: part) }
   }
@@ -117,7 +122,7 @@ final class ChangeHandover: Sendable {
     return update { $0.abandon(part) }
   }
 
-  /// Makes these lanes read the outbox.
+  /// Makes these lanes read the outbox, and wakes them.
   func look(into parts: [DatabasePart]) {
     let woken = state.withLock { state in
       for part in parts { state.schedule.fallBehind(part) }
@@ -127,12 +132,13 @@ final class ChangeHandover: Sendable {
     signal.signal()
   }
 
-  /// Adds a lane's changes in memory again from now on; its caller reads the outbox next.
+  /// Lets a lane take new changes in memory again. The caller reads the outbox next.
   func beginCatchingUp(_ part: DatabasePart) { update { $0.beginCatchingUp(part) } }
   /// Makes a lane read the outbox, without a signal.
   func fallBehind(_ part: DatabasePart) { update { $0.fallBehind(part) } }
 
-  /// Returns when every change is dispatched and that is stored, or when the handover is stopped.
+  /// Returns when every change is dispatched and its dispatch is stored, or when the handover is
+  /// stopped.
   func settled() async {
     await settlement.wait {
       let (isSettled, sleepers) = state.withLock { state in

@@ -13,7 +13,8 @@ struct LaneSchedule {
   enum Task: Hashable {
     /// List the databases with changes in the outbox, as after a start.
     case list
-    /// List them again, as soon as a doubtful commit is settled.
+    /// List these databases again, after a commit with an unknown outcome. The caller first makes a
+    /// write, which settles that commit.
     case listAgain
     /// Begin to serve this lane.
     case serve(DatabasePart)
@@ -54,7 +55,8 @@ struct LaneSchedule {
 
   /// The state of the listing of the outbox: needed, under way, or done.
   private enum Listing { case due, underWay, done }
-  /// The state of a doubt about commits: none, a listing is needed, or a listing is under way.
+  /// The state after a commit with an unknown outcome: no such commit, a listing is needed, or a
+  /// listing is under way.
   private enum Doubt { case none, raised, looking }
 
   /// The greatest number of changes that wait in memory.
@@ -75,7 +77,7 @@ struct LaneSchedule {
   private var servedCount = 0
   /// The state of the listing of the outbox.
   private var listing = Listing.due
-  /// The state of the doubt about commits.
+  /// The state after a commit with an unknown outcome.
   private var doubt = Doubt.none
 
   /// Creates a schedule that begins with a listing of the outbox.
@@ -84,7 +86,8 @@ struct LaneSchedule {
     self.laneLimit = max(1, laneLimit)
   }
 
-  /// Whether every change was dispatched and that is stored; also true after a stop.
+  /// Whether every change is dispatched and its dispatch is stored. The value is also true after a
+  /// stop.
   var isSettled: Bool {
     isStopped || (lanes.isEmpty && listing == .done && doubt == .none)
   }
@@ -94,7 +97,7 @@ struct LaneSchedule {
 
   /// Adds the changes of a commit.
   mutating func offer(_ entries: [OutboxEntry]) {
-    // The listing, which has not begun, will find them in the outbox.
+    // A listing that has not begun will find these changes in the outbox.
     if listing == .due || isStopped { return }
     for entry in entries {
       open(entry.part)
@@ -142,12 +145,13 @@ struct LaneSchedule {
     }
   }
 
-  /// Records that the outbox may have changes that will not come in memory.
+  /// Records that the outbox may have changes that will not come in memory, because the outcome of
+  /// a commit is unknown.
   ///
-  /// A lane may try to dispatch a later change first. The store refuses that, and the lane falls
-  /// behind.
+  /// A lane may try to dispatch a later change first. The store refuses that with
+  /// ``StoreError/Code/outOfOrder``, and the lane falls behind.
   mutating func raiseDoubt() {
-    // A listing that has not begun will find them.
+    // A listing that has not begun will find these changes anyway.
     if listing != .due { doubt = .raised }
   }
 
@@ -178,7 +182,9 @@ struct LaneSchedule {
     return .done
   }
 
-  /// Counts a batch of a lane, and returns whether other lanes should come first now.
+  /// Counts a batch of a lane.
+  ///
+  /// - Returns: Whether the lane should give its place to waiting lanes now.
   mutating func takeTurn(of part: DatabasePart) -> Bool {
     guard let turns = lanes[part]?.turns else { return false }
     if turns >= Self.turnsAtOnce, !queue.isEmpty, servedCount >= laneLimit { return true }
@@ -198,7 +204,8 @@ struct LaneSchedule {
   /// Whether a lane has work or is being served.
   func isOpen(_ part: DatabasePart) -> Bool { lanes[part] != nil }
 
-  /// Drops the changes that wait in memory, because another server may dispatch them.
+  /// Drops the lane's changes in memory, because another server may dispatch them. The lane does
+  /// not read the outbox.
   mutating func doubtLease(of part: DatabasePart) {
     waitingCount -= lanes[part]?.drop() ?? 0
     lanes[part]?.isBehind = false
@@ -214,15 +221,16 @@ struct LaneSchedule {
     return true
   }
 
-  /// Adds the lane's changes in memory again from now on.
+  /// Lets the lane take new changes in memory again.
   ///
-  /// The caller reads the outbox afterwards: a change may have been committed before this call, and
-  /// offered before it or not at all.
+  /// The caller must read the outbox after this call. A change that was committed before the call
+  /// may have been offered before the call, or never.
   mutating func beginCatchingUp(_ part: DatabasePart) {
     lanes[part]?.isBehind = false
   }
 
-  /// Drops the changes that wait in memory. They are in the outbox.
+  /// Makes the lane read the outbox, and drops its changes in memory, which the outbox also has. A
+  /// lane without work is added to the queue.
   mutating func fallBehind(_ part: DatabasePart) {
     open(part)
     waitingCount -= lanes[part]?.drop() ?? 0
@@ -249,11 +257,13 @@ struct LaneSchedule {
 }
 
 extension LaneSchedule.Lane {
-  /// Adds a change. Without capacity, the lane falls behind, and the result is false.
+  /// Adds a change. Without capacity, the lane falls behind and does not take the change, which the
+  /// outbox has.
   ///
   /// - Parameters:
   ///   - hasRoom: Whether all lanes together have capacity.
   ///   - limit: The greatest number of changes of this lane.
+  /// - Returns: Whether the change was added. A lane that is behind adds none.
   fileprivate mutating func take(_ entry: OutboxEntry, hasRoom: Bool, limit: Int) -> Bool {
     if isBehind { return false }
     guard hasRoom, waiting.count < limit else {

@@ -1,6 +1,7 @@
 import StoreModel
 
-/// The collector of the effects of changes into transactions of bounded size. It is a value.
+/// A collector of matched changes for one transaction after the other. Each transaction has a
+/// limited number of firings. It is a value.
 struct PendingTransaction {
   /// The changes of the transaction.
   private(set) var changes: [MatchedChange]
@@ -23,10 +24,13 @@ struct PendingTransaction {
   /// call until it returns `nil`.
   ///
   /// - Parameters:
-  ///   - entry: The change. Its progress is updated if not all of its firings fit.
-  ///   - prepare: ``OutboxStore/prepare(_:)``, which encodes a change while the store writes the
-  ///     previous
-  ///     transaction.
+  ///   - firings: The firings of the change that are not added yet. The call removes those that it
+  ///     adds.
+  ///   - entry: The change. If not all of its firings fit, the call sets
+  ///     ``OutboxEntry/settledThrough`` to the last added one.
+  ///   - carriesLastValues: Whether notifications of the change carry the record's last values.
+  ///   - prepare: ``OutboxStore/prepare(_:)``, which encodes the notifications of a change. It runs
+  ///     while the store writes the previous transaction.
   mutating func add(
     _ firings: inout Firings, of entry: inout OutboxEntry, carriesLastValues: Bool,
     prepare: (inout MatchedChange) -> Void

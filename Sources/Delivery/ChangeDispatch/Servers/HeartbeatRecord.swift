@@ -13,7 +13,7 @@ struct HeartbeatRecord {
     latest[server] = now
   }
 
-  /// Forgets all heartbeats.
+  /// Forgets all heartbeats, because the connection that receives notifications was lost.
   mutating func interrupt() {
     latest = [:]
   }

@@ -4,9 +4,12 @@ import StoreModel
 /// has its share. It is a value.
 ///
 /// There is no coordinator: all servers see the same leases and compute the shares by the same
-/// rule. If another server should have taken a part and did not, any server takes it. That server
-/// releases the part after a while, because the other may only have been late. The time doubles
-/// whenever no server took the part.
+/// rule. A server may fail to take a part of its share. After ``looksBeforeTaking`` looks, any
+/// server takes that part.
+///
+/// A part beyond the share is released after a while, because the other server may only have been
+/// late. If no server takes the released part, this server takes it again and keeps it twice as
+/// long.
 ///
 /// A *look* is one call of ``plan(_:for:among:)``.
 struct PartBalance {
@@ -24,9 +27,9 @@ struct PartBalance {
   /// longer to read the subscriptions of a part than to restart a server.
   static let looksBeforeRelease = 5
 
-  /// The number of looks for which a server keeps a part beyond its share: the first time, and at
-  /// most. The most is about an hour, because a released part is not dispatched until a server
-  /// takes it.
+  /// The number of looks for which a server keeps a part beyond its share. The lower bound is the
+  /// number for the first time; the upper bound is the most, about an hour. The time grows, because
+  /// a released part is not dispatched until a server takes it.
   static let heldLooks = 20...4_000
 
   /// The servers at the last look.

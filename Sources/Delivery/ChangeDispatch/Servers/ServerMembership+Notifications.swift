@@ -56,7 +56,9 @@ extension ServerMembership {
     if isDue { signal.signal() }
   }
 
-  /// Whether this server receives the notifications of all servers.
+  /// Computes whether this server receives the notifications of all servers: each server's
+  /// heartbeats arrived lately. The method stores the result in the metrics, and forgets the
+  /// heartbeats of servers that are gone.
   func receivesNotifications(as server: ServerID) -> Bool {
     let start = ContinuousClock.now - .seconds(configuration.signInterval * Self.missedHeartbeats)
     return state.withLock { state in

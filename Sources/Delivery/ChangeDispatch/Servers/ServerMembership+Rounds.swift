@@ -52,7 +52,7 @@ extension ServerMembership {
     }
   }
 
-  /// Does all work that is due.
+  /// Does all work whose time has come.
   private func goRound(_ rounds: inout Rounds) async throws {
     let server = try await registered(&rounds)
     if ContinuousClock.now >= rounds.renewal {
@@ -246,12 +246,14 @@ extension ServerMembership {
     look(into: [free.part])
   }
 
-  /// Takes and releases parts of divided databases, until this server has its share of each.
+  /// Looks once at the parts of divided databases, and takes and releases parts as ``PartBalance``
+  /// plans.
   private func shareParts(as server: ServerID, _ balance: inout PartBalance) async throws {
     let leases = try await store.dividedDatabases()
     let own = Set(leases.filter { $0.holder == server }.map(\.part))
     let (held, others) = state.withLock { ($0.held.parts, $0.others) }
-    // The database has been divided differently, or another server has the part.
+    // If the lease of a part is gone, the database has been divided differently, or another server
+    // has the part.
     for part in held where !own.contains(part) { leave(part) }
     for database in Set(leases.map(\.part.database)) { leave(.whole(database)) }
     let new = own.subtracting(held)

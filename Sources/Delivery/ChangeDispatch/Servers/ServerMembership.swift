@@ -3,15 +3,16 @@ import Synchronization
 
 /// This server's membership in a cluster of servers on one store.
 ///
-/// It renews the registration, leases databases without a holder, ends unused leases, and announces
-/// to the other servers which users have new notifications.
+/// It renews the server's registration, leases databases that no server dispatches, ends unused
+/// leases, and announces to the other servers which users have new notifications. A *lease* gives
+/// one server the right to dispatch the changes of a database.
 ///
-/// Correctness does not depend on it: a server whose registration expired finds out when it writes.
-/// Any thread may call the public methods.
+/// The correctness of the dispatch does not depend on this class: the store refuses a write of a
+/// server whose registration expired. Any thread may call the public methods.
 public final class ServerMembership: Sendable {
   /// The intervals and limits of the membership.
   public struct Configuration: Sendable {
-    /// Returns the server's name in the texts of other servers.
+    /// Returns the server's name for the logs of the other servers.
     public var description: @Sendable () -> String = { "" }
     /// The seconds after which a registration expires. The server renews it three times as often.
     public var leaseTime = 5.0
@@ -226,7 +227,8 @@ public final class ServerMembership: Sendable {
     return try await store.leasedParts(of: server)
   }
 
-  /// Records that changes of these databases were committed for this server to dispatch.
+  /// Records that changes of these databases were committed for this server to dispatch. The
+  /// databases count as used now.
   func use(_ entries: [OutboxEntry]) {
     let now = ContinuousClock.now
     state.withLock { state in
@@ -234,8 +236,10 @@ public final class ServerMembership: Sendable {
     }
   }
 
-  /// Returns whether this server still has a lease, after the store reported that another server
-  /// has it.
+  /// Checks in the store whether this server still has a lease. Call it after a write failed with
+  /// ``StoreError/Code/leaseLost``. A lost lease is removed from the held ones and counted.
+  ///
+  /// - Returns: Whether this server has the lease.
   func hasLease(of part: DatabasePart) async throws -> Bool {
     guard let server else { return false }
     let isHeld = try await store.isLeased(part, to: server)

@@ -47,7 +47,8 @@ struct BoundList: Sendable {
     }
   }
 
-  /// Removes the candidate of an entry. An unknown candidate does nothing.
+  /// Removes the candidate of an entry. If the list has none with this entry and bound, the call
+  /// does nothing.
   ///
   /// - Parameter bound: The bound that the candidate was inserted with.
   /// - Complexity: O(log *n* + 512 + *m*), where *n* is ``count`` and *m* the number of chunks.

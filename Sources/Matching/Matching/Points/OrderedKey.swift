@@ -2,8 +2,8 @@
 enum OrderedKey {
   /// Returns the key of a double; `nil` for a NaN, which has no order. Both zeros have one key.
   ///
-  /// The keys are the bit patterns. Those of negative numbers are inverted, those of the others get
-  /// the highest bit.
+  /// The key of a negative number is its inverted bit pattern. The key of any other number is its
+  /// bit pattern with the highest bit set.
   static func of(_ double: Double) -> UInt64? {
     if double.isNaN { return nil }
     let bits = double == 0 ? 0 : double.bitPattern
@@ -43,8 +43,8 @@ struct OrderedValue: BitwiseCopyable, Sendable {
   /// It is between no bounds except 0 and `UInt64.max`, the bounds of all values. Code that accepts
   /// such bounds must check ``isMissing`` first.
   static let missing = OrderedValue(floor: 0, ceiling: .max)
-  /// The position that is between all bounds that one value can be between. The floor is above the
-  /// ceiling.
+  /// The position that ``isWithin(_:_:)`` accepts for all bounds, because its floor is above its
+  /// ceiling. No value has it. A candidate without a condition is compared with it.
   static let always = OrderedValue(floor: .max, ceiling: 0)
 
   /// Whether the position stands for "no value".

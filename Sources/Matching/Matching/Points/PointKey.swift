@@ -3,7 +3,8 @@
 /// The key holds up to sixteen bytes as a whole. Most points are therefore compared without access
 /// to the memory of their bytes.
 struct PointKey: BitwiseCopyable, Sendable {
-  /// The number of the path above the kind of the bytes; see ``PointValue/Kind``.
+  /// The number of the path, shifted left by ``PointValue/Kind/width`` bits, with the kind of the
+  /// bytes in these bits.
   let path: UInt32
   /// The number of bytes.
   let count: UInt32

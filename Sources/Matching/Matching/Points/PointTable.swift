@@ -1,12 +1,12 @@
 /// The table of *points*: facts that a record can have, each under a number.
 ///
 /// A point is a path and bytes (``Path``), such as "`author` is ann" or "a word of `title` is sea".
-/// It lives while its use count is positive. The table lists under each point the entries that must
-/// be examined when a record has the point.
+/// The table removes a point when its use count becomes 0. Each point has the lists of the entries
+/// that must be examined when a record has the point.
 struct PointTable: Sendable {
   /// The part of a point that every look-up reads. It takes 40 bytes.
   struct Point: BitwiseCopyable, Sendable {
-    /// The number of the path above the kind of the bytes.
+    /// The number of the path and the kind of the bytes, as in ``PointKey/path``.
     let path: UInt32
     /// The number of bytes.
     let count: UInt32
@@ -82,7 +82,7 @@ struct PointTable: Sendable {
   ///
   /// A key of up to ``PointKey/wholeCount`` bytes stays valid when the bytes are gone.
   ///
-  /// - Parameter path: The number of the path above the kind of the bytes.
+  /// - Parameter path: The number of the path and the kind of the bytes, as in ``PointKey/path``.
   @inline(__always)
   func key(_ bytes: UnsafeRawBufferPointer, path: UInt32) -> PointKey {
     PointKey(bytes, path: path, hash)
@@ -144,9 +144,10 @@ struct PointTable: Sendable {
     return number
   }
 
-  /// Counts one use less. The point is removed with its last use.
+  /// Removes one use of a point. The last use also removes the point.
   ///
-  /// When more than 4,096 bytes and half of the memory are unused, the call moves the rest.
+  /// If then more than 4,096 bytes, and more than half of the memory, are unused, the call moves
+  /// the bytes in use into new memory.
   ///
   /// - Returns: Whether the point was removed.
   /// - Complexity: O(*n*) on average, amortized, where *n* is the count of the bytes.
@@ -176,13 +177,13 @@ struct PointTable: Sendable {
   /// The count of the free numbers.
   var freeCount: Int { freeNumbers.count }
 
-  /// The size of all tables in bytes, whether the memory is used or not.
+  /// The size of all tables in bytes, unused memory included.
   var bytes: Int {
     points.bytes + ledgers.bytes + freeNumbers.bytes + memory.bytes + slots.bytes
   }
 
   /// Numbers the points anew, without gaps and in the same order. The caller must update each
-  /// number that it keeps.
+  /// number that it has stored.
   ///
   /// - Complexity: O(*n*), where *n* is the count of the numbers, the free ones included.
   mutating func renumber() -> Renumbering {

@@ -20,8 +20,8 @@ enum SphereGrid {
     return cell(band: band, column: column(of: longitude, columns: columns(of: band, level: level)))
   }
 
-  /// Returns a level and its cells that together hold every place within the distance from the
-  /// center.
+  /// Returns the number of a level, and the cells of this level that together hold every place
+  /// within the distance from the center.
   ///
   /// The level is the finest one, up to ``finestLevel``, whose bands are at least as high as the
   /// circle's diameter. There are about four cells; around a pole, up to some twenty.

@@ -55,7 +55,11 @@ struct RecordFacts: Sendable {
     }
   }
 
-  /// Adds a point of the change. A repeated point does nothing.
+  /// Adds a point of the change. A point that was added before is ignored.
+  ///
+  /// - Parameters:
+  ///   - number: The number of the point.
+  ///   - point: The point, whose lists of entries are copied into the hit.
   ///
   /// - Complexity: O(1) on average, amortized.
   @inline(__always)

@@ -122,7 +122,8 @@ extension RecordTypeIndex {
   /// Returns the estimated number of changes, of a thousand, that have a point.
   ///
   /// The estimate combines a typical value, which weighs like 16 changes, with the changes that the
-  /// index has learned from. A point with many candidates costs up to one more.
+  /// index has learned from. A point with many candidates costs up to one more, because a point
+  /// that many entries use is probably frequent.
   func cost(of point: UInt32) -> Double {
     let known = points[ledgerOf: point]
     let typical = path(of: point).typicalCost

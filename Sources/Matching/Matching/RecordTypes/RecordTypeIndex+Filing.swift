@@ -13,8 +13,8 @@ extension RecordTypeIndex {
 
   /// Returns the best place of an entry and the candidate to put there.
   ///
-  /// One function does both: each call on a value that is being changed copies the value and counts
-  /// a reference for each table.
+  /// One function computes both, because each call of a method that only reads copies the index
+  /// while the index is being changed. A copy counts a reference for each table.
   private func choose(for slot: Int32) -> (choice: Choice, candidate: Candidate) {
     let terms = Program.terms(of: program(of: entries[slot]))
     let choice = choose(terms)
@@ -54,7 +54,8 @@ extension RecordTypeIndex {
     return cells.map { use(PointValue($0), path, number) }
   }
 
-  /// Lists a candidate under points and stores its places in the entry's keys.
+  /// Adds a candidate to the lists of some points, and stores its positions in these lists in the
+  /// entry's keys.
   private mutating func file(_ slot: Int32, under points: [UInt32], _ candidate: Candidate) {
     let first = keys.allocate(points.count)
     for (index, point) in points.enumerated() {
@@ -132,7 +133,7 @@ extension RecordTypeIndex {
     }
   }
 
-  /// The bit of a place that marks the list of certain candidates.
+  /// The bit of a position that is set if the position is in the list of certain candidates.
   static let certainPlace: UInt32 = 1 << 31
 
   /// Updates the key of an entry whose candidate moved within the list of a point.
@@ -153,7 +154,7 @@ extension RecordTypeIndex {
     return program[place + (isUpper ? 2 : 1)]
   }
 
-  /// Returns the points that an entry is filed under and its places in their lists.
+  /// Returns the points that an entry is filed under, and its positions in their lists.
   func keys(of entry: Entry) -> [(point: UInt32, place: UInt32)] {
     (0..<entry.keyCount).map {
       let key = keys[entry.keys + $0]

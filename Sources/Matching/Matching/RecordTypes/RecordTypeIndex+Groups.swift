@@ -7,7 +7,7 @@ import CloudKitModel
 ///
 /// The methods are not inlined: with inlined steps, the compiler copies changes.
 extension RecordTypeIndex {
-  /// Takes the facts of some changes and asks for their points.
+  /// Takes the facts of some changes, and prefetches the hash slots of their points.
   ///
   /// - Parameters:
   ///   - changes: The changes of the group, at most as many as there are scratches.
@@ -20,19 +20,20 @@ extension RecordTypeIndex {
     for place in places { changes.read(place) { look(at: $0, &scratches[place]) } }
   }
 
-  /// Looks up the numbers of the points of some changes.
+  /// Looks up the numbers of the points of some changes, and prefetches the points.
   @inline(never)
   func locatePoints(in places: Range<Int>, _ scratches: inout [MatchScratch]) {
     for place in places { locatePoints(&scratches[place]) }
   }
 
-  /// Reads the points of some changes.
+  /// Reads the points of some changes, and prefetches the lists of candidates under them.
   @inline(never)
   func meetPoints(in places: Range<Int>, _ scratches: inout [MatchScratch]) {
     for place in places { meetPoints(&scratches[place]) }
   }
 
-  /// Checks the candidates that some changes meet.
+  /// Checks the candidates that some changes meet, and prefetches the lists of owners of those that
+  /// fire.
   @inline(never)
   func considerEntries(
     _ changes: UnsafeBufferPointer<Change>, in places: Range<Int>,

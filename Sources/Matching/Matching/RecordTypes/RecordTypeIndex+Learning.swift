@@ -11,8 +11,9 @@ extension RecordTypeIndex {
   /// Counts the points of a change, adds its values to the samples, and reviews the places of some
   /// entries.
   ///
-  /// - Complexity: that of taking the facts of the change, and of reviewing up to 64 entries. Once
-  ///   in about 2,048 changes, O(*n*) for the *n* points of the type.
+  /// - Complexity: that of taking the facts of the change, and of up to 64 calls of ``review(_:)``.
+  ///   Once in about 2,048 changes, the halving of the counts adds O(*n*) for the *n* points of the
+  ///   type.
   mutating func learn(from change: Change, _ scratch: inout MatchScratch) {
     look(at: change, &scratch, forLearning: true)
     scratch.questions.answer(points, &scratch.facts)

@@ -12,7 +12,8 @@ extension RecordTypeIndex {
     return tables.reduce(0, +) + bounds.reduce(0) { $0 + $1.lower.bytes + $1.upper.bytes }
   }
 
-  /// Moves the remaining runs of each pool of which more is free than used.
+  /// Moves the runs of each pool in which the free elements exceed the used ones by more than
+  /// 4,096. The memory of the free elements is then released.
   ///
   /// - Complexity: O(*n*) for the *n* points or entries of a pool that moves; otherwise O(1).
   mutating func moveRuns() {
@@ -66,8 +67,8 @@ extension RecordTypeIndex {
     }
   }
 
-  /// Replaces the numbers of points and filters in the program of an entry. Their order stays, and
-  /// with it the order of the terms.
+  /// Replaces the numbers of points and filters in the program of an entry. The order of the
+  /// numbers stays, so the order of the terms stays too.
   private mutating func renumberProgram(
     of entry: Entry, _ points: Renumbering, _ filters: Renumbering
   ) {

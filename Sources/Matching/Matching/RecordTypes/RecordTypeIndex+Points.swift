@@ -1,13 +1,18 @@
 import CloudKitModel
 
 /// The search for the points that a record has.
+///
+/// To *ask for* a point means to look it up in ``RecordTypeIndex/points``. If it is there, it is
+/// added to the facts of the change.
 extension RecordTypeIndex {
-  /// Takes the ordered values and places of a change, and asks for the points of its record.
+  /// Stores the ordered values and places of a change in its facts, and asks for the points of its
+  /// record.
   ///
   /// The points are looked up in batches; see ``PointQuestions``. The method reads only the fields
-  /// that the plan names: a copy of the record would count a reference for each text in it.
+  /// that the plan names. It does not copy the record, because a copy would count a reference for
+  /// each text in it.
   ///
-  /// - Parameter forLearning: Whether points without entries are noted too.
+  /// - Parameter forLearning: Whether points without entries are hits too.
   func look(at change: Change, _ scratch: inout MatchScratch, forLearning: Bool = false) {
     scratch.facts.begin(
       orderedPaths: orderedPaths.count, fields: fields.count, keepsAll: forLearning)

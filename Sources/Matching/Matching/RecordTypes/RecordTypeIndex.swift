@@ -2,9 +2,16 @@ import CloudKitModel
 
 /// The index of the query predicates of one record type.
 ///
-/// A predicate is an ``Entry``, filed under its most selective term. The structure is an inverted
-/// index: points, lists of bounds, stretches and cells list the entries; a record looks up its own
-/// facts.
+/// Each predicate is an ``Entry``. The index *files* an entry under its most selective term, in one
+/// of two places:
+///
+/// - In the lists of some *points*. A point is a fact that a record can have, such as "`author` is
+///   ann". A range of ordered values (a *stretch*) and an area on the earth (a *cell*) are points
+///   too.
+/// - In a list of bounds, for a predicate such as `price >= 10`.
+///
+/// Matching looks up the points of a record and checks the entries that it finds there. The page
+/// `docs/internals/matching.md` has a picture.
 struct RecordTypeIndex: Sendable {
   /// A predicate of one or more owners. It is evaluated once for all of them.
   struct Entry: Sendable {
@@ -89,7 +96,7 @@ struct RecordTypeIndex: Sendable {
   var words = Runs<UInt64>(filler: 0)
   /// The number of changes that the index has learned from, halved at 4,096.
   var changesLearnt: UInt32 = 0
-  /// The slot of the entry whose place is reviewed next.
+  /// The slot of the entry whose place ``review(_:)`` compares with other places next.
   var nextReviewed: Int32 = 0
   /// The keys of the entries: the point in the upper half, the place in the point's list in the
   /// lower half.
@@ -188,8 +195,8 @@ struct RecordTypeIndex: Sendable {
 
   /// Removes an entry that has no owners.
   ///
-  /// - Complexity: O(*n*), amortized, where *n* is the number of points of the program and of the
-  ///   place.
+  /// - Complexity: O(*n*), amortized, where *n* is the number of points that the program names and
+  ///   that the entry is filed under.
   mutating func remove(_ slot: Int32) {
     let entry = entries[slot]
     let program = program(of: entry)
@@ -202,9 +209,11 @@ struct RecordTypeIndex: Sendable {
     moveRuns()
   }
 
-  /// Makes ``plan`` anew if it is old.
+  /// Makes ``plan`` anew if paths, lengths of beginnings or distances have changed since it was
+  /// made.
   ///
-  /// - Complexity: O(*n* log *n*) for the *n* paths of the type if the plan is old; otherwise O(1).
+  /// - Complexity: O(*n* log *n*) for the *n* paths of the type if the plan is made anew; otherwise
+  ///   O(1).
   mutating func renewPlan() {
     guard isPlanOld else { return }
     plan = RecordPlan(fields)
@@ -311,8 +320,8 @@ struct RecordTypeIndex: Sendable {
     return point
   }
 
-  /// Counts one use of a point less. The point is removed with its last use, and so is a path
-  /// without points.
+  /// Removes one use of a point. The last use also removes the point. When a path has no points
+  /// left, records are no longer searched for it.
   mutating func release(_ point: UInt32) {
     let number = points[point].path >> PointValue.Kind.width
     let length = Int(points[point].count)

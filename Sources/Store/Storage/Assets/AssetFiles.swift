@@ -8,7 +8,7 @@ import StoreModel
 /// File operations on assets, backups and folders of a store.
 ///
 /// The calls block. ``perform(_:)`` runs them on a queue of their own, so that they do not block
-/// the threads of Swift's tasks. Each request has at most one of them under way.
+/// the threads of Swift's tasks. Each request has at most one call under way.
 ///
 /// A failed call throws ``StoreError/Code/assetFailed`` with the path and the system's message.
 package enum AssetFiles {
@@ -107,7 +107,7 @@ package enum AssetFiles {
 
   /// The SHA-256 of a file's bytes, in hexadecimal digits.
   ///
-  /// The file is read in pieces, so its size does not matter for memory.
+  /// The file is read in pieces of at most 1 MiB, so a large file needs no more memory.
   package static func checksum(of path: String) throws -> String {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { throw failure("be opened", path) }
@@ -117,8 +117,9 @@ package enum AssetFiles {
     return SQLValue.hexadecimal(hasher.finish())
   }
 
-  /// The folder of a path's last component; empty for a name alone. `NSString`'s method ends the
-  /// process for a name of one letter. Slashes at the end of the path are ignored.
+  /// The folder of a path's last component; empty for a name alone. Slashes at the end of the path
+  /// are ignored. The method of `NSString` is not used, because it ends the process for a name of
+  /// one letter.
   ///
   /// ```swift
   /// AssetFiles.folder(of: "/var/petrel/store.sqlite")  // "/var/petrel"
@@ -135,7 +136,8 @@ package enum AssetFiles {
   /// Creates a folder and its missing parents, for their user alone. New folders have permissions
   /// 0700. An existing folder is left as it is.
   ///
-  /// - Parameter isDurable: whether their names are on the disk when the call returns.
+  /// - Parameter isDurable: whether the names of the new folders are on the disk when the call
+  ///   returns.
   package static func makeFolder(_ path: String, isDurable: Bool = true) throws {
     let parent = folder(of: path)
     if mkdir(path, 0o700) != 0 {
@@ -148,7 +150,7 @@ package enum AssetFiles {
     do {
       try sync(parent.isEmpty ? "." : parent)
     } catch {
-      // Another call that finds the folder assumes that its name is on the disk.
+      // The folder must not stay: another call that finds it assumes that its name is on the disk.
       rmdir(path)
       throw error
     }

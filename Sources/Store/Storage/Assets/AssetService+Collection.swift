@@ -16,19 +16,20 @@ enum AssetRetention {
 
 extension AssetService {
   /// Deletes old uploads and receipts, and files that no record and no receipt names.
+  /// ``MaintenanceService`` calls it.
   ///
   /// The trim works in five steps, each in small transactions, so that it can stop after any of
   /// them:
   ///
   /// 1. Removes the incomplete files of dead servers.
   /// 2. Deletes uploads that expired more than ``AssetRetention/receiptMilliseconds`` ago.
-  /// 3. Goes through all files without a holder, and marks or deletes each
-  ///    (``AssetTable/trim(_:at:)``).
-  /// 4. Removes the files that are marked for deletion from the ``AssetStore``.
+  /// 3. Goes through all files without a holder. The first trim that finds such a file stores the
+  ///    time; a later trim deletes its row and marks the file (``AssetTable/trim(_:at:)``).
+  /// 4. Removes the bytes of the marked files from the ``AssetStore``.
   /// 5. Deletes the marks of the removed files.
   ///
-  /// A file is removed before its mark. If the server dies between the two, the next trim removes
-  /// the file again, which is harmless.
+  /// A file is removed before its mark. If the server dies between the two steps, the next trim
+  /// removes the missing file again, which has no effect.
   func trimAssets(at timestamp: Timestamp) async throws {
     let now = timestamp.milliseconds
     try await files.removeLeftovers()
@@ -47,8 +48,8 @@ extension AssetService {
       guard orphans.count == Int(Retention.batch), let end = orphans.last else { break }
       last = (end.database.rawValue, end.checksum)
     }
-    // The store's files are in another folder, so their absence here does not mean that they are
-    // deleted.
+    // If the folder is refused, the store's files are in another folder. The marks must then stay,
+    // although the files are not in this folder.
     if let folder = files as? FileAssetStore, folder.isRefused { return }
     while true {
       let names = try await transactions.read { try AssetTable(transaction: $0).disposable() }

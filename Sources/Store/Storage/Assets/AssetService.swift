@@ -46,8 +46,8 @@ struct AssetService: AssetRegistry {
   /// file, the write of the file, and a transaction that registers it.
   ///
   /// The bytes are not written if the database has an equal file. If the last transaction fails,
-  /// the file is marked for deletion. The mark is omitted if the file is registered after all, as a
-  /// commit with an unknown outcome may have done.
+  /// the file is marked for deletion. If that transaction's commit has an unknown outcome, the file
+  /// may be registered after all. It then gets no mark.
   ///
   /// - Parameter check: gets the database's usage with the new file; if it throws, the file is not
   ///   registered. The function does not run for an equal file that is stored already.
@@ -70,8 +70,8 @@ struct AssetService: AssetRegistry {
         if let usage = try DatabaseUsage(of: database, in: transaction) { try check(usage) }
       }
     } catch {
-      // A failure is ignored: the file is then removed with the leftovers, and the first error is
-      // thrown.
+      // A failure is ignored: the file is marked later, when the row of its expired upload is
+      // deleted. The first error is thrown.
       try? await transactions.write(locking: .database(database)) {
         try AssetTable(transaction: $0).dispose(ofFile: receipt, unlessKeptIn: database)
       }

@@ -2,12 +2,13 @@ import CloudKitModel
 import SQLEngine
 import StoreModel
 
-/// The uploads of assets and their receipts, and receipts of files that records hold.
+/// The uploads of assets with their receipts, and further receipts for files that records hold. A
+/// *receipt* is a name with which its user may save the file in a record.
 ///
 /// A row is one of two kinds. An upload has the hash of its URL's secret, and gets a checksum and a
 /// size when its file arrives. A receipt for a file that a record holds has no hash, and has both
-/// from the start. Each kind permits its user to save the file in a record until the row is
-/// deleted, a day after it expires.
+/// from the start. Both kinds permit the user to save the file in a record until the row is
+/// deleted, a day after the time in `expires`.
 struct AssetUploadTable {
   let transaction: StoreTransaction
   private var connection: any SQLConnection { transaction.connection }
@@ -43,7 +44,7 @@ struct AssetUploadTable {
       ])
   }
 
-  /// The upload whose URL has this token. The result is nil if there is none.
+  /// The upload with the secret in its URL whose SHA-256 is `hash`; nil if there is none.
   func upload(withTokenHash hash: [UInt8], in database: DatabaseID) throws -> AssetUpload? {
     try connection.first(
       """
@@ -94,10 +95,12 @@ struct AssetUploadTable {
     ) { _ in true } ?? false
   }
 
-  /// Binds the receipt to the uploaded file; returns whether an equal file is already stored.
+  /// Stores the checksum and the size of the uploaded file with its receipt.
   ///
-  /// From the commit on, the receipt keeps a file with this checksum from being deleted:
-  /// ``AssetTable/trim(_:at:)`` skips it.
+  /// - Returns: whether the database has an equal file already. The caller then need not store the
+  ///   bytes.
+  ///
+  /// From the commit on, ``AssetTable/trim(_:at:)`` does not delete a file with this checksum.
   ///
   /// - Throws: ``ItemFailure`` with ``ItemFailure/Code/notFound`` if there is no such upload, and
   ///   with ``ItemFailure/Code/conflict`` if it was used for another file.
@@ -166,7 +169,7 @@ struct AssetUploadTable {
       OldUpload.init(row:))
   }
 
-  /// Deletes uploads and receipts, and returns their number.
+  /// Deletes the rows of uploads and receipts, and returns the number of `uploads`.
   ///
   /// The file of an upload is marked for deletion, unless it is the registered file for its bytes.
   func forget(_ uploads: [OldUpload]) throws -> Int {

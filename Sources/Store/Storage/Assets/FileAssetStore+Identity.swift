@@ -10,7 +10,7 @@ extension FileAssetStore {
   /// The file with the folder's identity in hexadecimal digits.
   package static let identityFile = "store-identity"
 
-  /// The folder's identity; a new one is made if the folder has none.
+  /// Returns the folder's identity. If the folder has none, the method makes a new one.
   ///
   /// The identity is 32 random hexadecimal digits. The method writes the identity to a file of
   /// another name, syncs that file, and links it to the final name. So the file is never
@@ -41,12 +41,14 @@ extension FileAssetStore {
 
   /// Checks that the folder is the one that the store's other servers use.
   ///
-  /// While the store has no assets, a server with another folder may start, and stores no assets.
+  /// While the store has no assets, a server with another folder may start, but cannot store assets
+  /// (``refuse(because:)``).
   ///
   /// The first server stores its folder's identity in the store, as the secret `asset-folder`.
   /// Every later server compares its folder's identity with that.
   ///
-  /// - Throws: ``StoreError/Code/cannotOpen`` if it is another folder, which is left unchanged.
+  /// - Throws: ``StoreError/Code/cannotOpen`` if the store has assets, and its servers use another
+  ///   folder. This folder is left unchanged.
   func bind(to transaction: StoreTransaction) throws {
     let (identity, isNew) = try self.identity()
     try transaction.connection.beginWriting()

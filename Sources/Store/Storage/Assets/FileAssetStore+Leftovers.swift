@@ -21,7 +21,7 @@ extension FileAssetStore {
   /// Removes arriving files that are older than `age` seconds, and empty folders of that age.
   ///
   /// The method first touches the server's own folder, and takes that modification time as the
-  /// present. So the file system's clock alone decides.
+  /// present. So all ages are by the file system's clock, not by the server's.
   func removeLeftovers(olderThan age: Double) async throws {
     guard use == .shared, let own = arrivals else { return }
     let all = directory + "/arrivals"

@@ -42,10 +42,10 @@ public final class FileAssetStore: AssetStore {
   /// The folder for arriving files, in the same file system as the assets, so that a file is moved
   /// by renaming it. The value is never nil.
   public let arrivals: String?
-  /// The use that the initializer got. The use decides how leftovers are removed.
+  /// The way in which the folder is used, which decides how leftovers are removed.
   let use: Use
-  /// The reason why this folder may not be used: the store's assets are in another folder. The
-  /// value is nil otherwise.
+  /// The error text of all calls if the store's assets are in another folder, so that this folder
+  /// may not be used; nil otherwise.
   private let refusal = Mutex<String?>(nil)
 
   /// Opens the folder, and creates it and its folder for arriving files if they are missing.
@@ -68,7 +68,8 @@ public final class FileAssetStore: AssetStore {
     }
   }
 
-  /// A server's own folder is removed with the server, unless it has files left.
+  /// The server's folder for arriving files is removed when the object is released, unless the
+  /// folder has files.
   deinit {
     if use == .shared, let arrivals { rmdir(arrivals) }
   }
@@ -147,7 +148,8 @@ public final class FileAssetStore: AssetStore {
 
 /// A reader of one file through a descriptor of its own, so that the file may be removed meanwhile.
 ///
-/// Reads use `pread`, which has no position. So several may run at once.
+/// Reads use `pread`, which does not use the descriptor's position. So several reads may run at
+/// once.
 private final class FileAssetReader: AssetReader {
   let size: Int64
   private let descriptor: Int32

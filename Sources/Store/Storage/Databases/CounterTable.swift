@@ -31,12 +31,13 @@ struct CounterTable {
     """,
   ]
 
-  /// The next number of one of the store-wide counters.
+  /// Raises one of the store-wide counters by one, and returns its new value.
   ///
-  /// A rolled-back transaction gives its numbers back.
+  /// If the transaction is rolled back, later transactions get the same numbers.
   ///
-  /// - Returns: the number, from 1 on.
-  /// - Throws: ``LocksNeeded``: numbers rise from commit to commit.
+  /// - Returns: the number, at least 1.
+  /// - Throws: ``LocksNeeded`` if the transaction does not have the reference lock. The lock makes
+  ///   numbers rise from commit to commit.
   func next(_ name: String) throws -> Int64 {
     try transaction.require(.reference)
     let value = try connection.first(

@@ -36,18 +36,19 @@ struct NumberSupply {
     try draw(count, from: transaction)
   }
 
-  /// Ensures that `count` numbers are available, and that the subscription version is known.
-  /// Repeated calls draw up to 256 more in advance.
+  /// Ensures that `count` numbers are available, and that the subscription version is known. A
+  /// repeated call draws up to 256 numbers in advance.
   mutating func reserve(_ count: Int, from transaction: StoreTransaction) throws {
     let missing = count - Int(end - next)
     if missing > 0 || drawn == 0 { try draw(max(missing, min(drawn, 256)), from: transaction) }
   }
 
-  /// Takes the next number. If there is none, it draws 64 to 1,024 numbers.
+  /// Returns the next number, and marks it as used. If there is none, the method draws 64 to 1,024
+  /// numbers.
   ///
   /// - Throws: the errors of ``DatabaseTable/draw(_:from:)``.
   mutating func take(from transaction: StoreTransaction) throws -> Int64 {
-    // The more were drawn, the more are drawn at once.
+    // The size of a draw grows with the count of numbers drawn so far.
     if next == end { try draw(max(64, min(drawn, 1_024)), from: transaction) }
     defer { next += 1 }
     return next

@@ -10,7 +10,7 @@ import StoreModel
 ///
 /// Citus's functions are `create_distributed_table` and `create_reference_table`.
 public enum StoreDistribution {
-  /// Has a row if the store is distributed.
+  /// The table that has one row if the store is distributed, and no row otherwise.
   static let definition = ["CREATE TABLE store_shards (shard_count BIGINT PRIMARY KEY)"]
 
   /// The default number of shards, the same as Citus's.
@@ -79,8 +79,9 @@ public enum StoreDistribution {
     }
   }
 
-  /// Distributes the tables added to a distributed store since; returns whether the store is
-  /// distributed.
+  /// Distributes the tables that migrations added to a distributed store.
+  ///
+  /// - Returns: whether the store is distributed.
   ///
   /// - Throws: ``StoreError/Code/cannotOpen`` if it is distributed and the database has no Citus.
   static func complete(over connection: any SQLConnection) throws -> Bool {
@@ -96,9 +97,9 @@ public enum StoreDistribution {
     return true
   }
 
-  /// Nil if the store is not distributed.
+  /// Returns the present distribution of the store; nil if the store is not distributed.
   ///
-  /// - Returns: the number of shards, and of the active nodes that may have some.
+  /// - Returns: the number of shards, and the number of active nodes that may have shards.
   package static func spread(over connection: any SQLConnection) throws -> Spread? {
     guard let shardCount = try shardCount(of: connection) else { return nil }
     guard try hasExtension(connection) else {

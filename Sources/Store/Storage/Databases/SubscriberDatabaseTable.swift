@@ -19,8 +19,8 @@ struct SubscriberDatabaseTable {
     """
   ]
 
-  /// Adds a database to those of a user, if it is missing. The first statement reads, since the row
-  /// is there in most cases.
+  /// Adds a database to those of a user, if it is missing. The method reads before it writes,
+  /// because the row is there in most cases.
   func enter(_ database: DatabaseID, of subscriber: String) throws {
     let key: [SQLValue] = [.text(subscriber), .integer(database.rawValue)]
     let known = try connection.first(

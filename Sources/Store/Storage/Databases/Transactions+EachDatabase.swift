@@ -15,11 +15,12 @@ extension DeliveryUpdate: InDatabase {
 }
 
 extension Transactions {
-  /// Writes about rows of any databases.
+  /// Runs a write that concerns rows of several databases.
   ///
   /// The method runs one transaction with the locks of all the databases. In a distributed store it
-  /// runs one transaction for each database, one after the other. A database's writes may stay
-  /// although a later one's fail, so they must be useful alone.
+  /// runs one transaction for each database, one after the other. If the transaction of one
+  /// database fails, those of earlier databases stay committed. Each must therefore be useful
+  /// alone.
   ///
   /// - Parameters:
   ///   - rows: the rows, which were read before. Another server may have handled them since.
@@ -50,7 +51,8 @@ extension Transactions {
   ///
   /// - Parameters:
   ///   - find: returns up to ``Retention/batch`` rows.
-  ///   - drop: deletes those that still exist, and returns the number that it was asked to delete.
+  ///   - drop: deletes those of the rows that still exist, and returns the number of rows that it
+  ///     got.
   func inBatches<Row: InDatabase>(
     _ find: @escaping @Sendable (StoreTransaction) throws -> [Row],
     drop: @escaping @Sendable (StoreTransaction, [Row]) throws -> Int

@@ -22,7 +22,7 @@ extension ChangeHistoryService {
       guard let position = try DispatchTable(transaction: transaction).position(of: database) else {
         return []
       }
-      // Before `sequence`, without an overflow at the least number.
+      // The change before `sequence`. The maximum prevents an overflow at `Int64.min`.
       var end = position.wholeThrough
       if let sequence { end = min(end, max(sequence, .min + 1) - 1) }
       let pageSize = recordID == nil ? max(1, limit) : 500
@@ -42,7 +42,7 @@ extension ChangeHistoryService {
   /// dispatches, a page at a time, in read transactions.
   ///
   /// Changes are deleted by transactions of dispatch: a row of ``DispatchTable`` and the changes
-  /// before it go together. A partly dispatched change stays.
+  /// before it go together. A partly dispatched change is not deleted.
   func trimChangeHistory(before horizon: Timestamp) async throws {
     let pageSize: Int64 = 5_000
     var last = DispatchTable.Key(database: .min, through: .min)

@@ -3,10 +3,10 @@ import Foundation
 import SQLEngine
 import StoreModel
 
-/// The history behind explanations: dispatched changes and their notifications.
+/// The history of dispatched changes and their notifications, kept for explanations.
 ///
-/// All methods read, except ``trimChangeHistory(before:)``. They answer questions such as "Why did
-/// this device get no push for this change?".
+/// Operators use it to answer questions such as "Why did this device get no push for this change?".
+/// All methods read, except ``trimChangeHistory(before:)``, which deletes old changes.
 struct ChangeHistoryService: ChangeHistoryStore {
   let transactions: Transactions
 

@@ -6,8 +6,8 @@ import StoreModel
 ///
 /// For each firing it writes a log entry and, for each device of the subscriber except the origin,
 /// a delivery. The writer counts badges, deletes `firesOnce` subscriptions and stores the dispatch
-/// position. Nothing is written twice: changes and firings that the position has passed are
-/// skipped.
+/// position. Nothing is written twice: the writer skips changes and firings that are dispatched
+/// already, by the stored dispatch position.
 ///
 /// Rows of the log, its index and the deliveries are collected and inserted by statements for many
 /// rows.
@@ -119,7 +119,9 @@ struct DispatchCompletion {
     if let target { targets[target.user] = target }
   }
 
-  /// Whether the change is the next to be dispatched, or continues where it was left.
+  /// Advances the dispatch progress of the change's part; see ``DispatchProgress/settle(_:)``.
+  ///
+  /// - Returns: false if the change is dispatched already. The caller then skips the change.
   private mutating func settle(_ matched: MatchedChange) throws -> Bool {
     let part = matched.entry.part
     var progress = try self.progress[part] ?? DispatchProgress(of: part, in: transaction)
@@ -137,8 +139,8 @@ struct DispatchCompletion {
     ).mayRead(record)
   }
 
-  /// Whether the subscriber may read the changed record now. If not, a ``WithheldNotification`` is
-  /// added to the result.
+  /// Checks whether the subscriber may read the changed record now. If not, the method adds a
+  /// ``WithheldNotification`` to ``outcome``.
   private mutating func mayRead(
     _ firing: StoredSubscription, _ entry: OutboxEntry, at address: DatabaseAddress
   ) throws -> Bool {
@@ -157,8 +159,9 @@ struct DispatchCompletion {
     return false
   }
 
-  /// Deletes a `firesOnce` subscription that fires; false if it is gone or was replaced, so that it
-  /// does not fire.
+  /// Deletes a `firesOnce` subscription that fires.
+  ///
+  /// - Returns: false if the subscription is gone or was replaced. The firing is then skipped.
   ///
   /// All deletions of a transaction in one database have the same subscription version.
   private mutating func consume(
@@ -182,10 +185,10 @@ struct DispatchCompletion {
     }
   }
 
-  /// Adds an entry to the log's index by subscriber, now or later.
+  /// Adds an entry to the log's index by subscriber, at once or with later entries.
   ///
   /// On a server with a ``NotificationTail``, entries wait in memory and are filed together.
-  /// Entries of a change with many firings are filed at once, on any engine.
+  /// Entries of a change with many firings are always filed at once.
   private mutating func file(_ row: NotificationIndexRow, amongMany: Bool) throws {
     guard transaction.tail == nil || amongMany else {
       return transaction.tailChange.added.append(row)
@@ -232,7 +235,10 @@ struct DispatchCompletion {
         due: lease?.until ?? timestamp))
   }
 
-  /// Takes one delivery from the capacity of a route; nil if there is none left.
+  /// Reduces the capacity of a route by one delivery.
+  ///
+  /// - Returns: the lease of the delivery; nil if no capacity is left, or if the caller leases no
+  ///   deliveries.
   private mutating func takeCapacity(on route: DeliveryRoute.ID) -> DeliveryLease? {
     guard let left = capacity?.capacities[route] ?? capacity?.otherCapacity, left > 0 else {
       return nil
@@ -241,11 +247,11 @@ struct DispatchCompletion {
     return capacity?.lease
   }
 
-  /// The devices of a user, read at the first call for the user in a database.
+  /// Returns the devices of a user. The first call for the user in a database reads them.
   ///
   /// They are the unexpired devices to which the subscriber's notifications of the container are
-  /// pushed. The courier's readers poll instead. A device without a channel on this server is only
-  /// counted.
+  /// pushed. Readers of the web courier have no device: they poll the server. A device without a
+  /// channel on this server is only counted.
   ///
   /// - Throws: ``StoreError/Code/corrupt`` if a device has no number.
   private mutating func target(
@@ -273,7 +279,7 @@ struct DispatchCompletion {
     return target
   }
 
-  /// Takes the next number of the database's sequence.
+  /// Returns the next number of the database's sequence, and marks it as used.
   private mutating func nextNumber(of database: DatabaseID) throws -> Int64 {
     var supply = try supply(of: database)
     defer { self.supply = supply }
@@ -314,13 +320,13 @@ private struct DispatchTarget {
     noWays.insert(UnsentDeliveries(noWayTo: device.kind, device.apnsEnvironment))
   }
 
-  /// Reserves deliveries of a change to all devices except the origin; beyond a limit, reserves
-  /// none.
+  /// Reserves deliveries of a change to all devices except the origin. If they exceed a limit, the
+  /// method reserves none.
   ///
   /// For most users the estimate in ``UserBacklogs`` suffices. If it says that the limit is
   /// reached, the method counts the user's waiting deliveries once in the transaction.
   ///
-  /// - Returns: why some devices have no delivery.
+  /// - Returns: the reasons for which some devices get no delivery.
   mutating func take(
     of change: Change, for dispatch: inout DispatchCompletion
   ) throws -> UnsentDeliveries {

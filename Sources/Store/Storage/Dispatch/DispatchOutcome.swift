@@ -4,8 +4,8 @@ import StoreModel
 /// The writer's result for matched changes, as numbers. ``result(of:timestamp:)`` converts it for
 /// callers, outside of the writer's thread.
 ///
-/// Its lists refer to each other by index. So a change with many firings costs the writer's thread
-/// little memory and time.
+/// The lists of an outcome refer to each other by index. So a change with many firings costs the
+/// writer's thread little memory and time.
 struct DispatchOutcome: Sendable {
   /// A firing that was logged, as numbers.
   struct Logged: Sendable {

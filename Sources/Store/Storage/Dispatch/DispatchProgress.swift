@@ -38,11 +38,12 @@ struct DispatchProgress {
     position = stored ?? DispatchPosition(through: .min, changes: 0)
   }
 
-  /// Adds a change, or the continuation of one; false if it is already dispatched, so that the
-  /// caller skips it.
+  /// Adds a change, or the continuation of a partly dispatched change, and advances the position.
   ///
-  /// A change counts in the order of sequences. A partly dispatched change must continue at the
-  /// subscription at which it stopped.
+  /// Changes must come in the order of their sequences. A partly dispatched change must continue at
+  /// the subscription at which it stopped.
+  ///
+  /// - Returns: false if the change is dispatched already. The caller then skips the change.
   ///
   /// - Throws: ``StoreError/Code/outOfOrder`` for a change after one that is not fully dispatched,
   ///   or after the last change of the present parts.
@@ -67,13 +68,13 @@ struct DispatchProgress {
     return true
   }
 
-  /// Writes the position, and deletes changes beyond the history's limits.
+  /// Writes the position, and enforces the history's limits.
   ///
-  /// If a division of the database is pending and all its changes are dispatched now, the method
-  /// divides the database.
+  /// If a division of the database is pending and the present parts have dispatched all their
+  /// changes, the method divides the database.
   ///
-  /// - Throws: ``StoreError/Code/outOfOrder`` if other changes wait before the last of them, which
-  ///   the position would mark as dispatched.
+  /// - Throws: ``StoreError/Code/outOfOrder`` if the outbox has changes up to the new position that
+  ///   this transaction did not dispatch. The position would mark them as dispatched.
   func write(at timestamp: Timestamp, in transaction: StoreTransaction) throws {
     guard count > 0 else { return }
     let between = try OutboxTable(transaction: transaction).count(
@@ -121,11 +122,10 @@ struct DispatchProgress {
     try drop(large, from: before, to: common, in: transaction)
   }
 
-  /// Deletes dispatched changes beyond the history's limits.
+  /// Enforces the history's limits on dispatched changes.
   ///
-  /// Large changes lose their fields. Old changes are deleted once in a while, so that most
-  /// transactions delete nothing. The interval is 64 changes, or an eighth of the limit if that is
-  /// less.
+  /// The records of large changes lose their fields. Old changes are deleted each time after 64
+  /// changes, or after an eighth of the limit if that is less. So most transactions delete nothing.
   private func drop(
     _ large: [OutboxEntry], from begin: DispatchPosition?, to end: DispatchPosition,
     in transaction: StoreTransaction

@@ -96,7 +96,7 @@ struct DispatchTable {
     }
   }
 
-  /// Deletes all dispatched changes, and all rows except the last.
+  /// Deletes all fully dispatched changes, and all rows of this table except the last.
   func dropChanges(
     of database: DatabaseID, dispatchedAt position: DispatchPosition
   ) throws {
@@ -106,9 +106,9 @@ struct DispatchTable {
       [.integer(database.rawValue), .integer(position.through)])
   }
 
-  /// Deletes the oldest changes, those before `number`; as many at once as take a short time.
+  /// Deletes the oldest changes, those before `number`.
   ///
-  /// At most 128 transactions are deleted in one call.
+  /// One call deletes the changes of at most 128 transactions, so that it takes a short time.
   ///
   /// - Parameter number: the number of the first change that stays, counted as `changes` counts.
   func dropChanges(of database: DatabaseID, before number: Int64) throws {

@@ -3,12 +3,11 @@ import Foundation
 import SQLEngine
 import StoreModel
 
-/// The committed changes of databases: those to be dispatched, and then the history of dispatched
-/// ones.
+/// The committed changes of databases. A change is first dispatched, and then kept as history.
 ///
-/// Dispatching a change does not update its row: ``DispatchTable`` has the position. All statements
-/// on the outbox are here and in the tables whose rows a join with it returns.
-/// `docs/internals/store.md` lists these tables.
+/// Dispatching a change does not update its row: ``DispatchTable`` has the position up to which
+/// changes are dispatched. All statements on the outbox are here and in the tables whose rows a
+/// join with it returns. `docs/internals/store.md` lists these tables.
 ///
 /// A row is written in the transaction of its change. So no committed change is lost, whenever the
 /// server stops.
@@ -76,8 +75,8 @@ struct OutboxTable {
 
   /// The changes of a part that are not yet dispatched, in the order of their commits.
   ///
-  /// While a division of the database is pending, changes after the last one of the present parts
-  /// are left out.
+  /// While the database is about to be divided into other parts, the result ends at the last change
+  /// that the present parts dispatch.
   ///
   /// - Parameter sequence: only later changes are returned.
   func undispatchedEntries(
@@ -108,8 +107,9 @@ struct OutboxTable {
     }
   }
 
-  /// The number of changes after the last fully dispatched one of `begin`, through `end`.
-  /// ``DispatchProgress`` compares it with the changes that the dispatcher passed.
+  /// The number of changes after the last fully dispatched change of `begin`, up to the change of
+  /// `end`, that one included. ``DispatchProgress`` compares it with the changes that the
+  /// dispatcher passed.
   func count(
     of database: DatabaseID, from begin: DispatchPosition?, to end: DispatchPosition
   ) throws -> Int? {
@@ -234,9 +234,10 @@ struct OutboxTable {
     return change
   }
 
-  /// The next changes that name a user, and the last change examined; nil if no changes are left.
-  /// The found changes contain the bytes of the user record name, and are returned by their
-  /// sequences.
+  /// Searches the next `count` changes for the bytes of a user record name.
+  ///
+  /// - Returns: the sequences of the changes that contain the name, and the last change examined;
+  ///   nil if no changes are left.
   func naming(
     _ user: String, after sequence: Int64, examining count: Int64, in database: DatabaseID
   ) throws -> (found: [Int64], end: Int64)? {
@@ -244,7 +245,9 @@ struct OutboxTable {
       of: "outbox", by: "sequence", naming: user, after: sequence, examining: count, in: database)
   }
 
-  /// Calls `body` for each change, and writes those that it altered.
+  /// Calls `alter` with a change, and writes the change if `alter` returns true.
+  ///
+  /// - Returns: whether the change was written. The result is false if there is no such change.
   func update(
     _ sequence: Int64, in database: DatabaseID, by alter: (inout Change) -> Bool
   ) throws -> Bool {

@@ -3,8 +3,9 @@ import StoreModel
 
 /// The encoded notifications of one change, made on the thread that matched it.
 ///
-/// All writes wait for the writer's thread, so that thread only puts the bytes into rows.
-/// Subscriptions that differ only in their IDs share the encoding of everything else.
+/// All writes wait for the writer's thread. The encoding is therefore done before, and the writer's
+/// thread only puts the bytes into rows. Subscriptions that differ only in their IDs share the
+/// encoding of everything else.
 struct PreparedNotifications: DispatchPreparation {
   /// One notification.
   struct Element: Sendable {
