@@ -1,5 +1,5 @@
-/// The state of a connection between a request and its answer, and the side that acts next. The
-/// event loop must never wait, and the handler's task may answer at any moment.
+/// The state of a connection from a request to the end of its answer. It says what the connection
+/// has to do next. The event loop must never wait, and the handler's task may answer at any moment.
 ///
 /// While the handler works, libmicrohttpd suspends the connection. Every ``Action/suspend`` is
 /// followed by exactly one ``Action/resume``.
@@ -49,8 +49,8 @@ struct ExchangeState {
   }
 
   private(set) var phase = Phase.idle
-  /// The number of the present request, which rises by one. It identifies a late answer to an
-  /// earlier request.
+  /// The number of the present request, which rises by one with each request. By this number,
+  /// ``handle(_:)`` recognises a late answer to an earlier request.
   private(set) var number: UInt64 = 0
   /// Whether the server stopped waiting. The connection then starts no handler again.
   private(set) var isAbandoned = false

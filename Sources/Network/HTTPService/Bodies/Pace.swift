@@ -1,5 +1,5 @@
-/// The speed of a connection's client: how long the server has waited for it, and for how many
-/// bytes.
+/// The speed of a connection's client: the time for which the server has waited, and the number of
+/// bytes that moved.
 ///
 /// libmicrohttpd ends a connection on which nothing moves. A client that sends or takes one byte
 /// now and then would keep its connection for ever; this value says when such a client is too slow.
@@ -11,7 +11,7 @@ struct Pace {
     /// The time between requests, until the next request line is complete. The library ends silent
     /// connections earlier, so a client that takes this long has sent a part of the line.
     var line: Duration
-    /// The time before `rate` counts.
+    /// The time in which a body or an answer need not reach `rate`.
     var grace: Duration
     /// The average bytes a second of a body or an answer, after `grace`.
     var rate: Int
@@ -34,8 +34,8 @@ struct Pace {
     case exchangeEnded
   }
 
-  /// The thing that one side waits for. In `server` the client waits; in all others the server
-  /// does.
+  /// The next step of the connection. In `server` the client waits for the server. In all other
+  /// phases the server waits for the client.
   private enum Phase {
     case line
     case head
@@ -72,7 +72,8 @@ struct Pace {
     began = now()
   }
 
-  /// The time since which the client has not sent the head of a request; `nil` while there is one.
+  /// The time since which the server waits for the head of a request; `nil` once the head is
+  /// complete, until the exchange ends.
   var idleSince: ContinuousClock.Instant? {
     switch phase {
     case .line, .head: began
@@ -80,7 +81,7 @@ struct Pace {
     }
   }
 
-  /// Whether the client took more time than it may.
+  /// Whether the client takes more time than the limits permit.
   func isTooSlow(at now: ContinuousClock.Instant, _ limits: Limits) -> Bool {
     let elapsed = now - began
     switch phase {
@@ -88,7 +89,7 @@ struct Pace {
     case .line: return elapsed > limits.line
     case .head: return elapsed > limits.head
     case .body(let received):
-      // The bytes that must have come by now.
+      // The client must have sent at least these bytes by now.
       return elapsed > limits.grace
         && Double(received) < (elapsed - limits.grace) / .seconds(1) * Double(limits.rate)
     case .answer(let size):

@@ -22,7 +22,7 @@ final class ResponseStream: Sendable {
   private let producer: @Sendable (HTTPStreamWriter) async throws -> Void
   private let shared: Mutex<Shared>
 
-  /// Creates a stream whose producer does not run yet.
+  /// Creates a stream. The producer begins to run with the first read.
   ///
   /// - Parameters:
   ///   - connection: the connection that the library suspends while the stream has no bytes.
@@ -105,7 +105,8 @@ final class ResponseStream: Sendable {
   /// Copies the next bytes to `target`, on the event loop's thread. Without bytes it suspends the
   /// connection.
   ///
-  /// - Returns: the number of bytes, or the library's mark for the end or for a broken stream.
+  /// - Returns: the number of bytes; 0 if the connection was suspended. At the end, and for a
+  ///   broken stream, the library's special values.
   func read(into target: UnsafeMutableRawBufferPointer) -> Int {
     let (action, isFirstWait, released) = shared.withLock { shared in
       let isFirst = !shared.isStarted

@@ -2,8 +2,8 @@ import Foundation
 
 /// The unsent bytes of a stream, and the decision which side waits: the producer or the reader.
 ///
-/// It holds at most `capacity` bytes and one more chunk. Every ``ReadAction/suspend`` is followed
-/// by exactly one result that says to resume.
+/// The buffer holds less than `capacity` bytes and one more chunk. After each
+/// ``ReadAction/suspend``, exactly one later call returns that the connection must be resumed.
 struct StreamState {
   /// The result of a write.
   enum WriteAction: Equatable {
@@ -90,7 +90,7 @@ struct StreamState {
       let bytes = Array(buffer[head..<end])
       head = end
       if head == buffer.count {
-        // The buffer gives its memory back, because most of the time a stream has nothing to send.
+        // An empty buffer has no memory, because a stream has nothing to send most of the time.
         buffer = []
         head = 0
       }

@@ -8,23 +8,25 @@ import Foundation
 ///
 /// - Requests that are expected to take long (long requests) use at most half of the threads, and
 ///   their callers take turns.
-/// - Of each caller's short requests only a few are in progress, which take little time together.
+/// - Of each caller's short requests, only a few are in progress at once. Together they are
+///   expected to take little time.
 /// - Neither rule applies while all requests come from one caller.
 ///
 /// The expected time of a request has two parts: one for its size, and one for the time that the
 /// caller's recent requests of the same operation took beyond that. The second part is the largest
-/// recent value, and half of it is forgotten every 30 seconds. A caller who knows this gains little
-/// by mixing in cheap requests.
+/// recent value, which loses half of its size every 30 seconds. Because it is the largest value and
+/// not an average, cheap requests between expensive ones do not lower it.
 ///
-/// If the caller has not used an operation recently, one request is tried first. Process schedulers
-/// work in the same way and favour processes that have used little time (F. J. Corbató and others,
-/// 1962).
+/// If the caller has not used an operation recently, one request runs alone first, because its time
+/// is unknown. Process schedulers work in the same way and favour processes that have used little
+/// time (F. J. Corbató and others, 1962).
 ///
-/// A caller who has recently used little time for an operation has no long requests of it, however
-/// long one of them took. Otherwise a first save that creates a zone would delay the next saves.
+/// While a caller's recent requests of an operation took little time together, none of them counts
+/// as long. Otherwise one slow first save, such as one that creates a zone, would delay the next
+/// saves.
 ///
-/// - Complexity: O(1) for each call, amortized. O(n) in the caller's waiting requests if one of its
-///   requests takes longer than any before.
+/// - Complexity: O(1) for each call, amortized. If a request takes longer than all recent ones of
+///   its kind, O(*n*) for the *n* waiting requests of the caller.
 package struct FairQueue: Sendable {
   typealias Caller = RequestThrottle.Key
 
@@ -120,7 +122,8 @@ package struct FairQueue: Sendable {
 
     var waiting: Int { waitingShort.count + waitingLong.count }
 
-    /// Subtracts a short request that waits no more.
+    /// Subtracts the expected time of a short request that was removed from ``waitingShort``.
+    /// Without waiting requests the sum is 0, so that rounding errors do not add up.
     mutating func passed(_ item: Waiting) {
       waitingSeconds = waitingShort.isEmpty ? 0 : waitingSeconds - item.expected
     }
@@ -159,7 +162,7 @@ package struct FairQueue: Sendable {
     self.limits = limits
   }
 
-  /// Takes a request and decides about it.
+  /// Decides about a new request, and stores it if it must wait.
   ///
   /// - Parameters:
   ///   - number: a number for the request, unique among the waiting ones.
@@ -197,10 +200,10 @@ package struct FairQueue: Sendable {
     return .wait
   }
 
-  /// Ends a request, and decides about waiting ones.
+  /// Records the end of a request, and decides about waiting requests.
   ///
-  /// Some of them begin now. Others are refused, because their kind turned out to take longer and
-  /// too many such requests wait.
+  /// Some waiting requests begin now. Others are refused: if requests of their kind turn out to
+  /// take longer, too many may be waiting.
   ///
   /// - Parameter seconds: the time that the request took beyond the time for its size.
   /// - Returns: the decisions about waiting requests. ``Verdict/wait`` is not among them.
@@ -252,10 +255,10 @@ package struct FairQueue: Sendable {
     return decided
   }
 
-  /// Updates the expected times of a caller's waiting short requests.
+  /// Updates the expected times of a caller's waiting short requests. Those that are now expected
+  /// to be long wait as long requests.
   ///
-  /// - Returns: the numbers of the requests that are refused, because too many wait by the new
-  ///   times.
+  /// - Returns: the numbers of the refused requests, which exceed the limits by the new times.
   private mutating func reconsider(_ lane: inout Lane, at now: Double) -> [Int] {
     let waiting = lane.waitingShort
     lane.waitingShort = []
@@ -283,7 +286,7 @@ package struct FairQueue: Sendable {
 
   /// Removes a waiting request, because its task was cancelled. An unknown number changes nothing.
   ///
-  /// - Complexity: O(n) in the caller's waiting requests.
+  /// - Complexity: O(*n*) for the *n* waiting requests of the caller.
   mutating func withdraw(_ number: Int, of caller: Caller) {
     guard var lane = lanes.removeValue(forKey: caller) else { return }
     if let place = lane.waitingShort.firstIndex(where: { $0.number == number }) {
@@ -303,8 +306,8 @@ package struct FairQueue: Sendable {
     let known = known(kind, at: now)
     let seconds = least + (known?.most ?? 0)
     let isLong = seconds >= limits.long && seconds + (known?.together ?? 0) >= limits.little
-    // Until the time of its kind is known, the request counts for all of the time that the caller's
-    // short requests may take.
+    // Until a time of its kind is recorded, a request counts as the whole time that the caller's
+    // short requests may take together. So it runs alone.
     return Ticket(
       kind: kind, least: least,
       seconds: known == nil ? max(seconds, limits.shortSecondsOfCaller) : seconds, isLong: isLong)
@@ -364,7 +367,8 @@ package struct FairQueue: Sendable {
 
   /// Records the time of a request.
   ///
-  /// - Returns: whether no recent request of its kind took longer.
+  /// - Returns: whether the request took longer than all recent ones of its kind. The result is
+  ///   false if the time was not recorded, because ``Limits/memory`` is used up.
   private mutating func remember(_ seconds: Double, of ticket: Ticket, at now: Double) -> Bool {
     let known = known(ticket.kind, at: now)
     if known == nil, memory.count >= limits.memory {

@@ -11,9 +11,9 @@ import StoreModel
 /// reserve while it is valid, the next draw reserves twice as many, up to the share of the rate. If
 /// some of the reserve expires, the next draw reserves only as many as were used.
 ///
-/// So most requests of a busy caller need no access to a table, and few are drawn in vain. Unused
-/// reserves do not cause refusals of waiting requests: a reserve is at most an eighth of the burst,
-/// and a draw takes one only as far as half of the bucket stays for others.
+/// So most requests of a busy caller need no access to a table, and few requests are drawn and then
+/// expire. Unused reserves do not cause refusals at other servers: a reserve is at most an eighth
+/// of the burst, and a draw adds to the reserve only while half of the bucket stays for others.
 struct RequestShares: Sendable {
   typealias Key = RequestThrottle.Key
   typealias Refusal = RequestThrottle.State.Refusal
@@ -47,12 +47,13 @@ struct RequestShares: Sendable {
     var waiting = 0
     /// Requests that were drawn for waiting ones. They do not expire.
     var claimed = 0
-    /// Whether some of ``claimed`` are from a draw before the last.
+    /// Whether some of ``claimed`` are from a draw before the last one. If they are no longer
+    /// needed, they do not go to the reserve.
     var claimsAreOfMany = false
-    /// The time until which the bucket has nothing.
+    /// The time until which no request is drawn, because the last draw got none.
     var emptyUntil = -Double.infinity
-    /// The time from which the bucket is full, and the store has no row of it, unless another
-    /// server draws.
+    /// The time from which the shared bucket is full, unless another server draws from it. The
+    /// store then has no row for the bucket.
     var fullAt = -Double.infinity
 
     /// Returns the requests in reserve that are still valid.
@@ -83,8 +84,8 @@ struct RequestShares: Sendable {
   /// The number of keys with a reserve.
   var count: Int { shares.count }
 
-  /// Decides about a request. It counts once for each key whose subject has a rate, or for none of
-  /// them if it is refused.
+  /// Decides about a request. An admitted request counts once for each key whose subject has a
+  /// rate. A refused request counts for none.
   ///
   /// - Parameters:
   ///   - claims: the keys for which the request waits; empty at the first call. Pass the result of
@@ -135,7 +136,7 @@ struct RequestShares: Sendable {
     return .admitted
   }
 
-  /// Ends the wait of a request for these keys.
+  /// Ends the wait of a request for these keys, whether it was admitted or not.
   mutating func release(_ claims: Set<Key>) {
     for key in claims {
       guard var share = shares[key] else { continue }
@@ -148,8 +149,10 @@ struct RequestShares: Sendable {
     }
   }
 
-  /// Returns the draw for a key of ``Verdict/draw(_:)``; nil if everything that waits has been
-  /// drawn for in the meantime.
+  /// Computes the draw for a key of ``Verdict/draw(_:)``, and stores the size of the reserve that
+  /// it asks for.
+  ///
+  /// - Returns: nil if enough was drawn in the meantime for all requests that wait for the key.
   mutating func beginDraw(for key: Key, at now: Double) -> AllowanceDraw? {
     guard let rate = sharedRates[key.subject], var share = shares[key] else { return nil }
     // Requests that were drawn for, but have not called again yet, still count as waiting.

@@ -51,8 +51,8 @@ final class RequestThrottle: Sendable {
     /// The number of keys with a bucket.
     var count: Int { buckets.count }
 
-    /// Counts a request once for each key whose subject has a rate, or for none of them if it is
-    /// refused.
+    /// Decides about a request. An admitted request counts once for each key whose subject has a
+    /// rate. A refused request counts for none.
     ///
     /// - Returns: nil if the request is admitted; otherwise the refusal with the longest wait.
     mutating func admit(_ keys: [Key], at now: Timestamp) -> Refusal? {
@@ -102,7 +102,7 @@ final class RequestThrottle: Sendable {
   private struct Shared {
     /// The reserves.
     var shares: RequestShares
-    /// The draws under way. All requests that wait for a key wait for the same draw.
+    /// The draws under way. All requests that wait for a key share one draw.
     var draws: [Key: Task<Void, any Error>] = [:]
   }
 

@@ -1,16 +1,17 @@
 import Configuration
 
-/// A `RequestRate` that servers count together: the reserve that each server may have, and for how
-/// long.
+/// A `RequestRate` that several servers count together. It says how large a server's reserve may
+/// be, and for how long the reserve is valid.
 ///
-/// A request in reserve may be used until ``lifetime`` ends. Therefore all requests of any period T
-/// were drawn within T + `lifetime`. To make up for this, the shared bucket holds fewer requests,
-/// by as many as arrive in one `lifetime`. All servers together then admit at most `burst` requests
-/// and those that arrive in T.
+/// A request in reserve may be used until ``lifetime`` ends. Therefore the requests that the
+/// servers admit in a period T were drawn from the bucket in a period of T + `lifetime`. To make up
+/// for this, the shared bucket holds fewer requests: fewer by those that the rate adds in one
+/// `lifetime`. In a period T, all servers together then admit at most `burst` requests and those
+/// that the rate adds in T.
 struct SharedRate: Sendable, Hashable {
   /// The longest lifetime of a reserve in seconds.
   static let longestLifetime = 2.0
-  /// The divisor of the burst that gives the largest reserve of a server: an eighth.
+  /// The divisor of the burst. A server's reserve is at most an eighth of the burst.
   static let share = 8
 
   /// Nanoseconds in which the bucket gains one request.

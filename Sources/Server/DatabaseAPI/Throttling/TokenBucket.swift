@@ -17,7 +17,8 @@ struct TokenBucket: Sendable, Hashable {
     filled = now
   }
 
-  /// Returns the seconds until a request may be made; 0 if one may be made now.
+  /// Fills the bucket up to `now`, and returns the seconds until a request may be made; 0 if one
+  /// may be made now.
   mutating func wait(at now: Timestamp) -> Double {
     fill(at: now)
     return tokens >= 1 ? 0 : (1 - tokens) / rate.perSecond
@@ -26,14 +27,14 @@ struct TokenBucket: Sendable, Hashable {
   /// Takes one request out. Call this only if ``wait(at:)`` has returned 0.
   mutating func take() { tokens -= 1 }
 
-  /// Whether the bucket is full, so that it equals a new one.
+  /// Fills the bucket up to `now`, and returns whether it is full. A full bucket equals a new one.
   mutating func isFull(at now: Timestamp) -> Bool {
     fill(at: now)
     return tokens >= Double(rate.burst)
   }
 
-  /// Adds the requests that have arrived since the last filling. A clock that was set back adds
-  /// none.
+  /// Adds the requests that the rate permits for the time since the last filling. If the clock was
+  /// set back, the method adds none.
   private mutating func fill(at now: Timestamp) {
     let seconds = now.seconds - filled.seconds
     filled = now

@@ -1,8 +1,8 @@
 import CloudKitModel
 
 extension SortedSearch {
-  /// Visits the records without a value for a sort key, in the order of the next keys. They come
-  /// after all others.
+  /// Visits the records without a value for a sort key, in the order of the next sort keys. Such
+  /// records come after all others.
   ///
   /// - Parameters:
   ///   - level: the index of the sort key.
@@ -10,7 +10,8 @@ extension SortedSearch {
   /// - Returns: whether the page is full.
   mutating func walkAbsent(level: Int, from start: RecordOrder.Place?) throws -> Bool {
     let key = keys[level].key
-    // Every record has these, and a filter may require a value.
+    // Every record has these times. The same holds for a field for which a filter requires a value.
+    // There is then nothing to visit.
     if key == .system(.createdTimestamp) || key == .system(.modifiedTimestamp) {
       return collector.isFull
     }
@@ -26,7 +27,8 @@ extension SortedSearch {
     }
     shared.append(.absence)
     defer { shared.removeLast() }
-    // Reading all candidates may cost less than excluding those with a value.
+    // Reading all candidates may cost less than gathering the records with a value in order to
+    // exclude them.
     if let count = sieve.candidateCount,
       collectingCost(count) < sieve.population
     {
@@ -46,13 +48,15 @@ extension SortedSearch {
   }
 
   /// Collects from the next records of the database in the order of their numbers, up to
-  /// `SearchEffort.absenceLimit`. If that does not suffice, it drops what it has collected.
+  /// `SearchEffort.absenceLimit`. If these records do not fill the page and more follow, the method
+  /// drops those that it has collected.
   ///
   /// - Returns: whether the page is full or no records are left.
   private mutating func collectNext(level: Int, from start: RecordOrder.Place?) throws -> Bool {
     let ascending = keys[level].ascending
     let before = collector
-    // A place among records with a value is before all records without one.
+    // If the previous page ended at a record with a value, all records without one are still to
+    // come.
     let number = start?.values[level] == nil ? start?.number : nil
     let rows = try search.transaction.connection.rows(
       StoredRecord.selection

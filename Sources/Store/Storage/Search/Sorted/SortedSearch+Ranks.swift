@@ -1,7 +1,8 @@
 import CloudKitModel
 
 extension SortedSearch {
-  /// A candidate's rank by cached columns.
+  /// A candidate with its rank. The rank is the candidate's place in the order as far as cached
+  /// columns show it; it needs no read of the record.
   private struct RankedNumber: Comparable {
     var rank: CandidateRanking.Rank
     var number: Int64
@@ -13,8 +14,8 @@ extension SortedSearch {
 
   /// Collects candidates in the order of their ranks until the page is full.
   ///
-  /// The first `capacity` candidates are selected from all. If filters refuse so many that the page
-  /// is not full, the next ones are selected, four times as many.
+  /// The method selects the first `capacity` candidates and reads them. If filters refuse so many
+  /// that the page is not full, it selects the next candidates, four times as many.
   ///
   /// - Parameters:
   ///   - candidates: a set that contains all matches.
@@ -29,11 +30,13 @@ extension SortedSearch {
     var capacity = 2 * (collector.missing + 1)
     while true {
       let first = firstRanked(capacity, of: candidates, by: ranking, after: last) {
-        // Each selection visits the same ones.
+        // Each selection visits the same candidates without a rank, so only the first one stores
+        // them.
         if last == nil { unranked.append($0) }
       }
       for (index, next) in first.sorted.enumerated() {
-        // Records of one rank may come in any order, so the page is checked from time to time.
+        // Records of one rank may come in any order, so a full page is not complete before the
+        // ranks exceed that of its end. The check runs once in 16 candidates.
         if index % 16 == 0, let end = collector.bound(), let bound = ranking.rank(of: end),
           ranking.isSurelyBefore(bound, next.rank)
         {
@@ -50,7 +53,7 @@ extension SortedSearch {
   }
 
   /// Collects records without a value for the first key. If there is no other key, the page has
-  /// them in the order of their numbers, and the rest is not read.
+  /// them in the order of their numbers, and records after the page are not read.
   ///
   /// - Parameter numbers: their numbers in ascending order.
   /// - Returns: whether the page is full.
@@ -70,8 +73,8 @@ extension SortedSearch {
     return collector.isFull
   }
 
-  /// Returns the first `capacity` candidates after `last` that may be on the page, or up to twice
-  /// as many.
+  /// Returns the first candidates after `last` that may be on the page: at least `capacity` if
+  /// there are as many, at most twice as many.
   ///
   /// - Parameter visitUnranked: gets the candidates without a value for the first key.
   private func firstRanked(
@@ -102,8 +105,8 @@ extension SortedSearch {
     return first
   }
 
-  /// Returns the cost of reading `count` candidates, or as many of them as fill the page, in
-  /// entries.
+  /// Returns the cost of collecting `count` candidates, in index entries. If candidates can be
+  /// ranked, only as many are read as fill the page.
   func collectingCost(_ count: Int) -> Double {
     let count = Double(count)
     guard let rankCost = sieve.rankCost else { return count * search.effort.recordCost }

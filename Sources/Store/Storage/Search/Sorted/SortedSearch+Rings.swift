@@ -8,8 +8,8 @@ extension SortedSearch {
   /// The greatest error of keys and rounding, in metres.
   private static let margin = 2.0
 
-  /// Returns the cost of seeking the ranges of a ring that begins at this distance in metres: two
-  /// in each band of latitude.
+  /// Returns the cost of the seeks in the index for a ring that begins at this distance in metres:
+  /// two ranges in each band of latitude. The unit is an index entry.
   static func effort(ofRingFrom distance: Double) -> Double {
     let bands = min(1_800, 2 * distance / Location.earthRadius * 1_800 / .pi)
     return 2 * bands * Double(NumberWindow.seekCost)
@@ -60,7 +60,8 @@ extension SortedSearch {
         // The page is full, but a nearer place may be just beyond the ring.
         outer = max(outer, last) + 2 * Self.margin
       } else {
-        // Assumes evenly spread records: somewhat more than the missing number.
+        // If records are spread evenly, the next ring then has somewhat more than the missing
+        // number.
         let entries = sieve.passed - before
         let needed =
           1.3 * Double(collector.missing) / sieve.matching(sorting: entryCost(level: level))
@@ -70,8 +71,8 @@ extension SortedSearch {
     }
   }
 
-  /// Returns the ring's ranges on the path. It is a single range if there are so few places that
-  /// checking each costs less than seeking many ranges.
+  /// Returns the ring's ranges on the path. If there are few places, the result is one range:
+  /// checking each place costs less than seeking many ranges.
   private func ranges(
     of ring: LocationRanges, on path: AccessPath, field: Int64
   ) throws -> [KeyRange] {
@@ -118,7 +119,8 @@ extension SortedSearch {
     return isFull(to: outer, level: level)
   }
 
-  /// Returns whether the page is full with records nearer than this, beyond any error.
+  /// Returns whether the page is full with records that are nearer than `distance` by more than
+  /// ``margin``.
   private mutating func isFull(to distance: Double, level: Int) -> Bool {
     farthest(level: level).map { $0 + Self.margin < distance } ?? false
   }

@@ -19,8 +19,8 @@ extension SortedSearch {
         return false
       }
       // Texts with the same truncated key are not in order, and records with one value are not in
-      // the order of the next key. So they are visited again, and the collector skips those of
-      // earlier pages.
+      // the order of the next key. So these records are visited again, and the collector skips
+      // those of earlier pages.
       let isExact = isLast && key.count < ValueKey.textLimit
       let number = isExact ? start?.number ?? 0 : isDescending ? Int64.max : -1
       reader = EntryReader(
@@ -75,8 +75,8 @@ extension SortedSearch {
   /// Visits the values of a key that others follow: the records with one value, then the next
   /// value.
   ///
-  /// Few records with one value are read and sorted. For more than `SearchEffort.groupLimit`, the
-  /// index of the next key is walked.
+  /// A few records with one value are read and sorted. If they are more than
+  /// `SearchEffort.groupLimit`, the search walks the index of the next key.
   private mutating func walkGroups(_ reader: inout EntryReader, level: Int) throws -> Bool {
     var key = IndexKey([])
     var group: [Int64] = []
@@ -100,7 +100,9 @@ extension SortedSearch {
     return try collect(&group, level: level)
   }
 
-  /// Reads the records of a group, and empties the group. The collector sorts them.
+  /// Reads the records of a group, and empties the group. The collector sorts the records.
+  ///
+  /// - Returns: whether the page is full.
   private mutating func collect(_ group: inout [Int64], level: Int) throws -> Bool {
     for number in group {
       try consider(number)
@@ -109,7 +111,8 @@ extension SortedSearch {
     return collector.isFull
   }
 
-  /// Visits many records with one value by the next key.
+  /// Visits the records with one value in the order of the next key, by a walk. It is used for many
+  /// such records.
   ///
   /// - Throws: ``WalkIsLonger`` if collecting the candidates of the whole walk costs less than this
   ///   group.

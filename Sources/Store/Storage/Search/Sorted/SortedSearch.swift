@@ -1,13 +1,18 @@
 import CloudKitModel
 
-/// The search for one page of a query in the order of its sort keys; without any, in the order of
-/// the records' numbers.
+/// The search for one page of a query, in the order of its sort keys. Without sort keys, the order
+/// is that of the records' numbers.
 ///
-/// Few candidates are read and sorted. Otherwise the index of the first sort key is walked in
-/// order, with the sieve between it and the records. Records that share a value come in the order
-/// of the next key: if they are many, by a walk of that key's index with the shared value as a
-/// further condition. Records without a value come last, also in the order of the next key. A
-/// distance is walked in rings.
+/// A few candidates are read and sorted. Otherwise the search *walks* the index of the first sort
+/// key: it visits the records in the order of the index. The sieve excludes records before they are
+/// read.
+///
+/// - Records with the same value come in the order of the next sort key. If they are many, the
+///   search walks the index of that key, with the shared value as a further condition.
+/// - Records without a value come last, also in the order of the next sort key.
+/// - A sort by distance visits the places in growing rings around the center.
+///
+/// A *level* is the index of a sort key in ``keys``.
 struct SortedSearch {
   /// The common value of a walk's records for an earlier sort key.
   enum Shared {
@@ -42,7 +47,10 @@ struct SortedSearch {
     sieve = CandidateSieve(try search.conditions(), effort: search.effort)
   }
 
-  /// Returns the page, and its last place if there are more records.
+  /// Executes the search.
+  ///
+  /// - Returns: the records of the page, and the place of its last record; the place is nil if no
+  ///   more records follow.
   mutating func run() throws -> ([StoredRecord.Row], RecordOrder.Place?) {
     if let few = try fewCandidates() {
       for number in few {
@@ -67,8 +75,9 @@ struct SortedSearch {
     return collector.page()
   }
 
-  /// Returns the record numbers in order, if they are known to be few or need no other order;
-  /// otherwise nil.
+  /// Returns the numbers of the candidates in ascending order; nil if the search must use the sort
+  /// keys' indexes. There is a result if a filter names the records, or if the query has no sort
+  /// keys and searches one zone.
   private mutating func fewCandidates() throws -> [Int64]? {
     for path in search.paths {
       if case .names(let names) = path.source { return try search.numbers(ofRecordsNamed: names) }
@@ -76,7 +85,8 @@ struct SortedSearch {
     return keys.isEmpty ? try search.recordsOfZone()?.sorted : nil
   }
 
-  /// Reads a record, and collects it if it matches and has the shared values.
+  /// Reads a record unless the sieve excludes it. Collects the record if it matches and has the
+  /// shared values.
   mutating func consider(_ number: Int64) throws {
     guard try sieve.admits(number, in: search) else { return }
     sieve.noteRead()
@@ -94,8 +104,8 @@ struct SortedSearch {
     }
   }
 
-  /// Reports the cost beyond twice that of the page's own records, if cache entries could have
-  /// saved it.
+  /// Reports the cost beyond twice the cost of reading the page's records, because more cached
+  /// index entries could save it. The method does nothing without conditions.
   private func reportMissingEntries() throws {
     guard sieve.hasConditions else { return }
     let fair = 2 * Double(search.query.limit) * search.effort.recordCost
@@ -111,10 +121,10 @@ struct SortedSearch {
   }
 
   /// Walks the records with the shared values in the order of the sort keys from `level` on, until
-  /// the page is full or there are no more.
+  /// the page is full or no records are left.
   ///
-  /// If collecting all candidates is found to cost less, it drops what the walk has collected and
-  /// collects them.
+  /// If it turns out that collecting all candidates costs less, the method drops the records of the
+  /// walk and calls ``collectAll()``.
   ///
   /// - Parameter level: the index of the sort key whose index is walked; beyond the last key, the
   ///   records are collected.
@@ -161,13 +171,14 @@ struct SortedSearch {
     zip(place.values, shared).allSatisfy { Self.has($0, $1) }
   }
 
-  /// Returns the cost of an entry of a walk; a place needs a distance.
+  /// Returns the cost of an entry of a walk: 1, or 3 for a place, whose distance must be computed.
   func entryCost(level: Int) -> Double { keys[level].relativeLocation == nil ? 1 : 3 }
 
-  /// Collects all records with the shared values: no index has the remaining order, or walking it
-  /// costs more.
+  /// Collects all records with the shared values. It is used if no index has the order of the
+  /// remaining sort keys, or if a walk costs more.
   ///
-  /// Without a set of candidates it may gather one. Otherwise it reads all records of the type.
+  /// If there is no complete set of candidates, the sieve may gather one. If there is still none,
+  /// the method reads all records of the type.
   ///
   /// - Returns: whether the page is full.
   mutating func collectAll() throws -> Bool {
