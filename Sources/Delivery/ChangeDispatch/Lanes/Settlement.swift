@@ -7,8 +7,8 @@ final class Settlement: Sendable {
 
   /// Returns at once if `isSettled` is true, otherwise at the next ``come()``.
   ///
-  /// A caller that makes the condition true calls ``come()`` afterwards. It must not hold a lock
-  /// that `isSettled` needs.
+  /// A caller that makes the condition true calls ``come()`` afterwards. The caller must not hold a
+  /// lock that `isSettled` needs.
   func wait(unless isSettled: () -> Bool) async {
     await withCheckedContinuation { continuation in
       let isOver = waiters.withLock { waiters in

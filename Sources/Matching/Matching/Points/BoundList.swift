@@ -29,8 +29,8 @@ struct BoundList: Sendable {
 
   /// Adds a candidate. Candidates with equal bounds are in the order of their entries.
   ///
-  /// - Complexity: O(log *n* + 512 + *n* / 256), where *n* is ``count``: one chunk's elements or
-  ///   the list of chunks moves.
+  /// - Complexity: O(log *n* + 512 + *n* / 256), where *n* is ``count``. The call moves the
+  ///   elements of one chunk, and sometimes the list of chunks.
   mutating func insert(_ candidate: Candidate, bound: UInt64) {
     count += 1
     let element = Element(bound: bound, candidate: candidate)

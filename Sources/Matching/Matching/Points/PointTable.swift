@@ -242,7 +242,8 @@ struct PointTable: Sendable {
     }
   }
 
-  /// Returns the point of a key, of which the bytes are compared if the key does not hold them.
+  /// Returns the point of a key. If the key does not hold all its bytes, the method compares
+  /// `bytes` with those of the point.
   private func find(_ key: PointKey, _ bytes: UnsafeRawBufferPointer) -> UInt32? {
     slots.find(hash: key.hash) { number in
       guard points[Int(number)].mayBe(key) else { return false }

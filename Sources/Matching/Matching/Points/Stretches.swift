@@ -1,7 +1,7 @@
 /// The cover of intervals of ordered keys by *stretches*: aligned ranges of 2^level keys.
 ///
-/// An interval is filed under the few stretches that cover it. A value finds the intervals around
-/// it with one look-up for each level in use: the stretch of that level that holds the value.
+/// An interval is filed under the few stretches that cover it. To find the intervals that contain a
+/// value, matching looks up one stretch for each level in use: the stretch that contains the value.
 enum Stretches {
   /// Returns the finest level on which at most three stretches cover the interval, and these
   /// stretches.

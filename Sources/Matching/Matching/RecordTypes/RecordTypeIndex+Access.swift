@@ -24,8 +24,8 @@ extension RecordTypeIndex {
 
     /// The place.
     var place = Place.nothing
-    /// The index of the term that holds for every record that meets the entry there; `nil` if no
-    /// term does. Matching does not check this term again.
+    /// The index of the term that is true for every record that meets the entry at the place; `nil`
+    /// if there is none. Matching does not check this term again.
     var proves: Int?
     /// Whether one record can meet the entry at several points.
     var isMetAgain = false

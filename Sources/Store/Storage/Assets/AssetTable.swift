@@ -4,9 +4,10 @@ import StoreModel
 
 /// The files of assets, the records that hold them, and the files to be deleted.
 ///
-/// `assets.released` is null while a record holds the file. It is 0 when no record holds the file:
-/// after the upload, and after the last record released it. The next trim replaces 0 with the
-/// present time, in milliseconds since 1970.
+/// A record *holds* a file if one of its fields has the asset. `assets.released` is null while a
+/// record holds the file. It is 0 when no record holds the file: after the upload, and after the
+/// last record released it. The next trim replaces 0 with the present time, in milliseconds since
+/// 1970.
 ///
 /// A file has one row in `assets`, and one row in `asset_references` for each field that holds it.
 /// A row in `asset_disposals` marks a file whose bytes are to be deleted. A row of `asset_uploads`

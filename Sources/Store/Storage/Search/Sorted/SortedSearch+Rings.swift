@@ -119,7 +119,7 @@ extension SortedSearch {
     return isFull(to: outer, level: level)
   }
 
-  /// Returns whether the page is full with records that are nearer than `distance` by more than
+  /// Computes whether the page is full with records that are nearer than `distance` by more than
   /// ``margin``.
   private mutating func isFull(to distance: Double, level: Int) -> Bool {
     farthest(level: level).map { $0 + Self.margin < distance } ?? false
