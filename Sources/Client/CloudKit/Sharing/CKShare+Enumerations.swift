@@ -1,5 +1,7 @@
 extension CKShare {
-  /// The state of a participant's invitation.
+  /// The state of a participant's invitation. The raw values are those of Apple's framework.
+  ///
+  /// - Note: Petrel's server refuses shares for now; see ``CKShare``.
   public enum ParticipantAcceptanceStatus: Int, Sendable {
     /// The state is not known.
     case unknown = 0
@@ -11,7 +13,8 @@ extension CKShare {
     case removed = 3
   }
 
-  /// The rights of a participant to the shared records.
+  /// The rights of a participant to the shared records. The raw values are those of Apple's
+  /// framework.
   public enum ParticipantPermission: Int, Sendable {
     /// The rights are not known.
     case unknown = 0
