@@ -23,7 +23,7 @@ extension Explainer {
   }
 
   /// Returns the reasons why devices of the subscriber got no delivery. The first reason is
-  /// ``SilenceReason/Code/noDevice`` if the subscriber had no device to push to.
+  /// ``SilenceReason/Code/noDevice`` if the subscriber had no device and no courier reader.
   private func silentDevices(of past: PastNotification) async throws -> [SilenceReason] {
     let notification = past.entry.notification
     let recipient = Recipient(
@@ -35,11 +35,11 @@ extension Explainer {
     }
     var reasons = Dictionary(grouping: periods, by: \.token).sorted { $0.key < $1.key }
       .compactMap { Self.reason(against: $0.value, for: past) }
-    if owed.isEmpty, !reasons.contains(where: { $0.code != .courier && $0.code != .deviceGone }) {
+    if owed.isEmpty, reasons.allSatisfy({ $0.code == .deviceGone }) {
       reasons.insert(
         SilenceReason(
           .noDevice,
-          "the subscriber had no APNs device, browser or webhook in this container and environment"),
+          "the subscriber had no device, browser or webhook in this container and environment"),
         at: 0)
     }
     return reasons

@@ -140,7 +140,7 @@ struct APNsAccessTests {
       let pushes = try await cloud.pushes(names.count)
       #expect(Set(pushes.compactMap(\.recordName)) == Set(names))
       #expect(await cloud.simulator.received.count == names.count)
-      try await server.line(containing: "go on")
+      try await server.line(containing: "pushes continue")
       try await server.kill()
     }
   }

@@ -73,7 +73,7 @@ struct DoctorCommandTests {
       #expect(problems.count == 4, "\(problems)")
       let place = setup.data + "/server.json:"
       for part in [
-        "PETREL_LOGLEVLE: no key", "\(place)2: unknown key 'prot'",
+        "PETREL_LOGLEVLE: the configuration has no key", "\(place)2: unknown key 'prot'",
         "\(place)3: limits: 'waitingPushes'", "'keyFile' is missing",
       ] {
         #expect(problems.contains { $0.contains(part) }, "\(part): \(problems)")

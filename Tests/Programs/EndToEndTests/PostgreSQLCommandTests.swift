@@ -73,7 +73,7 @@ struct PostgreSQLCommandTests {
     // Without it and its configuration a command would make another store.
     let lost = try Program("petrel", ["users", "add", "zoe", "--data", data], in: folder)
     #expect(try await lost.end() == 64)
-    #expect(lost.output.contains("is in PostgreSQL"), "\(lost.output)")
+    #expect(lost.output.contains("a store in PostgreSQL"), "\(lost.output)")
     #expect(try await run("servers", "list").output == "no server has the store open\n")
     try await PostgreSQLServer.shared.drop(schema)
   }

@@ -49,7 +49,9 @@ struct ServeCommandTests {
       let server = try Program(
         "petrel", ["serve", "--data", folder], environment: ["PETREL_PROT": "1"], in: folder)
       #expect(try await server.end() == 1)
-      #expect(server.output.hasPrefix("petrel: serve: PETREL_PROT: no key"), "\(server.output)")
+      #expect(
+        server.output.hasPrefix("petrel: serve: PETREL_PROT: the configuration has no key for it"),
+        "\(server.output)")
     }
   }
 
@@ -69,7 +71,7 @@ struct ServeCommandTests {
       }
       """.write(toFile: file, atomically: true, encoding: .utf8)
       let own = [
-        "PETREL_LOGLEVLE: no key",
+        "PETREL_LOGLEVLE: the configuration has no key for it",
         "\(file):2: unknown key 'prot'; did you mean 'port'? known are address",
         "\(file):3: limits: 'waitingPushes' must be a whole number from",
       ]

@@ -139,7 +139,13 @@ struct GuideCodeTests {
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(at: folder) }
-    let members = part.hasPrefix(".target(") ? "targets: [\(part)]" : part
+    // A page that shows a target alone has shown the dependency before.
+    let members =
+      part.hasPrefix(".target(")
+      ? """
+      dependencies: [.package(url: "https://example.com/petrel.git", from: "0.1.0")],
+      targets: [\(part)]
+      """ : part
     try """
     // swift-tools-version: 6.0
     import PackageDescription

@@ -198,7 +198,10 @@ struct ServerConfigurationTests {
     try "nothing".write(toFile: path + "/text", atomically: true, encoding: .utf8)
     typealias Credential = APNsSettings.Credential
     let mistakes: [(Credential, String)] = [
-      (.key(file: path + "/text", keyID: "k", teamID: "t"), "keyFile \(path)/text holds no usable"),
+      (
+        .key(file: path + "/text", keyID: "k", teamID: "t"),
+        "keyFile \(path)/text does not contain a usable"
+      ),
       (.key(file: path + "/none", keyID: "k", teamID: "t"), "keyFile \(path)/none cannot be read"),
       (
         .certificate(file: path + "/none", keyFile: path + "/k.pem"),

@@ -36,7 +36,7 @@ struct ImportedLine {
     do throws(JSONError) {
       json = try JSONValue(parsing: data)
     } catch {
-      throw failure("not JSON: \(error)")
+      throw failure("\(error)")
     }
     guard let object = json.object else {
       throw failure("must be a record as a JSON object, not \(json.kind)")

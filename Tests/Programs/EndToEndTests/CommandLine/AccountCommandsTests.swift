@@ -46,7 +46,7 @@ struct AccountCommandsTests {
         ("users add _eva", nil, 1, "'name' must not begin with '_'"),
         ("users add eva --email eva", nil, Self.usage, "'eva' is not an e-mail address"),
         ("users add eva --expires-in soon", nil, Self.usage, "--expires-in must be a time"),
-        ("users add eva --expires-in 1e30w", nil, Self.usage, "--expires-in is longer"),
+        ("users add eva --expires-in 1e30w", nil, Self.usage, "--expires-in is too long"),
         ("users add eva --expires-in 9999w", nil, 1, "'lifetime' must be a whole number"),
         ("users add", nil, Self.usage, "needs one NAME"),
         ("users add eva --pasword-from-stdin", nil, Self.usage, "did you mean --password-from"),

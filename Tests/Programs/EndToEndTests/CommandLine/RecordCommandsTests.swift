@@ -25,7 +25,7 @@ struct RecordCommandsTests {
       #expect(records[0]["fields"]?["due"]?["value"]?.int == 86_400_000)
       let table = try await shell.inContainer("records query --type Note --limit 1 --sort rank")
       #expect(table.output.contains("title='Milk'"), "\(table.output)")
-      #expect(table.output.contains("there are more records; --limit all"))
+      #expect(table.output.contains("there are more records; show them with --limit all"))
 
       let shown = try await shell.inContainer("records get bread")
       #expect(shown.status == 0 && shown.output.contains("'Black bread'"), "\(shown.output)")
@@ -66,7 +66,7 @@ struct RecordCommandsTests {
       ("records query --type Note --database private", [], 64, "needs --user"),
       ("records query --type Note --database private --user nobody", [], 1, "'nobody'"),
       ("records put x --type Note a=1", [], 64, "no field 'a' yet"),
-      ("records put x --type Note a:INT64=one", [], 64, "'one' is no INT64"),
+      ("records put x --type Note a:INT64=one", [], 64, "'one' is not a value of type INT64"),
       ("records put x --type Note a:ASSET=one", [], 64, "as JSON with --file"),
       ("records put --file none.json", [], 64, "cannot read none.json"),
       ("records import none.jsonl", [], 64, "cannot read none.jsonl"),

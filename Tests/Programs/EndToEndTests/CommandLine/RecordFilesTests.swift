@@ -86,7 +86,7 @@ struct RecordFilesTests {
         #"{"recordName":"\#(name)","recordType":"Note","fields":\#(fields)}"#
       }
       for (bad, reason) in [
-        ("{\"recordName\": ", "no JSON"), ("[]", "must be a record as a JSON object"),
+        ("{\"recordName\": ", "not valid JSON"), ("[]", "must be a record as a JSON object"),
         ("{\"recordType\": \"Note\"}", "'recordName' is missing"),
         ("{\"recordName\": \"c\"}", "'recordType' of record 'c' is missing"),
         (
@@ -201,7 +201,7 @@ struct RecordFilesTests {
       let again = try await shell.inContainer(
         "records import - \(place)",
         input: #"{"recordName":"x","recordType":"Note","parent":{"recordName":"nowhere"}}"#)
-      #expect(again.status == 1 && again.output.contains("line 1: record 'x' points at"))
+      #expect(again.status == 1 && again.output.contains("line 1: record 'x' refers to"))
     }
   }
 

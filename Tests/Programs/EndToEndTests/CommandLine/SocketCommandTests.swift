@@ -106,7 +106,7 @@ struct SocketCommandTests {
         #expect(refused.output.contains("there is no store in '.petrel'"), "\(refused)")
         #expect(!FileManager.default.fileExists(atPath: elsewhere + "/.petrel"))
         let told = try await place.run("users", "add", "anna", "--data", ".petrel", in: elsewhere)
-        #expect(told.status == 0 && told.output.contains("has a new one"), "\(told)")
+        #expect(told.status == 0 && told.output.contains("a new one was created"), "\(told)")
         // The server's own store knows neither.
         #expect(try await !place.run("users", "list").output.contains("anna"))
       }

@@ -117,7 +117,10 @@ struct AdminAccountsTests {
     arguments: [
       (["name": "_eva"], "'name' must not begin with '_'"),
       (["name": "e\u{7}va"], "'name' contains a control character"),
-      (["name": .string(String(repeating: "é", count: 128))], "'name' has 256 bytes; 255"),
+      (
+        ["name": .string(String(repeating: "é", count: 128))],
+        "'name' has 256 bytes; the limit is 255"
+      ),
       (["password": "short"], "'password' is not accepted: a password has 8 to 1024 bytes, not 5"),
       (["password": 12_345_678], "'password' must be a string, not"),
       (["emailAddress": "eva"], "'emailAddress' is not accepted: 'eva' is not an e-mail address"),

@@ -125,7 +125,7 @@ struct ExplanationTests {
       #expect(later.notifications.first?.silentDevices.map(\.code) == [.registeredLater])
       try await service.saveNote("B")
       let read = try await service.explain("B") { !$0.notifications.isEmpty }
-      #expect(read.notifications.first?.silentDevices.map(\.code) == [.noDevice, .courier])
+      #expect(read.notifications.first?.silentDevices.map(\.code) == [.courier])
     }
   }
 

@@ -280,9 +280,7 @@ private struct DeviceHistory {
         var wanted: [String: [SilenceReason.Code]] = [:]
         for case (let token, let code?) in expected { wanted[token] = [code] }
         let owed = Set(expected.filter { $0.1 == nil }.map(\.0))
-        if owed.isEmpty,
-          expected.allSatisfy({ $0.1 == .courier || $0.1 == .deviceGone })
-        {
+        if owed.isEmpty, expected.allSatisfy({ $0.1 == .deviceGone }) {
           wanted["none"] = [.noDevice]
         }
         let place: Comment = "seed \(seed): \(person), \(change), \(devices.map(\.periods))"

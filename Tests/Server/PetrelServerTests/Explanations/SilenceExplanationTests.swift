@@ -41,7 +41,10 @@ struct SilenceExplanationTests {
       #expect(
         try await service.reasons(against: "type", for: "A").map(\.code) == [.recordType])
       let event = try await service.reasons(against: "event", for: "A")
-      #expect(event.map(\.text) == ["the record was created, and the subscription fires on update and deletion"])
+      #expect(
+        event.map(\.text) == [
+          "the record was created, and the subscription fires on update and deletion"
+        ])
       // Of all, those of other types are left out.
       let all = try await service.explain("A") { !$0.notifications.isEmpty }
       #expect(all.silent.map(\.subscriptionID) == ["event"])

@@ -118,7 +118,7 @@ struct LimitsTests {
       let refused = try await register(3, at: service)
       #expect(refused.failure == "413 QUOTA_EXCEEDED")
       #expect(refused.json["limit"] == .int(2))
-      #expect(refused.reason.contains("the user has 2 devices"), "\(refused.reason)")
+      #expect(refused.reason.contains("the user already has 2 devices"), "\(refused.reason)")
       _ = try await service.makeReader(as: service.alice)
       let reader = try await service.post(
         "tokens/create", #"{"apnsEnvironment": "development"}"#, as: service.alice)

@@ -61,7 +61,7 @@ struct ErrorTableTests {
       let stranger = TestUser(name: "x", recordName: "_x", token: "made up")
       check(
         try await service.get("public/users/caller", as: stranger),
-        "401 AUTHENTICATION_FAILED", "not known")
+        "401 AUTHENTICATION_FAILED", "is unknown to this server")
     }
   }
 
