@@ -44,7 +44,8 @@ struct CorpusTests {
   @Test("The documentation's table has all targets")
   func documentation() throws {
     let text = try String(
-      contentsOf: Self.folder.appendingPathComponent("../../../docs/internals/fuzzing.md"), encoding: .utf8)
+      contentsOf: Self.folder.appendingPathComponent("../../../docs/internals/fuzzing.md"),
+      encoding: .utf8)
     for target in FuzzTarget.all {
       #expect(text.contains("| `\(target.name)` |"), "\(target.name) has a line")
     }
