@@ -274,7 +274,9 @@ let testing: [[Target]] = [
         """),
       tests(
         "ConfigurationTests",
-        "Configuration OpenIDConnect PushChannels Cryptography JSONCoding Settings"),
+        """
+        Configuration OpenIDConnect PushChannels Cryptography JSONCoding Settings RepositoryFiles
+        """),
       tests(
         "OpenIDConnectTests",
         "OpenIDConnect CloudKitModel Cryptography JSONCoding Waiting HostilePeer IssuerSimulation"),

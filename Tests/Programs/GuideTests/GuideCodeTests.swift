@@ -27,22 +27,48 @@ struct GuideCodeTests {
     }
   }
 
-  @Test("Each step of the tutorial compiles, and the last one is the example that runs")
+  /// The tutorials: the folder of their code, the steps, and the file that runs and is the last step.
+  static let tutorials = [
+    (
+      "Sources/Client/CloudKit/CloudKit.docc/Resources", ["first-1.swift", "first-2.swift"],
+      "first-3.swift", "Examples/FirstProgram/main.swift"
+    ),
+    (
+      "Sources/Testing/PetrelTesting/PetrelTesting.docc/Resources",
+      ["test-1.swift", "test-2.swift"], "test-3.swift",
+      "Tests/Programs/GuideTests/PinnedNotesTests.swift"
+    ),
+  ]
+
+  @Test("The last step of each tutorial is code that runs, and the steps lead to it")
   func tutorial() throws {
-    let folder = "Sources/Client/CloudKit/CloudKit.docc/Resources"
-    #expect(
-      try RepositoryFile.text("\(folder)/first-3.swift")
-        == RepositoryFile.text("Examples/FirstProgram/main.swift"))
+    for (folder, steps, last, running) in Self.tutorials {
+      let end = try RepositoryFile.text("\(folder)/\(last)")
+      #expect(end == (try RepositoryFile.text(running)), "\(last)")
+      let lines = Set(end.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) })
+      for step in steps {
+        let text = try RepositoryFile.text("\(folder)/\(step)")
+        // The first program saves one constant record before it takes an argument.
+        let foreign = text.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }
+          .filter { !lines.contains($0) }
+        #expect(
+          foreign.allSatisfy { $0 == #"earthquake["magnitude"] = 6.4"# }, "\(step): \(foreign)")
+      }
+    }
+  }
+
+  @Test("Each step of the tutorial on subscriptions compiles")
+  func steps() throws {
     let programs = URL(
       fileURLWithPath: try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
     ).deletingLastPathComponent()
-    for step in ["first-1.swift", "first-2.swift"] {
+    let (folder, steps, _, _) = Self.tutorials[0]
+    for step in steps {
+      let map = RepositoryFile.url("Sources/System/CCurl/module.modulemap").path
       try Self.run(
         "swiftc", "-typecheck", "-swift-version", "6",
         "-I", programs.appendingPathComponent("Modules").path,
-        "-Xcc",
-        "-fmodule-map-file=\(RepositoryFile.url("Sources/System/CCurl/module.modulemap").path)",
-        RepositoryFile.url("\(folder)/\(step)").path)
+        "-Xcc", "-fmodule-map-file=\(map)", RepositoryFile.url("\(folder)/\(step)").path)
     }
   }
 

@@ -293,7 +293,7 @@ struct ServerConfigurationTests {
     #expect(error?.description == "configuration file /nowhere/server.json cannot be read")
   }
 
-  private static func read(_ text: String) throws -> ServerConfiguration {
+  static func read(_ text: String) throws -> ServerConfiguration {
     let path = FileManager.default.temporaryDirectory
       .appendingPathComponent("\(UUID().uuidString).json").path
     try text.write(toFile: path, atomically: true, encoding: .utf8)
