@@ -108,9 +108,13 @@ open class CKModifyRecordsOperation: CKDatabaseOperation, @unchecked Sendable {
     self.recordIDsToDelete = recordIDsToDelete
   }
 
+  /// The custom zones of which nothing is sent, because an item failed and the operation is atomic.
+  private var failedZones: Set<CKRecordZone.ID> = []
+
   override func firstCall() throws(CKError) -> ServiceCall? {
     var saves: [AssetUpload.Save] = []
     var refused: [(CKRecord, CKError)] = []
+    failedZones = []
     for record in recordsToSave ?? [] {
       do throws(CKError) {
         saves.append(try AssetUpload.Save(of: record, policy: savePolicy))
@@ -118,7 +122,7 @@ open class CKModifyRecordsOperation: CKDatabaseOperation, @unchecked Sendable {
         refused.append((record, error))
       }
     }
-    if endsBatch(saves, refused) { return nil }
+    saves = refuse(refused, of: saves)
     let context = messageContext
     let upload = AssetUpload(of: saves) { [self] record, fraction in
       perRecordProgressBlock?(record, fraction)
@@ -131,30 +135,36 @@ open class CKModifyRecordsOperation: CKDatabaseOperation, @unchecked Sendable {
     return try upload.proceed()
   }
 
-  /// Fails the records that cannot be saved and, if the batch is atomic, all its other items.
+  /// Fails the records that cannot be saved. If the operation is atomic, the other items of their
+  /// custom zones fail with them.
   ///
-  /// - Returns: Whether it failed the whole batch, so that nothing is left to send.
-  private func endsBatch(
-    _ saves: [AssetUpload.Save], _ refused: [(CKRecord, CKError)]
-  ) -> Bool {
+  /// - Returns: The records that can still be saved.
+  private func refuse(
+    _ refused: [(CKRecord, CKError)], of saves: [AssetUpload.Save]
+  ) -> [AssetUpload.Save] {
     for (record, error) in refused { finish(record, .failure(error)) }
-    guard isAtomic && !refused.isEmpty else { return false }
-    let error = CKError(.batchRequestFailed, "another record failed")
-    for save in saves { finish(save.record, .failure(error)) }
-    for recordID in recordIDsToDelete ?? [] { fail(.delete(recordID), error) }
-    return true
+    let zones = Set(refused.map(\.0.recordID.zoneID).filter { isAtomic && $0 != .default })
+    let error = CKError(.batchRequestFailed, "another record of the zone failed")
+    for save in saves where zones.contains(save.record.recordID.zoneID) {
+      finish(save.record, .failure(error))
+    }
+    for recordID in recordIDsToDelete ?? [] where zones.contains(recordID.zoneID) {
+      fail(.delete(recordID), error)
+    }
+    failedZones.formUnion(zones)
+    return saves.filter { !zones.contains($0.record.recordID.zoneID) }
   }
 
-  /// Returns the call that saves the records whose files the server has, and deletes the others.
+  /// Returns the call that saves the records whose assets are uploaded, and deletes
+  /// ``recordIDsToDelete``; nil if nothing is left to do.
   private func modifyCall() -> ServiceCall? {
     let saves = upload?.saves ?? []
-    let good = saves.filter { $0.failure == nil }
-    if endsBatch(good, saves.compactMap { save in save.failure.map { (save.record, $0) } }) {
-      return nil
-    }
+    let good = refuse(
+      saves.compactMap { save in save.failure.map { (save.record, $0) } },
+      of: saves.filter { $0.failure == nil })
     var operations = good.map(\.operation)
     sent = good.map { .save($0) }
-    for recordID in recordIDsToDelete ?? [] {
+    for recordID in recordIDsToDelete ?? [] where !failedZones.contains(recordID.zoneID) {
       operations.append(RecordOperation(kind: .forceDelete, recordID: recordID.model))
       sent.append(.delete(recordID))
     }

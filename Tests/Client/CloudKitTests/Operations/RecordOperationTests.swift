@@ -182,25 +182,53 @@ struct RecordOperationTests {
     #expect((byItem?[CKRecord.ID(recordName: "c")] as? CKError)?.code == .permissionFailure)
   }
 
-  @Test("A record that cannot be sent fails its atomic batch, and nothing is sent")
+  @Test(
+    "A record that cannot be sent fails the other items of its custom zone, if the operation is atomic"
+  )
   func unsendable() {
-    let transport = ScriptedTransport(modifying(Self.saved))
-    let bad = CKRecord(recordType: "T", recordID: CKRecord.ID(recordName: "bad"))
+    let zone = CKRecordZone.ID(zoneName: "Notes")
+    let bad = CKRecord(recordType: "T", recordID: CKRecord.ID(recordName: "bad", zoneID: zone))
     bad["f"] = UInt64.max
-    let good = CKRecord(recordType: "T", recordID: CKRecord.ID(recordName: "good"))
+    let good = CKRecord(recordType: "T", recordID: CKRecord.ID(recordName: "good", zoneID: zone))
+    let elsewhere = CKRecord(recordType: "T", recordID: CKRecord.ID(recordName: "elsewhere"))
     for isAtomic in [true, false] {
-      let operation = CKModifyRecordsOperation(recordsToSave: [good, bad])
+      let transport = ScriptedTransport(modifying(Self.saved))
+      let operation = CKModifyRecordsOperation(recordsToSave: [good, bad, elsewhere])
       operation.isAtomic = isAtomic
-      let codes = Guarded<[String: CKError.Code]>([:])
+      let codes = Guarded<[String: CKError.Code?]>([:])
       operation.perRecordSaveBlock = { recordID, result in
-        codes.withLock { $0[recordID.recordName] = (result.error as? CKError)?.code }
+        codes.withLock { $0[recordID.recordName] = .some((result.error as? CKError)?.code) }
       }
       CKContainer.scripted(transport).privateCloudDatabase.add(operation)
       operation.waitUntilFinished()
-      #expect(codes.current["bad"] == .invalidArguments)
-      #expect(codes.current["good"] == (isAtomic ? .batchRequestFailed : nil))
+      #expect(
+        codes.current
+          == [
+            "bad": .invalidArguments, "good": isAtomic ? .batchRequestFailed : nil,
+            "elsewhere": nil,
+          ])
+      #expect(transport.requests.count == 1)
     }
-    #expect(transport.requests.count == 1)
+  }
+
+  @Test(
+    "In the default zone a record that cannot be sent fails alone, and nothing is sent without one")
+  func unsendableInDefaultZone() {
+    let bad = CKRecord(recordType: "T", recordID: CKRecord.ID(recordName: "bad"))
+    bad["f"] = UInt64.max
+    let good = CKRecord(recordType: "T", recordID: CKRecord.ID(recordName: "good"))
+    for (records, requests) in [([good, bad], 1), ([bad], 0)] {
+      let transport = ScriptedTransport(modifying(Self.saved))
+      let operation = CKModifyRecordsOperation(recordsToSave: records)
+      let failed = Guarded<[String]>([])
+      operation.perRecordSaveBlock = { recordID, result in
+        if result.error != nil { failed.append(recordID.recordName) }
+      }
+      CKContainer.scripted(transport).privateCloudDatabase.add(operation)
+      operation.waitUntilFinished()
+      #expect(failed.current == ["bad"])
+      #expect(transport.requests.count == requests)
+    }
   }
 
   @Test("An operation with nothing to do succeeds without a request")
