@@ -1,13 +1,14 @@
 internal import CloudKitModel
 
-/// The conversion of one comparison to filters: mostly one filter, two for `BETWEEN`.
+/// The translation of one comparison into filters: mostly one filter, two for `BETWEEN`.
 ///
-/// It first determines the meaning of both sides (``PredicateOperand``). It then decides by the
-/// combination of the two sides:
+/// *Lowering* is the translation of a parsed predicate into the filters that the server can search
+/// with. The initializer determines the meaning of both sides (``PredicateOperand``). Then the
+/// combination of the two sides decides:
 ///
 /// - A distance and a number become `NEAR`.
 /// - Words and a field become a search for tokens.
-/// - A field and a value go to ``FieldComparison``, with the field on the left.
+/// - A field and a value or a list go to ``FieldComparison``, with the field on the left.
 struct ComparisonLowering {
   /// The keyword `ANY`, `ALL` or `NONE` before the comparison; nil without one.
   private let modifier: PredicateModifier?
@@ -41,7 +42,7 @@ struct ComparisonLowering {
 
   /// Returns the filters of the comparison. A record must pass all of them.
   ///
-  /// - Parameter negated: Whether the comparison is inside of `NOT`.
+  /// - Parameter negated: Whether the comparison is inside an odd number of `NOT`s.
   /// - Throws: ``PredicateRefusal`` when CloudKit has no filter for the comparison.
   func filters(negated: Bool) throws(PredicateRefusal) -> [Filter] {
     switch (left, right) {
@@ -66,8 +67,8 @@ struct ComparisonLowering {
     }
   }
 
-  /// Returns the `NEAR` filter for a distance that is less than a radius in metres. `NEAR` includes
-  /// the radius itself, so `<` and `<=` give the same filter.
+  /// Returns the `NEAR` filter for `distance < radius` or `distance <= radius`, in metres. Both
+  /// give the same filter, which includes the radius.
   private func near(
     _ key: FieldKey, _ place: Location, _ radius: RecordValue, _ comparison: PredicateOperator?,
     negated: Bool

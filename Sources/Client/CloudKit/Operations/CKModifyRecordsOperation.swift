@@ -3,8 +3,8 @@ internal import WebServices
 
 /// An operation that saves and deletes records, and uploads the files of their assets.
 ///
-/// The server accepts at most 400 saves and deletions in one operation. More give `limitExceeded`;
-/// split them into two operations then.
+/// The server accepts at most 400 saves and deletions together in one operation. A larger operation
+/// fails with `limitExceeded`; split it into several.
 ///
 /// An error of a single record goes to the block of that record, and the result of the operation is
 /// success. Only the deprecated ``modifyRecordsCompletionBlock`` gets these errors together, as
@@ -12,7 +12,8 @@ internal import WebServices
 ///
 /// The operation uploads the files of assets before it saves the records. A record fails with
 /// `assetFileNotFound` if a file does not exist. It fails with `assetFileModified` if a file
-/// changes between the start of the operation and the end of its upload.
+/// changes between the start of the operation and the end of its upload. ``isAtomic`` says what
+/// happens to the other items then.
 ///
 /// ```swift
 /// let operation = CKModifyRecordsOperation(recordsToSave: [note], recordIDsToDelete: [oldID])
@@ -22,7 +23,7 @@ internal import WebServices
 /// database.add(operation)
 /// ```
 open class CKModifyRecordsOperation: CKDatabaseOperation, @unchecked Sendable {
-  /// The rule for a record of which the server has another version.
+  /// The choice what a save does if the server's record differs from the local one.
   public enum RecordSavePolicy: Int, Sendable {
     /// Saves the changed fields if the server's record has the same change tag. Otherwise the
     /// record fails with `serverRecordChanged`. A record without a change tag, which was never
@@ -31,8 +32,8 @@ open class CKModifyRecordsOperation: CKDatabaseOperation, @unchecked Sendable {
     /// Saves the changed fields without a comparison of change tags. Other fields of the server's
     /// record stay.
     case changedKeys = 1
-    /// Saves all fields of the local record without a comparison of change tags. Fields that only
-    /// the server's record has stay.
+    /// Saves all fields of the local record without a comparison of change tags, and deletes the
+    /// fields that the program removed. Other fields that only the server's record has stay.
     case allKeys = 2
   }
 
@@ -41,11 +42,17 @@ open class CKModifyRecordsOperation: CKDatabaseOperation, @unchecked Sendable {
   open var recordsToSave: [CKRecord]?
   /// The IDs of the records to delete. A deletion ignores change tags.
   open var recordIDsToDelete: [CKRecord.ID]?
-  /// The rule for records that changed on the server; `.ifServerRecordUnchanged` unless set.
+  /// The choice what a save does if the server's record differs from the local one;
+  /// `.ifServerRecordUnchanged` unless set.
   open var savePolicy = RecordSavePolicy.ifServerRecordUnchanged
-  /// Whether the server makes all changes of a zone or none; true unless set. It has an effect in
-  /// custom zones only. If one record fails, the other records of its zone fail with
-  /// `batchRequestFailed`.
+  /// Whether all changes of a custom zone are made or none; true unless set.
+  ///
+  /// If an item of the zone fails, the other saves and deletions of the zone fail with
+  /// `batchRequestFailed`. The server may have refused the item, or the operation could not send
+  /// it, for example because the upload of an asset failed. Items of other zones are not affected.
+  ///
+  /// In the default zone each item succeeds or fails alone. The same holds in all zones if the
+  /// property is false.
   open var isAtomic = true
   /// Data of the program that identifies these changes; nil unless set.
   ///
@@ -72,7 +79,8 @@ open class CKModifyRecordsOperation: CKDatabaseOperation, @unchecked Sendable {
     get { formerPerRecordBlock }
     set { formerPerRecordBlock = newValue }
   }
-  /// The stored value of the deprecated ``perRecordCompletionBlock``, without its warning.
+  /// The value of ``perRecordCompletionBlock``. Internal code uses this property, because the
+  /// public one causes a deprecation warning.
   var formerPerRecordBlock: ((CKRecord, (any Error)?) -> Void)?
   /// The block that the operation calls once, after ``modifyRecordsResultBlock``, with the saved
   /// records and the deleted IDs. The error is `partialFailure` if some records failed; its
@@ -82,7 +90,8 @@ open class CKModifyRecordsOperation: CKDatabaseOperation, @unchecked Sendable {
     get { formerCompletionBlock }
     set { formerCompletionBlock = newValue }
   }
-  /// The stored value of the deprecated ``modifyRecordsCompletionBlock``, without its warning.
+  /// The value of ``modifyRecordsCompletionBlock``. Internal code uses this property, because the
+  /// public one causes a deprecation warning.
   var formerCompletionBlock: (([CKRecord]?, [CKRecord.ID]?, (any Error)?) -> Void)?
 
   /// An item of the request: a save with its uploaded files, or a deletion.
@@ -91,7 +100,7 @@ open class CKModifyRecordsOperation: CKDatabaseOperation, @unchecked Sendable {
     case delete(CKRecord.ID)
   }
 
-  /// The upload of the files; it refers to this operation until ``conclude(_:)``.
+  /// The upload of the files. It retains this operation; setting it to nil breaks the cycle.
   private var upload: AssetUpload?
   /// The items in the order of the request. The server answers in the same order.
   private var sent: [Item] = []
@@ -135,10 +144,13 @@ open class CKModifyRecordsOperation: CKDatabaseOperation, @unchecked Sendable {
     return try upload.proceed()
   }
 
-  /// Fails the records that cannot be saved. If the operation is atomic, the other items of their
-  /// custom zones fail with them.
+  /// Fails the records that cannot be sent. If ``isAtomic`` is set, the other saves and deletions
+  /// of their custom zones fail with `batchRequestFailed`.
   ///
-  /// - Returns: The records that can still be saved.
+  /// - Parameters:
+  ///   - refused: The records that cannot be sent, with the reasons.
+  ///   - saves: The saves that could be sent.
+  /// - Returns: The saves that are still to be sent.
   private func refuse(
     _ refused: [(CKRecord, CKError)], of saves: [AssetUpload.Save]
   ) -> [AssetUpload.Save] {
@@ -205,7 +217,7 @@ open class CKModifyRecordsOperation: CKDatabaseOperation, @unchecked Sendable {
   }
 
   override func conclude(_ error: CKError?) {
-    // The upload refers to this operation.
+    // The upload retains this operation; this breaks the cycle.
     upload = nil
     modifyRecordsResultBlock?(error.map { .failure($0) } ?? .success(()))
     formerCompletionBlock?(
@@ -234,7 +246,7 @@ open class CKModifyRecordsOperation: CKDatabaseOperation, @unchecked Sendable {
     }
   }
 
-  /// Keeps the result of a saved record and calls its blocks.
+  /// Keeps the result of a record to save, a success or a failure, and calls its blocks.
   private func finish(_ record: CKRecord, _ result: Result<CKRecord, CKError>) {
     switch result {
     case .success(let saved):

@@ -2,8 +2,9 @@
 /// ``Action`` of the connection. It is a value without I/O.
 ///
 /// If a body is over the limit, the server drops its bytes but receives up to twice the limit. A
-/// client that first sends everything and then reads the answer therefore gets the refusal. Beyond
-/// twice the limit, the server closes the connection without an answer.
+/// client that first sends everything and then reads the answer therefore gets the refusal. A
+/// request that declares more than twice the limit (`Content-Length`) is refused at once. If more
+/// arrives without such a declaration, the server closes the connection without an answer.
 struct BodyReception {
   /// A step in the arrival of a request.
   enum Event {

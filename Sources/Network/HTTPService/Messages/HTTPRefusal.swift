@@ -1,8 +1,9 @@
 import Foundation
 
-/// The reason why the server answered a request or a connection itself, without the handler.
+/// An answer of the server that refuses a request or a connection before the handler is called. A
+/// refusal for ``Reason/tooSlow`` is only counted; the client gets no answer.
 public struct HTTPRefusal: Sendable, Hashable {
-  /// The rule or limit that refused the request, with its HTTP status.
+  /// The rule or limit that led to the refusal, with the HTTP status of the answer.
   public enum Reason: String, Sendable, Hashable, CaseIterable {
     /// The request breaks a rule of HTTP: 400.
     case malformed
@@ -11,28 +12,39 @@ public struct HTTPRefusal: Sendable, Hashable {
     /// The header fields are larger than ``HTTPServer/Configuration/maximumHeaderSize``: 431.
     case headersTooLarge
     /// The client took longer than ``HTTPServer/Configuration/headTime`` or was slower than
-    /// ``HTTPServer/Configuration/minimumRate``. Its connection is closed without an answer.
+    /// ``HTTPServer/Configuration/minimumRate``. The server closes the connection without an
+    /// answer.
     case tooSlow
     /// The body is larger than ``HTTPServer/Configuration/maximumBodySize`` or
     /// ``HTTPServer/Spooling/maximumBodySize``: 413.
     case bodyTooLarge
-    /// ``HTTPServer/Configuration/maximumRequestsUnderWay`` requests are under way: 503.
+    /// As many requests as ``HTTPServer/Configuration/maximumRequestsUnderWay`` are under way: 503.
+    /// Requests that may use the reserve have a higher limit
+    /// (``HTTPServer/Configuration/reservedConnections``).
     case tooManyRequests
     /// Too many requests have waited longer than ``HTTPServer/Configuration/patience``: 503.
     case overloaded
-    /// The bodies of all requests together reach ``HTTPServer/Configuration/maximumBufferedBytes``
-    /// or ``HTTPServer/Spooling/maximumSpooledBytes``: 503.
+    /// The bytes of all requests under way would exceed a limit: 503.
+    ///
+    /// - In memory it is ``HTTPServer/Configuration/maximumBufferedBytes``. Answers that clients
+    ///   have not read count too. A body above 64 KiB is refused at half of the limit.
+    /// - In files it is ``HTTPServer/Spooling/maximumSpooledBytes``.
     case tooManyBytes
     /// The body cannot be written to its file: 503.
     case bodyNotStored
-    /// All places of ``HTTPServer/Configuration/maximumConnections`` are taken, and no idle
-    /// connection can make room: 503.
+    /// As many connections as ``HTTPServer/Configuration/maximumConnections`` are open, and the
+    /// server cannot close an idle one: 503.
+    ///
+    /// A part of these connections is reserved
+    /// (``HTTPServer/Configuration/reservedConnections``). A connection of the reserve gets this
+    /// refusal for each request that may not use the reserve. A host that has its share of the
+    /// reserve gets the refusal too.
     case tooManyConnections
-    /// ``HTTPServer/Configuration/connectionsByAddress`` connections of the client's address are
-    /// open: 503.
+    /// As many connections of the client's address as
+    /// ``HTTPServer/Configuration/connectionsByAddress`` are open: 503.
     case tooManyConnectionsOfAddress
-    /// ``HTTPServer/Configuration/connectionsByNetwork`` connections of the client's network are
-    /// open: 503.
+    /// As many connections of the client's network as
+    /// ``HTTPServer/Configuration/connectionsByNetwork`` are open: 503.
     case tooManyConnectionsOfNetwork
     /// The server is stopping: 503.
     case stopping
@@ -42,8 +54,8 @@ public struct HTTPRefusal: Sendable, Hashable {
   public var reason: Reason
   /// A sentence for a person to read, in printable ASCII without quotes or backslashes.
   public var message: String
-  /// The passed limit in bytes, for ``Reason/bodyTooLarge``, ``Reason/targetTooLong`` and
-  /// ``Reason/headersTooLarge``; otherwise `nil`.
+  /// The limit that was exceeded, in bytes. It is set for ``Reason/bodyTooLarge``,
+  /// ``Reason/targetTooLong`` and ``Reason/headersTooLarge``; otherwise `nil`.
   public var limit: Int?
   /// The seconds after which the client should try again, sent as `Retry-After`; `nil` if a retry
   /// does not help.
@@ -65,7 +77,8 @@ public struct HTTPRefusal: Sendable, Hashable {
       }
   }
 
-  /// The HTTP status: 400, 408, 413, 414, 431 or 503.
+  /// The HTTP status: 400, 408, 413, 414, 431 or 503. The server never sends 408, because
+  /// ``Reason/tooSlow`` gets no answer.
   public var status: Int { Self.status(of: reason) }
 
   private static func status(of reason: Reason) -> Int {

@@ -27,7 +27,8 @@ extension ClusterSimulation {
       saves: saved, changes: changes, firings: firings, pushes: firings * scenario.pushes)
   }
 
-  /// Continues a transaction after a pause or a piece of work, with the step that follows.
+  /// Moves a transaction to its next step when a pause or a piece of work of the transaction has
+  /// ended. Ignores a transaction whose server is dead.
   mutating func goOn(_ number: Int) {
     guard !transactions[number].isDead else { return }
     switch transactions[number].step {

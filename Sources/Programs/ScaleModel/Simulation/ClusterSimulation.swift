@@ -3,7 +3,8 @@
 ///
 /// The path of a save:
 ///
-/// 1. A processor of a server handles the request, and a read-only connection reads the caller.
+/// 1. A processor of a server handles the request. A read-only connection reads the account of the
+///    user who sent the request (the caller).
 /// 2. The save waits for a writer, which puts it into one transaction with other saves for the same
 ///    shard.
 /// 3. The transaction locks the rows of its databases in order, pays a round trip for each
@@ -12,15 +13,26 @@
 /// 4. The server with the database's lease matches the change. A second transaction of that server
 ///    writes the notifications. Then the pushes leave.
 ///
+/// The words of the model:
+///
+/// - A *line* is a sender of saves. An even load has several lines, each with at most one
+///   unanswered save. Each client of ``ScaleScenario/Arrivals/clients(_:)`` is a line. Random
+///   arrivals all use line 0.
+/// - A *station* is the cores of one machine with their queue (``ProcessorStation``).
+/// - A *lane* is a database with its changes that wait for dispatch (``SimulatedLane``).
+/// - A *completion* is the end of a dispatched batch: the second transaction, which writes the
+///   notifications.
+/// - A *moment* is a record of the queues' lengths.
+///
 /// Time is simulated time in seconds from the beginning. Nothing waits for a real clock.
 public struct ClusterSimulation {
   /// An event of the simulation.
   enum Event {
     /// A save arrives on a line or from a client.
     case arrival(line: Int)
-    /// A processor has used up a slice for a job, or finished the job.
+    /// A core has used up a time slice for its work, or finished the work.
     case sliceEnds(station: Int, slice: Int)
-    /// A read-only connection of a server has read the caller of a save.
+    /// A read-only connection of a server has read the account for a save.
     case readEnds(server: Int, slice: Int)
     /// A pause of a transaction is over.
     case transaction(Int)
@@ -30,7 +42,7 @@ public struct ClusterSimulation {
     case pushesEnd(server: Int, count: Int)
     /// The holder of a database's lease receives a wake-up.
     case wake(database: Int)
-    /// A server dies.
+    /// The last server dies.
     case death
     /// PostgreSQL ends the transactions of the dead server, and with them their locks.
     case locksEnd
@@ -40,13 +52,14 @@ public struct ClusterSimulation {
     case moment
   }
 
-  /// A job of a processor.
+  /// A step of the model that uses processor time at a station.
   enum Work {
-    /// The load creates and sends a save, on one machine only.
+    /// The load generator creates and sends a save. It costs processor time only if all run on one
+    /// machine.
     case load(save: Int)
     /// A server parses, checks and answers a save.
     case request(save: Int)
-    /// PostgreSQL answers the read of a save's caller.
+    /// PostgreSQL executes the read of the account for a save.
     case read(save: Int)
     /// A server handles the statements of a transaction.
     case server(transaction: Int)
@@ -68,21 +81,22 @@ public struct ClusterSimulation {
   struct Save {
     /// The time of its arrival, in seconds.
     var arrival: Double
-    /// The time when it began to wait for a writer.
+    /// The time when its server took it into the queue for a writer. The dispatch delay counts from
+    /// this time.
     var taken = 0.0
     /// The number of its database.
     var database: Int
     /// The server that has the save now.
     var server: Int
-    /// The line or client that sent it.
+    /// The line that sent it.
     var line: Int
   }
 
-  /// A piece of work for a writer.
+  /// A write that waits for a writer of a server, or that is in a transaction.
   enum Job {
     /// A save, by its place in ``ClusterSimulation/saves``.
     case save(Int)
-    /// The notifications of the batch that the database's lane has matched.
+    /// The notifications of the matched batch of a database's lane.
     case completion(database: Int)
   }
 
@@ -118,19 +132,21 @@ public struct ClusterSimulation {
   var waitingChanges = 0
   /// The part of ``waitingChanges`` in databases whose lease a dead server holds.
   var orphanedChanges = 0
-  /// The fraction of the public saves into each public database.
+  /// For each public database, its share of the saves to all public databases (0–1).
   let parts: [Double]
   /// The cumulative sums of ``parts``, to draw a database.
   let cumulativeParts: [Double]
   /// The fraction of private databases whose index is in memory from the start.
   let warmShare: Double
-  /// The saves of each line that are due and wait for the answer before.
+  /// For each line, the number of saves that are due but wait for the answer to its previous save.
   var lateArrivals: [Int]
-  /// Whether a line waits for an answer.
+  /// For each line, whether it waits for an answer. Random arrivals ignore it.
   var busyLines: [Bool]
-  /// The time when the row of the busiest public database was locked; `nil` if it is free.
+  /// The time from which the lock on the row of the busiest public database counts: the time of the
+  /// lock, or the start of measuring if that is later. It is `nil` while the row is free.
   var hotRowSince: Double?
-  /// The time when the leases of the dead server expire and are taken over.
+  /// The time when other servers find that the leases of the dead server have expired, and take
+  /// them over; infinite before a death.
   var takingOverAt = Double.infinity
 
   /// Seconds that a processor works on a job before the next one gets the core.
@@ -207,7 +223,9 @@ public struct ClusterSimulation {
     events.add(.moment, at: 0)
   }
 
-  /// Ends the warm-up and resets the counters.
+  /// Ends the warm-up: resets the counters of stations, shards and servers. The figures in
+  /// ``result`` start here, except ``ScaleResult/events``, ``ScaleResult/moments`` and
+  /// ``ScaleResult/recovery``, which also cover the warm-up.
   private mutating func beginMeasuring() {
     isMeasuring = true
     now = scenario.warmUpSeconds
@@ -217,7 +235,8 @@ public struct ClusterSimulation {
     if hotRowSince != nil { hotRowSince = now }
   }
 
-  /// Computes the figures that need the end of the simulation.
+  /// Computes the figures of the result that are known only at the end of the simulation, such as
+  /// utilizations. The method `finish(_:)` is another one: it continues after a piece of work.
   private mutating func finish() {
     result.seconds = scenario.seconds
     let used = stations.map { $0.utilization(at: now) }
@@ -271,13 +290,13 @@ public struct ClusterSimulation {
     scenario.isOneMachine ? 0 : scenario.servers + shard
   }
 
-  /// Adds work to a processor. Work of 0 seconds ends at once.
+  /// Adds work to a station. Work of 0 seconds ends at once.
   ///
   /// - Parameters:
   ///   - work: The work.
   ///   - seconds: Its processor seconds.
   ///   - waking: Further seconds if a core is idle.
-  ///   - station: The place of the processor in ``stations``.
+  ///   - station: The place of the station in ``stations``.
   mutating func work(_ work: Work, seconds: Double, waking: Double = 0, on station: Int) {
     // Work that takes no time does not wait in the queue.
     guard seconds > 0 else { return finish(work) }
@@ -286,12 +305,12 @@ public struct ClusterSimulation {
     follow(slice, on: station)
   }
 
-  /// Schedules the end of a slice.
+  /// Schedules the event that ends a slice which has just begun at a station.
   private mutating func follow(_ slice: ProcessorStation<Work>.Slice, on station: Int) {
     events.add(.sliceEnds(station: station, slice: slice.number), at: now + slice.seconds)
   }
 
-  /// Continues a save, transaction or batch after a piece of work.
+  /// Starts the next step of the save, transaction or batch whose work a station has finished.
   private mutating func finish(_ work: Work) {
     switch work {
     case .load(let save): receive(save)

@@ -17,9 +17,11 @@ import WebServices
 ///       "record": { "recordName": "quake-2", "recordType": "Quake",
 ///                   "fields": { "magnitude": { "value": 6.1 } } } }
 struct AdminExplainEndpoints: AdminEndpoints {
-  /// The maximum number of subscriptions that one answer of a server examines.
+  /// The maximum number of subscriptions that a server examines for one request: for the
+  /// explanations of all changes together, or for a dry run of a record.
   static let subscriptionsLookedAt = 2_000
-  /// The maximum number of changes that one answer of a server tests a subscription against.
+  /// The maximum number of changes that a server tests a proposed subscription against for one
+  /// request.
   static let changesTried = 2_000
 
   let store: ExplanationStore
@@ -29,19 +31,20 @@ struct AdminExplainEndpoints: AdminEndpoints {
   let databases: AdminDatabases
   /// The subscription index of the dispatcher; nil if this process dispatches nothing.
   let index: Explainer.Index?
-  /// Whether the limits above apply. They protect the other clients of a server; a command on a
-  /// store has no such limits.
+  /// Whether ``subscriptionsLookedAt`` and ``changesTried`` apply. They protect the other clients
+  /// of a server. A command that reads a store itself uses the defaults of `Explainer.Limits`: at
+  /// most 10,000 subscriptions for an explanation, and no limit for a dry run.
   let isBounded: Bool
 
-  /// The argument `limit`; it permits more than the limit of other lists.
+  /// The argument `limit`. It may be up to 1,000; in other lists up to 200.
   private static let limit = AdminArgument(
     "limit", .integer(1...1_000), "the most changes to examine or to show")
   private static let before = AdminArgument(
     "before", .integer(0...Int.max), "only changes before the one with this sequence")
-  /// The arguments that select a record.
+  /// The arguments that select a record: its zone, the owner of the zone, and its name.
   private static let zone: [AdminArgument] = [.zone, .zoneOwner, .recordName.needed]
-  /// The arguments that restrict an answer to one subscriber, one subscription, or a number of
-  /// changes.
+  /// The arguments that restrict an answer to one subscriber, to one subscription ID, or to a
+  /// number of changes. Subscriptions of several subscribers may have the same ID.
   private static let question: [AdminArgument] = [.subscriber, .subscriptionID, limit]
 
   var endpoints: [AdminEndpoint] {
@@ -155,12 +158,14 @@ struct AdminExplainEndpoints: AdminEndpoints {
     return Explainer(store: store, limits: limits, index: index)
   }
 
-  /// Returns the sequence number that all examined changes must be below; nil for no limit.
+  /// Returns the argument `before`. Only changes with a smaller sequence number are examined; nil
+  /// examines all.
   private func before(_ arguments: AdminArguments) -> Int64? {
     arguments.int(Self.before).map { Int64($0) }
   }
 
-  /// Returns the restriction of the answer that the request asks for.
+  /// Returns the question of the request: the subscriber and the subscription ID that the
+  /// explanation is about.
   private func question(_ arguments: AdminArguments) async throws -> Explainer.Question {
     var question = Explainer.Question(subscriptionID: arguments.text(.subscriptionID))
     if let user = arguments.text(.subscriber) {
@@ -182,7 +187,8 @@ struct AdminExplainEndpoints: AdminEndpoints {
       keys: try await keyNames(of: mentioned.subtracting(users.keys)))
   }
 
-  /// Returns the labels of the keys that make changes under these user record names.
+  /// Returns the labels of the admin and server keys whose changes are stored under these user
+  /// record names.
   private func keyNames(of userRecordNames: Set<String>) async throws -> [String: String] {
     guard !userRecordNames.isEmpty else { return [:] }
     var names: [String: String] = [:]

@@ -13,7 +13,7 @@ public enum StoreLocation: Sendable, Hashable {
 }
 
 extension StoreLocation {
-  /// The SQLite file, if it is one.
+  /// The path of the SQLite file; nil for other engines.
   package var file: String? {
     if case .file(let path) = self { path } else { nil }
   }
@@ -34,16 +34,16 @@ extension StoreLocation {
     }
   }
 
-  /// Whether other processes write to the store while this one serves it. Then a process may cache
-  /// only data that never changes or that it checks again.
+  /// Whether other processes may write to the store while this one serves it: true for PostgreSQL.
+  /// A process may then cache only data that never changes or that it checks again.
   var isShared: Bool {
     if case .postgreSQL = self { true } else { false }
   }
 
-  /// Returns a connection to inspect a store that a server may have open; nil for a store in
-  /// memory. Make no changes over it.
+  /// Returns a connection for an inspection ("look") of a store that a server may have open; nil
+  /// for a store in memory. The caller must only read.
   ///
-  /// On PostgreSQL, its statements end after 10 seconds.
+  /// PostgreSQL cancels a statement that runs longer than 10 seconds.
   func connectToLook() throws -> (any SQLConnection)? {
     switch self {
     case .memory: return nil
@@ -60,13 +60,15 @@ extension StoreLocation {
   ///
   /// - Parameters:
   ///   - tuning: the engine's settings.
-  ///   - damage: records damage of the files.
-  ///   - locksRows: whether other connections may have to wait for its transactions. PostgreSQL
-  ///     then ends an idle transaction sooner.
-  ///   - serves: whether it is a server's writing connection. Other processes see such a connection
-  ///     of PostgreSQL, so they know that the store is served.
-  ///   - checkpointPages: the size of the log, in pages, at which commits copy it; nil if they
-  ///     never do. PostgreSQL ignores it.
+  ///   - damage: the object that notes damage that the engine finds; nil for none.
+  ///   - locksRows: whether the connection's transactions lock rows, so that other connections may
+  ///     have to wait. If true, `idleTimeoutMilliseconds` limits an idle transaction on PostgreSQL,
+  ///     otherwise `statementTimeoutMilliseconds`. SQLite ignores it.
+  ///   - serves: whether the connection writes for a server. Other processes see such a connection
+  ///     of PostgreSQL, so they know that the store is served. SQLite ignores it.
+  ///   - checkpointPages: the size of SQLite's write-ahead log in pages. When the log has this many
+  ///     pages, a commit copies it into the database file; nil if commits never do. PostgreSQL
+  ///     ignores it.
   /// - Throws: ``StoreError/Code/cannotOpen`` if the engine cannot open the store.
   package func connect(
     _ tuning: StoreConfiguration.Tuning, damage: StoreDamage? = nil, locksRows: Bool, serves: Bool,

@@ -2,18 +2,21 @@ import CloudKitModel
 
 /// An upload of an asset's file that a client announced.
 public struct AssetUpload: Sendable, Hashable {
-  /// The name of the file in the store. In a save, the receipt proves that the user uploaded the
-  /// file.
+  /// The name of the upload, and of its file in the store. A save that names the receipt proves
+  /// that the user announced the upload.
   public var receipt: String
-  /// SHA-256 of the secret in the upload's URL.
+  /// The SHA-256 of the token in the upload's URL, a secret that only the announcing client gets.
+  /// It is no checksum of the file.
   public var tokenHash: [UInt8]
-  /// The user who announced the upload. Only this user can save the file in a record.
+  /// The user who announced the upload. No other user can save the file with this ``receipt``. A
+  /// user who may read a record that holds the file can get a receipt of his own
+  /// (``AssetRegistry/rereferenceAssets(_:inZone:of:for:timestamp:makeReceipt:)``).
   public var userRecordName: String
   /// The record that the file is for; nil if the announcement named none.
   public var recordName: String?
-  /// The type of that record.
+  /// The type of the record that will hold the file.
   public var recordType: String
-  /// The only field in which the file can be saved.
+  /// The only field in which this ``receipt`` permits the file.
   public var fieldName: String
   /// The latest time at which the upload may begin.
   public var expires: Timestamp
@@ -36,14 +39,15 @@ public struct AssetUpload: Sendable, Hashable {
   }
 }
 
-/// The checksum and the size of a file's bytes. Two files with the same checksum count as equal.
+/// The checksum and the size of a file's bytes. The store keeps files of a database that have the
+/// same checksum once.
 public struct AssetFile: Sendable, Hashable {
   /// The SHA-256 of the bytes in hexadecimal digits.
   public var checksum: String
   /// The number of bytes.
   public var size: Int64
 
-  /// Describes a file. The values are not compared with its bytes.
+  /// Describes a file. The caller must compute both values; the initializer does not check them.
   public init(checksum: String, size: Int64) {
     self.checksum = checksum
     self.size = size

@@ -1,15 +1,18 @@
 extension TestCloud {
-  /// Makes the next requests fail to which the conditions apply.
+  /// Makes the next requests that match the conditions fail.
   ///
   /// ```swift
   /// cloud.fail(next: .rateLimited(retryAfter: 3), user: "anna", operation: .modifyRecords)
   /// cloud.fail(next: .conflict(changing: { $0["title"] = "Theirs" }))
   /// ```
   ///
-  /// Faults apply in the order in which a test asks for them, one to each request. An operation of
-  /// utility or background quality of service is retried by the client when the network or the
-  /// server fails. That is the default outside of `CKDatabase`'s own methods. `times` counts
-  /// attempts.
+  /// Each request gets at most one fault: the first one, in the order of the calls of this method,
+  /// whose conditions match. A fault without a meaning for the request, such as a conflict for a
+  /// query, waits for a later request.
+  ///
+  /// The client retries operations whose quality of service is `.utility` or `.background` when the
+  /// network fails or the server is busy. Each retry is a request of its own and uses up one of
+  /// `times`. Operations of other qualities, also of `.default`, report the failure at once.
   ///
   /// - Parameters:
   ///   - user: the user whose requests fail; nil for all users.
@@ -40,7 +43,8 @@ extension TestCloud {
     }
   }
 
-  /// The number of faults that have not been used up. A test can check that it is 0 at the end.
+  /// The sum of the remaining `times` of all faults of requests and pushes. A test can check that
+  /// the sum is 0 at the end. A sum above `Int.max` counts as `Int.max`.
   public var waitingFaults: Int {
     let requests = faults.withLock { $0.count }
     let (sum, overflow) = requests.addingReportingOverflow(pushFaults.plan.withLock { $0.count })

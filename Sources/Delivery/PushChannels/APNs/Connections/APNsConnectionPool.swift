@@ -1,16 +1,21 @@
 /// The state machine that decides when to connect to APNs and which connection gets the next push.
 ///
-/// It is a value: the client reports events and performs the actions. Times are nanoseconds of a
-/// monotonic clock. The rules:
+/// The pool does no I/O: ``APNsClient`` reports events to it and performs its actions. Events have
+/// times in nanoseconds of a monotonic clock. The rules:
 ///
 /// - The first push opens one connection.
-/// - If all connections have had every stream in use for a while and pushes still wait, the pool
-///   opens another, one after the other up to a limit.
-/// - Pushes go to the oldest connection with capacity. The connections of a burst therefore become
-///   idle after it, and the pool closes them.
-/// - One connection stays, because Apple asks senders to keep connections open.
-/// - A connection that ends after its proof is replaced as soon as a push waits. One that ends
-///   before its proof is replaced after growing delays (``RetryPolicy/reconnect``).
+/// - A connection is *full* when it has every stream in use. If all connections have been full for
+///   ``Limits/fullness`` and pushes still wait, the pool opens one more. It opens one at a time, up
+///   to ``Limits/connections``.
+/// - Pushes go to the oldest connection with capacity. The newer connections of a burst therefore
+///   become idle after it. The pool closes connections that were idle for ``Limits/idleness``, from
+///   the newest to the oldest.
+/// - The pool never closes its last connection, because Apple asks senders to keep connections
+///   open.
+/// - The *proof* of a connection is the answer with which APNs accepts its credential. A connection
+///   that ends after its proof is replaced as soon as a push waits. If a connection ends before its
+///   proof, the pool *rests*: it opens no connection for a delay, which grows with each failure
+///   (``RetryPolicy/reconnect``).
 struct APNsConnectionPool: Sendable, Hashable {
   /// The limits of the pool.
   struct Limits: Sendable, Hashable {
@@ -22,22 +27,25 @@ struct APNsConnectionPool: Sendable, Hashable {
     var idleness: Duration = .seconds(600)
   }
 
-  /// An event that the client reports. The first value of an event is the number of the connection.
+  /// An event that the client reports. The first value is the number of the connection, except in
+  /// ``waiting(_:)``.
   enum Event: Sendable, Hashable {
-    /// The number of pushes that wait because no connection has capacity.
+    /// This number of pushes waits, because no connection has capacity.
     case waiting(Int)
     /// The connection is open, with at most `limit` concurrent requests.
     case opened(Int, limit: Int)
-    /// APNs changed the number of concurrent requests.
+    /// APNs changed the maximum number of concurrent requests.
     case limitChanged(Int, limit: Int)
     /// A push was given to the connection.
     case sent(Int)
     /// A push ended, with the status of its answer if there was one.
     case finished(Int, status: Int?)
-    /// APNs does not accept the key or certificate on this connection.
+    /// APNs does not accept the key or certificate on this connection. `random` is in 0 ..< 1, for
+    /// the random part of the delay.
     case refused(Int, random: Double)
-    /// The connection takes no more pushes. `random` is in 0 ..< 1, for the random part of the
-    /// delay.
+    /// The connection takes no more pushes. `isOrderly` is true if no error ended the connection:
+    /// APNs announced the end without an error code, or closed the connection cleanly. `random` is
+    /// in 0 ..< 1, for the random part of the delay.
     case ended(Int, isOrderly: Bool, random: Double)
     /// The delay of ``Action/rest(seconds:failsWaiting:)`` has passed.
     case rested
@@ -62,13 +70,15 @@ struct APNsConnectionPool: Sendable, Hashable {
     case end([Int])
   }
 
-  /// The number of failures before which an orderly end does not fail the waiting pushes. A server
-  /// may close connections before their proof for reasons of its own.
+  /// The limit of tolerated failures. After this many consecutive failures, an orderly end before
+  /// the proof also fails the waiting pushes. After fewer, the pushes wait, because a server may
+  /// close connections before their proof for reasons of its own.
   private static let toleratedOrderlyEnds = 3
 
   /// The limits.
   let limits: Limits
-  /// The connections that take pushes, in the order of their numbers.
+  /// The connections that take pushes, and those that are being opened, in the order of their
+  /// numbers.
   private(set) var connections: [APNsConnection] = []
   /// Whether the pool is closed.
   private(set) var isClosed = false
@@ -76,9 +86,11 @@ struct APNsConnectionPool: Sendable, Hashable {
   private(set) var isResting = false
   /// The number of the last connection.
   private var lastNumber = 0
-  /// The number of consecutive connections that ended before their proof.
+  /// The number of connections that ended before their proof, since the last proof.
   private var failures = 0
-  /// The time since which all connections have been full; `nil` while they are not.
+  /// The time since which all connections have been full while pushes wait, in nanoseconds. It is
+  /// `nil` while they are not, while one of them has no proof, while the pool rests, and at the
+  /// maximum number of connections.
   private var fullSince: Int64?
 
   /// Creates a pool without connections.
@@ -102,7 +114,8 @@ struct APNsConnectionPool: Sendable, Hashable {
   /// Handles an event and returns the action to perform.
   ///
   /// - Parameter now: The time in nanoseconds of a monotonic clock.
-  /// - Complexity: O(*n*), where *n* is the number of connections.
+  /// - Complexity: O(*n*), where *n* is the number of connections; O(*n*²) for
+  ///   ``Event/timePassed``.
   mutating func handle(_ event: Event, at now: Int64) -> Action {
     guard !isClosed else { return .none }
     switch event {
@@ -136,7 +149,8 @@ struct APNsConnectionPool: Sendable, Hashable {
     return .none
   }
 
-  /// Decides whether the waiting pushes need another connection.
+  /// Decides whether the waiting pushes need another connection: opens one, or asks the client to
+  /// report again after the rest of ``Limits/fullness``.
   private mutating func look(waiting count: Int, at now: Int64) -> Action {
     guard count > 0, !isResting else {
       fullSince = nil
@@ -171,7 +185,8 @@ struct APNsConnectionPool: Sendable, Hashable {
       failsWaiting: failsWaiting && connections.isEmpty)
   }
 
-  /// Removes connections that have been idle for long: the newest first, and never the last one.
+  /// Removes connections that have been idle for ``Limits/idleness``: the newest first. It always
+  /// keeps one.
   private mutating func endIdle(at now: Int64) -> Action {
     var ended: [Int] = []
     for connection in connections.reversed() where connections.count > 1 {
