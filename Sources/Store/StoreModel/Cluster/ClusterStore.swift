@@ -7,7 +7,7 @@
 /// lease of their database in the same transaction, or wakes up its holder; these rows are the
 /// pointers of QuiCK (SIGMOD 2021). All times are the store's.
 ///
-/// Leases distribute the work; correctness does not depend on them. The changes of a database are
-/// dispatched once and in order by whichever server does it
-/// (``OutboxStore/completeDispatch(of:timestamp:leasing:)``).
+/// Leases distribute the work. That each change is dispatched once and in order does not depend on
+/// them, but on the position that ``OutboxStore/completeDispatch(of:timestamp:leasing:)`` checks.
+/// That no change waits forever does depend on the rules of leases.
 public protocol ClusterStore: ClusterMembership, DispatchLeases, PartitionStore, ServerList {}
