@@ -27,9 +27,9 @@ public struct ItemFailure: Error, Sendable, Hashable, CustomStringConvertible {
     case referenceMissing
     /// Another item of the atomic request failed.
     case atomic
-    /// A limit was passed, such as the size of a record.
+    /// A limit was exceeded, such as the size of a record.
     case limitExceeded
-    /// A limit of what a user, a database or a container may have (``StoreQuotas``) was passed.
+    /// A limit of what a user, a database or a container may have (``StoreQuotas``) was exceeded.
     case quotaExceeded
     /// The index of a field is still being built.
     case notReady

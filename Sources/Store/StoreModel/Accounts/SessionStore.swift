@@ -21,10 +21,12 @@ public protocol SessionStore: Sendable {
   func rotateWebAuthToken(
     withHash hash: [UInt8], successor: WebAuthToken?, olderExpire: Timestamp?
   ) async throws -> Bool
-  /// Removes a user's web auth tokens: those of sessions in web apps, or all of them and those of
-  /// the web courier's readers.
+  /// Removes a user's web auth tokens of sessions in web apps.
   ///
-  /// - Returns: the number of sessions that had not expired. A native client's token counts as one.
+  /// - Parameter everywhere: whether to remove the tokens of native clients too, and the user's
+  ///   web courier readers and push subscriptions of browsers.
+  /// - Returns: the number of removed sessions that had not expired. The token of a native client
+  ///   counts as a session; readers and push subscriptions do not count.
   func endSessions(
     of userRecordName: String, everywhere: Bool, at timestamp: Timestamp
   ) async throws -> Int

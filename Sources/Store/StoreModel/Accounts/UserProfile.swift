@@ -1,7 +1,7 @@
 import CloudKitModel
 import Foundation
 
-/// The administrator's data on a user besides the account's name.
+/// The data on a user besides the account's name: the addresses and the person's name.
 public struct UserProfile: Sendable, Hashable {
   /// The normalized e-mail address, so that equal addresses have equal texts; nil if there is none.
   /// No two users have the same address.
@@ -11,16 +11,16 @@ public struct UserProfile: Sendable, Hashable {
   /// The parts of the person's name; nil if all parts are missing.
   public let nameComponents: PersonNameComponents?
 
-  /// Creates a profile and normalizes the address and the number.
-  ///
-  /// - Throws: ``ModelError`` if a text is not an e-mail address or not a phone number.
+  /// Creates an empty profile.
   public init() {
     emailAddress = nil
     phoneNumber = nil
     nameComponents = nil
   }
 
-  /// - Throws: if a text is not an e-mail address or not a phone number.
+  /// Creates a profile and normalizes the address and the number.
+  ///
+  /// - Throws: ``ModelError`` if a text is not an e-mail address or not a phone number.
   public init(
     emailAddress: String?, phoneNumber: String?, nameComponents: PersonNameComponents?
   ) throws(ModelError) {

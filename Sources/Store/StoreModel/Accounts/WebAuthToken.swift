@@ -13,7 +13,7 @@ public struct WebAuthToken: Sendable, Hashable {
     public var container: String
     /// The environment of the container.
     public var environment: ContainerEnvironment
-    /// How long each of the session's tokens lives, in seconds.
+    /// The lifetime of each of the session's tokens, in seconds.
     public var lifetime: Double
     /// Whether a request has come with this token.
     public var isUsed: Bool
@@ -39,7 +39,8 @@ public struct WebAuthToken: Sendable, Hashable {
   public var created: Timestamp
   /// The time from which the server refuses the token.
   public var expires: Timestamp
-  /// Nil for the constant token of a native client, which is valid for all containers.
+  /// The session of the token; nil for the constant token of a native client, which is valid for
+  /// all containers.
   public var session: Session?
 
   /// Creates a token from its hash and its rights.

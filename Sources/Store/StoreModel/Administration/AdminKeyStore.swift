@@ -4,7 +4,7 @@ import CloudKitModel
 public protocol AdminKeyStore: Sendable {
   /// Stores a key, which is valid from then on.
   func addAdminKey(_ key: AdminKey) async throws
-  /// All keys, revoked ones too, oldest first.
+  /// Returns all keys, revoked ones too, oldest first.
   func adminKeys() async throws -> [AdminKey]
   /// Revokes a key and ends the console sessions that were begun with it, in one transaction.
   ///

@@ -2,28 +2,31 @@ import CloudKitModel
 
 /// The lists of a store's contents for administrators.
 ///
-/// Each list comes in pages. An index serves each page, so its cost does not grow with the list. To
-/// read on, pass the last element of a page as `last` of the next call; nil begins the list.
+/// Lists with a `limit` come in pages. An index serves each page, so the cost of a page does not
+/// grow with the list. To read on, pass the last element of a page as `last` of the next call; nil
+/// begins the list. The two searches return the place to continue
+/// (``SubscriptionSearch/next``, ``PushSearch/next``).
 public protocol AdministrationStore: Sendable {
-  /// The containers' environments that have databases or record types, in order.
+  /// Returns all environments of containers that have databases or record types, in order.
   func places() async throws -> [ContainerPlace]
-  /// The databases of a container's environment after `last`, in the order of scopes and owners.
+  /// Returns the databases of a container's environment after `last`, in the order of scopes and
+  /// owners.
   func databases(
     in place: ContainerPlace, after last: DatabaseSummary.Name?, limit: Int
   ) async throws -> [DatabaseSummary]
-  /// Users after `last` in the order of their names.
+  /// Returns users after `last` in the order of their names.
   ///
   /// - Parameter prefix: the beginning of the names.
   func users(
     beginningWith prefix: String, after last: String?, limit: Int
   ) async throws -> [User]
-  /// Devices after `last` in the order of kinds and tokens.
+  /// Returns devices after `last` in the order of kinds and tokens.
   ///
   /// - Parameter userRecordName: the user whose devices are listed; nil for all users.
   func devices(
     of userRecordName: String?, after last: DeviceName?, limit: Int
   ) async throws -> [DeviceToken]
-  /// A database's subscriptions after `last` in the order of subscribers and IDs.
+  /// Searches a database's subscriptions after `last`, in the order of subscribers and IDs.
   ///
   /// - Parameters:
   ///   - subscriber: the user whose subscriptions are listed; nil for all users.
@@ -32,13 +35,15 @@ public protocol AdministrationStore: Sendable {
     in database: DatabaseID, of subscriber: String?, after last: SubscriptionName?, limit: Int,
     where isWanted: @escaping @Sendable (StoredSubscription) -> Bool
   ) async throws -> SubscriptionSearch
-  /// A database's log entries before `sequence` with their deliveries, newest first.
+  /// Searches a database's log entries before `sequence`, newest first, and returns them with their
+  /// deliveries.
   ///
   /// - Parameter isWanted: selects entries. One call examines at most ``PushSearch/budget``.
   func pushes(
     in database: DatabaseID, before sequence: Int64?, limit: Int,
     where isWanted: @escaping @Sendable (LogEntry) -> Bool
   ) async throws -> PushSearch
-  /// These entries of a database's log with their deliveries; trimmed entries are absent.
+  /// Returns the entries with these numbers of a database's log, with their deliveries. Trimmed
+  /// entries are absent.
   func pushes(_ sequences: [Int64], in database: DatabaseID) async throws -> [LoggedPush]
 }

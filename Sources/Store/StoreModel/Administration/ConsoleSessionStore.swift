@@ -2,7 +2,7 @@ import CloudKitModel
 
 /// The sessions of administrators in the console.
 public protocol ConsoleSessionStore: Sendable {
-  /// Begins a session; false if its key is unknown or revoked.
+  /// Begins a session. Returns false, and begins none, if its key is unknown or revoked.
   ///
   /// A key has at most ``ConsoleSession/limit`` sessions: one more ends the session that would
   /// expire first.

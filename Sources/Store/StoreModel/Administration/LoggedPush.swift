@@ -56,7 +56,7 @@ public struct LoggedPush: Sendable, Hashable {
   public var entry: LogEntry
   /// The deliveries to the user's devices, at most ``PushSearch/deliveryLimit``.
   public var deliveries: [Delivery]
-  /// Why there are no deliveries to some devices.
+  /// The reasons why there are no deliveries to some devices.
   public var unsent: UnsentDeliveries
 
   /// Creates a push from its log entry and the entry's deliveries.

@@ -6,14 +6,15 @@ import CloudKitModel
 /// An asset goes through three steps:
 ///
 /// 1. The client announces an upload: ``addAssetUploads(_:inZone:of:)``.
-/// 2. It uploads the file, and gets a receipt:
+/// 2. The client uploads the file, and gets a receipt:
 ///   ``finishAssetUpload(withReceipt:in:bytes:file:check:)``.
-/// 3. It saves a record with the receipt. Only the same user can do so, and only in the announced
-///   field.
+/// 3. The client saves a record with the receipt. Only the same user can do so. The field, the
+///   record type and, if the announcement named one, the record must be the announced ones.
 ///
-/// Equal files of one database are stored once. ``Maintenance/trim(at:)`` deletes a file that no
-/// record holds and no receipt of the last day names. It does so an hour after it first found the
-/// file unheld, so that downloads under way can finish.
+/// A receipt of ``rereferenceAssets(_:inZone:of:for:timestamp:makeReceipt:)`` is bound to its user
+/// only. Equal files of one database are stored once. ``Maintenance/trim(at:)`` deletes a file that
+/// no record holds and no receipt of the last day names. The deletion comes an hour after the call
+/// that first found the file unheld, so that downloads under way can finish.
 public protocol AssetRegistry: Sendable {
   /// The storage of the bytes.
   var files: any AssetStore { get }
@@ -23,7 +24,8 @@ public protocol AssetRegistry: Sendable {
   /// - Throws: ``ItemFailure`` when the zone does not exist.
   func addAssetUploads(
     _ uploads: [AssetUpload], inZone zoneID: ZoneID, of database: DatabaseID) async throws
-  /// Returns the upload with this token; nil if there is none or it has ended.
+  /// Returns the upload with this token. It is nil if there is none, or if the store has deleted
+  /// the upload, a day after ``AssetUpload/expires``.
   ///
   /// - Parameter hash: the SHA-256 of the secret in the upload's URL.
   func assetUpload(
@@ -32,8 +34,10 @@ public protocol AssetRegistry: Sendable {
   /// Keeps the uploaded bytes, durably when the call returns. A repeat with the same bytes changes
   /// nothing.
   ///
-  /// - Parameter check: throws if a private database would hold too much with the file. It runs in
-  ///   the transaction that registers the file, so that concurrent uploads are counted together.
+  /// - Parameter check: gets the usage of a private or public database with the file, and throws if
+  ///   the usage is too large. It runs in the transaction that registers the file, so that
+  ///   concurrent uploads are counted together. It does not run for a file that the database
+  ///   already has.
   /// - Throws: ``ItemFailure`` if there is no such upload, or if it was finished with other bytes.
   func finishAssetUpload(
     withReceipt receipt: String, in database: DatabaseID, bytes: AssetBytes, file: AssetFile,
@@ -47,8 +51,8 @@ public protocol AssetRegistry: Sendable {
     _ places: [AssetPlace], inZone zoneID: ZoneID, of database: DatabaseID, for user: String,
     timestamp: Timestamp, makeReceipt: @escaping @Sendable () -> String
   ) async throws -> [Asset]
-  /// Returns the name of the file with this checksum that a record holds; nil if no record holds
-  /// one.
+  /// Returns the name of the database's file with this checksum, whether a record holds the file or
+  /// not; nil if the database has none.
   ///
   /// - Parameter checksum: as in ``AssetFile/checksum``.
   func assetName(forChecksum checksum: String, in database: DatabaseID) async throws -> AssetName?

@@ -10,7 +10,8 @@ public struct RecordChangesPage: Sendable {
   public var hasMore: Bool
   /// The approximate size of the changes in bytes.
   public var size: Int
-  /// The client change token that the reader left with its last changes of the zone.
+  /// The client change token that the reading device left with its last changes of the zone; nil if
+  /// there is none.
   public var clientChangeToken: [UInt8]?
 
   /// Creates a page. A page that is the last has `hasMore` false and still has a token, for the

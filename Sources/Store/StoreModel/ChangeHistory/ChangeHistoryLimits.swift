@@ -1,5 +1,5 @@
 /// The retention of dispatched changes, which are kept for explanations. A change is deleted when
-/// either of the first two limits is passed, with a little delay.
+/// ``changes`` or ``age`` is exceeded, with a little delay.
 public struct ChangeHistoryLimits: Sendable, Hashable {
   /// The number of latest changes kept for each database; 0 keeps none.
   public var changes = 10_000

@@ -2,9 +2,9 @@ import CloudKitModel
 
 /// The dispatched changes and their effects, as long as they are kept (``ChangeHistoryLimits``).
 ///
-/// They answer questions such as "Why did this device get no push for this change?".
+/// This history answers questions such as "Why did this device get no push for this change?".
 public protocol ChangeHistoryStore: Sendable {
-  /// The latest changes of a database, newest first.
+  /// Returns the latest changes of a database, newest first.
   ///
   /// - Parameters:
   ///   - recordID: only changes of this record. Changes without values are found by the record's
@@ -13,14 +13,14 @@ public protocol ChangeHistoryStore: Sendable {
   func pastChanges(
     of recordID: RecordID?, in database: DatabaseID, before sequence: Int64?, limit: Int
   ) async throws -> [PastChange]
-  /// The notifications of a change, in the order of the log.
+  /// Returns the notifications of a change, in the order of the log.
   ///
   /// - Parameter subscriber: only notifications of this user.
   func notifications(
     ofChange change: PastChange, subscriber: String?, limit: Int
   ) async throws -> [PastNotification]
-  /// The latest notifications of one subscription, newest first. Only the latest 2,000 of its
-  /// subscriber in the database are searched.
+  /// Returns the latest notifications of one subscription, newest first. The search covers only the
+  /// subscriber's latest 2,000 notifications in the database.
   func notifications(
     ofSubscription name: SubscriptionName, in database: DatabaseID, limit: Int
   ) async throws -> [PastNotification]
@@ -35,14 +35,14 @@ public protocol ChangeHistoryStore: Sendable {
   func subscriptionDeletion(
     of name: SubscriptionName, in database: DatabaseID
   ) async throws -> SubscriptionDeletion?
-  /// Subscriptions in the order of subscribers and IDs.
+  /// Returns subscriptions in the order of subscribers and IDs.
   ///
   /// - Parameters:
   ///   - subscriptionID: only subscriptions with this ID, of any user.
   ///   - subscriber: only subscriptions of this user.
   ///   - name: only subscriptions after this one.
   ///   - limit: the most subscriptions returned. A search of all users for an ID examines at most
-  ///     fifty times as many names.
+  ///     50 × `limit` names.
   func subscriptionStates(
     withID subscriptionID: String?, of subscriber: String?, in database: DatabaseID,
     after name: SubscriptionName?, limit: Int

@@ -15,8 +15,8 @@ public struct DevicePeriod: Sendable, Hashable {
   /// The end of the period; nil if the registration has no end. It lies in the future for a
   /// registration that expires.
   public var ended: Timestamp?
-  /// Why the period ended; nil for a device that is still registered, or whose registration
-  /// expires.
+  /// The reason why the period ended; nil for a device that is still registered, or whose
+  /// registration expires.
   public var reason: String?
 
   /// Creates a period from a present registration or the row of a former one.

@@ -6,7 +6,7 @@ public struct PastNotification: Sendable, Hashable {
   public var entry: LogEntry
   /// The deliveries to the user's devices that are still kept.
   public var deliveries: [PastDelivery]
-  /// Why some devices have no delivery.
+  /// The reasons why some devices have no delivery.
   public var unsent: UnsentDeliveries
 
   /// Creates a past notification from its log entry and the entry's deliveries.

@@ -31,8 +31,8 @@ public struct AnnouncementPosition: Sendable, Hashable {
   /// The time of the last reading by the store's clock; nil before the first reading.
   package var time: Int64?
   /// The announcements from shortly before `time` that were read, with the times at which they were
-  /// made. A time of `Int64.max` marks one that arrived as a notification. Others of the same age
-  /// may still appear.
+  /// made. A time of `Int64.max` marks one that arrived as a notification. They are known one by
+  /// one, because others of the same age may still be committed.
   package var known: [AnnouncementName: Int64] = [:]
 
   /// The position before the first reading.

@@ -18,8 +18,9 @@ public protocol ClusterMembership: Sendable {
   func unregisterServer(_ server: ServerID) async throws
   /// Sends an announcement to the other servers.
   func announce(_ announcement: Announcement, from server: ServerID) async throws
-  /// The other servers' announcements since the last reading; none before the first reading.
-  /// Announcements are kept for a minute.
+  /// Returns the other servers' announcements since the last reading, and the position for the next
+  /// one. The first reading, from a new ``AnnouncementPosition``, returns none. Announcements are
+  /// kept for a minute.
   func announcements(
     after position: AnnouncementPosition, for server: ServerID
   ) async throws -> (announcements: [Announcement], position: AnnouncementPosition)

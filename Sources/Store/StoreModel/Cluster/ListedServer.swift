@@ -7,10 +7,11 @@ public struct ListedServer: Sendable, Hashable {
   /// Seconds by the store's clock until the registration expires, unless it is renewed; negative
   /// for an expired registration that is not yet removed.
   public var secondsLeft: Double
-  /// The number of databases whose changes it dispatches.
+  /// The number of leases of the server: one for each database whose changes it dispatches. In a
+  /// divided database each part has a lease of its own and counts as one.
   public var leasedDatabases: Int
-  /// The number of those databases in which another server has committed changes that it has not
-  /// read yet.
+  /// The number of those leases with changes that another server has committed and that this server
+  /// has not read yet.
   public var pendingWakeUps: Int
 
   /// Creates a list element from a server's row and the counts of its leases.

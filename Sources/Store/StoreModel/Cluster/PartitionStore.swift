@@ -1,6 +1,6 @@
 /// The division of databases into parts, so that several servers can dispatch one database.
 public protocol PartitionStore: Sendable {
-  /// Returns the number of parts of a database, and a pending change of it.
+  /// Returns the number of parts of a database, and a pending change of that number.
   func partition(of database: DatabaseID) async throws -> Partition
   /// Divides a database into `parts` parts; 1 makes it whole again. Changes already in the outbox
   /// are dispatched in the old parts. The new parts begin after that with the next change.

@@ -18,7 +18,7 @@ public struct RegisteredServer: Sendable, Hashable {
   public var id: ServerID
   /// A text for people: where the server runs.
   public var description: String
-  /// When the registration expires unless it is renewed, by the store's clock.
+  /// The time at which the registration expires unless it is renewed, by the store's clock.
   public var aliveUntil: Timestamp
 
   /// Creates a server from its row.

@@ -1,7 +1,7 @@
 /// The servers that have a store open.
 public protocol ServerList: Sendable {
-  /// The registered servers, in the order of registration.
+  /// Returns the registered servers, in the order of registration. Some may have expired.
   func servers() async throws -> [RegisteredServer]
-  /// The registered servers with the number of databases that each dispatches, for people.
+  /// Returns the registered servers with the number of leases of each, for people.
   func listedServers() async throws -> [ListedServer]
 }

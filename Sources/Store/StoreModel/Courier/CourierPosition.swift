@@ -3,8 +3,8 @@
 ///
 /// Clients get its text, sealed: `3-120.7-4`, where `3` is a database and `120` a sequence.
 public struct CourierPosition: Sendable, Hashable {
-  /// A container notifies a user from few databases (public, private, shared), and a reader listens
-  /// in few containers.
+  /// The most databases in a position. A container notifies a user from few databases (public,
+  /// private, shared), and a reader listens in few containers.
   private static let limit = 48
 
   /// The sequence of the last entry read in each database. A database of which nothing was read is

@@ -2,9 +2,10 @@ import CloudKitModel
 
 /// A token that identifies a web app to the server (`ckAPIToken`). The store keeps only its hash.
 ///
-/// As soon as one token was registered for a container's environment, requests for it need a token.
+/// As soon as one token was registered for a container's environment, requests for that environment
+/// need a token.
 public struct APIToken: Sendable, Hashable {
-  /// How the sign-in page gives the web auth token to the app.
+  /// The way in which the sign-in page gives the web auth token to the app.
   public enum SignInCallback: Sendable, Hashable {
     /// A message to the window that opened the page.
     case postMessage

@@ -2,8 +2,9 @@ import CloudKitModel
 
 /// A notification that has to be delivered to one device.
 ///
-/// The dispatcher's transaction writes a delivery for each device of the subscriber. It waits in
-/// the ``DeliveryQueue`` until a ``DeliveryUpdate`` with a final state ends it.
+/// The dispatcher's transaction writes a delivery for each device of the subscriber, except the
+/// device that made the change. The delivery waits in the ``DeliveryQueue`` until a
+/// ``DeliveryUpdate`` with a final state ends it.
 public struct Delivery: Sendable, Hashable {
   /// The identity of a delivery: its database and a number in it.
   public struct ID: Sendable, Hashable {
@@ -33,7 +34,8 @@ public struct Delivery: Sendable, Hashable {
   public var logged: Timestamp
   /// The number of attempts so far.
   public var attempts: Int
-  /// The earliest time of the next attempt; while a process has leased it, the end of the lease.
+  /// The earliest time of the next attempt; while a process has leased the delivery, the end of the
+  /// lease.
   public var due: Timestamp
 
   /// Creates a delivery without an attempt so far, unless `attempts` says otherwise.

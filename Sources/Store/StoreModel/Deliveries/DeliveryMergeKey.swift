@@ -4,8 +4,7 @@ import CloudKitModel
 /// key. The newest is sent.
 ///
 /// A silent notification of a subscription says only that there is news, so silent ones merge.
-/// Notifications of high priority merge only if the subscription asks for it by a collapse ID.
-/// Others never merge.
+/// Notifications of high priority merge only if the subscription has a collapse ID.
 ///
 /// | subscription | key |
 /// | --- | --- |
@@ -17,7 +16,7 @@ public struct DeliveryMergeKey: Sendable, Hashable {
   /// the collapse ID.
   public let text: String
 
-  /// Creates the key of a subscription's notifications; nil if each of them is shown.
+  /// Creates the key of a subscription's notifications; nil if they are shown and never merge.
   public init?(_ subscription: Subscription) {
     let info = subscription.notificationInfo
     if info?.isHighPriority == true {

@@ -12,11 +12,12 @@ public struct UnsentDeliveries: OptionSet, Sendable, Hashable {
   /// Devices of APNs' development environment were skipped, because the server that logged the
   /// notification had no channel to them.
   public static let apnsDevelopment = UnsentDeliveries(rawValue: 1)
-  /// Devices of APNs' production environment were skipped for the same reason.
+  /// Devices of APNs' production environment were skipped, because the server had no channel to
+  /// them.
   public static let apnsProduction = UnsentDeliveries(rawValue: 2)
-  /// Browsers were skipped for the same reason.
+  /// Browsers were skipped, because the server had no channel to them.
   public static let webPush = UnsentDeliveries(rawValue: 4)
-  /// Webhooks were skipped for the same reason.
+  /// Webhooks were skipped, because the server had no channel to them.
   public static let webhook = UnsentDeliveries(rawValue: 8)
   /// All devices were skipped: too many pushes already waited for the subscriber.
   public static let userLimit = UnsentDeliveries(rawValue: 16)
@@ -49,11 +50,11 @@ public struct UnsentDeliveries: OptionSet, Sendable, Hashable {
 
 /// The number of deliveries that were not written, by reason.
 public struct UnsentDeliveryCounts: Sendable, Hashable {
-  /// The server has no channel to the device.
+  /// The number not written because the server has no channel to the device.
   public var notSetUp = 0
-  /// Too many deliveries waited for the user.
+  /// The number not written because too many deliveries waited for the user.
   public var userLimit = 0
-  /// Too many deliveries waited on the server.
+  /// The number not written because too many deliveries waited on the server.
   public var serverLimit = 0
 
   /// Counts without any refusal.

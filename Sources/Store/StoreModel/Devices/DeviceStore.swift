@@ -7,9 +7,9 @@ public protocol DeviceStore: DeviceReading {
   ///
   /// - Throws: ``StoreError/Code/userDeleted`` if the user is being deleted.
   func saveDeviceToken(_ token: DeviceToken) async throws
-  /// Registers a token as ``saveDeviceToken(_:)`` does, unless it is new for its user and `limit`
-  /// is reached. Then it returns false and counts a refusal. The limit counts the user's unexpired
-  /// tokens of the same kind in the container and environment.
+  /// Registers a token as ``saveDeviceToken(_:)`` does, unless the token is new for its user and
+  /// `limit` is reached. In that case the call returns false and counts a refusal. The limit counts
+  /// the user's unexpired tokens of the same kind in the container and environment.
   func saveDeviceToken(_ token: DeviceToken, unlessBeyond limit: Int) async throws -> Bool
   /// Deletes a token and abandons its deliveries; false if the user has no token of this name.
   func removeDeviceToken(

@@ -11,8 +11,8 @@ public enum APNsEnvironment: String, Sendable, Hashable, CaseIterable {
 /// A target of a user's notifications in a container: a device's APNs token, the token of a web
 /// courier reader, a browser's push subscription, or a program's webhook.
 ///
-/// Like ``CloudKitModel/SubscriptionNotification`` it is copied often, and is therefore one
-/// reference.
+/// Code copies tokens often. A value therefore holds one reference to contents that its copies
+/// share, like ``CloudKitModel/SubscriptionNotification``.
 public struct DeviceToken: Sendable, Hashable {
   /// The kind of a target. The raw value is the text that the store keeps.
   public enum Kind: String, Sendable, Hashable, CaseIterable {

@@ -13,8 +13,8 @@ public struct WebEndpoint: Sendable, Hashable {
 
   /// Returns the token of an endpoint's device, such as `webPush-5f3a…`.
   ///
-  /// APNs tokens are hexadecimal digits, so none equals it: one text identifies a device of any
-  /// kind.
+  /// APNs tokens are hexadecimal digits, so no APNs token equals such a text. One text therefore
+  /// identifies a device of any kind.
   ///
   /// - Parameter digest: a digest of the endpoint's identity, in letters and digits.
   public static func token(kind: DeviceToken.Kind, digest: String) -> String {

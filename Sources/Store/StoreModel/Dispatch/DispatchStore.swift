@@ -1,12 +1,12 @@
 /// The parts of a store that the dispatcher uses.
 public struct DispatchStore: Sendable {
-  /// Finds the addresses of databases.
+  /// The lookups of databases, for their addresses.
   public var databases: any DatabaseReading
-  /// Reads the changes and writes their effects.
+  /// The committed changes, and the writes of their effects.
   public var outbox: any OutboxStore
-  /// Fills the matching index.
+  /// The subscriptions that fill the matching index.
   public var subscriptions: any SubscriptionFeed
-  /// Says whether the store can write.
+  /// The check whether the store can write.
   public var health: any StoreHealth
 
   /// Creates a list of parts; tests pass their own ones.

@@ -1,12 +1,14 @@
-/// An outbox entry with the subscriptions that it fires, or with the next of them.
+/// An outbox entry with the subscriptions that it fires, or with the next of them if they are too
+/// many for one transaction.
 public struct MatchedChange: Sendable {
   /// The change.
   public let entry: OutboxEntry
-  /// The subscriptions that the change fires. They are in the order of subscribers and IDs, by
-  /// their bytes, if there are more than these.
+  /// The subscriptions that the change fires. If the change fires further ones, these are in the
+  /// order of subscribers and IDs, by their bytes.
   public let firings: [StoredSubscription]
-  /// Whether these are the last firings, with which the change is dispatched. Otherwise the change
-  /// waits, settled through the last of these.
+  /// Whether ``firings`` has the last firings of the change, so that the change is dispatched with
+  /// them. Otherwise the change keeps waiting, *settled* through the last of ``firings``: the
+  /// notifications of the subscriptions up to that one are written.
   public let isWhole: Bool
   /// Whether notifications of a deletion carry the last values of the desired keys.
   public let carriesLastValues: Bool

@@ -5,7 +5,7 @@ import CloudKitModel
 /// The transaction that makes a change writes the entry, so every committed change has one. The
 /// entry carries the changed record as it was committed, so matching reads no records.
 public struct OutboxEntry: Sendable, Hashable {
-  /// The part of the database's subscribers for which it waits.
+  /// The part of the database's subscribers for which the entry waits.
   public var part: DatabasePart
   /// The change's number, which rises with each change of the database, in the order of the
   /// commits.
@@ -14,8 +14,8 @@ public struct OutboxEntry: Sendable, Hashable {
   public var subscriptionVersion: Int64
   /// The change: the event, the record, and the user and device that made it.
   public var change: Change
-  /// The change is settled for subscriptions up to this one, by the bytes of subscriber and ID; nil
-  /// before the first. See ``MatchedChange/isWhole``.
+  /// The last subscription for which the change is settled, in the order of the bytes of subscriber
+  /// and ID; nil before the first. See ``MatchedChange/isWhole``.
   public var settledThrough: SubscriptionName?
   /// Whether the change is too large for the change history.
   package var isLarge = false

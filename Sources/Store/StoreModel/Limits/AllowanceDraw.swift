@@ -16,7 +16,7 @@ public struct AllowanceDraw: Sendable, Hashable {
   /// The number of requests that wait at the server now.
   public var needed: Int64
   /// The number of further requests that the server would like to reserve, to save later draws. The
-  /// draw gets them only as far as half of the bucket stays for others.
+  /// draw gets them only as far as half of the requests now in the bucket stays for others.
   public var extra: Int64
 
   /// Creates a draw. Values outside of their ranges are raised or lowered to the nearest value in

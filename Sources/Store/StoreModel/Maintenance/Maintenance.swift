@@ -2,10 +2,11 @@ import CloudKitModel
 
 /// The background work of a store, in steps.
 public protocol Maintenance: Sendable {
-  /// Deletes contents that have passed their retention:
+  /// Deletes contents that are no longer to be kept:
   ///
-  /// - log entries and finished deliveries, by default after 30 days, and log entries above 10,000
-  ///   of a user,
+  /// - log entries beyond ``NotificationLogLimits``: by default after 30 days, and above 10,000
+  ///   entries or 64 MiB of a user,
+  /// - finished deliveries after 30 days, or later if their log entries are kept longer,
   /// - old changes of the history,
   /// - expired tokens and old tombstones,
   /// - assets that no record holds.

@@ -11,14 +11,15 @@ public struct RecordModification: Sendable {
   public var isAtomic: Bool
   /// The user and the device that make the changes.
   public var origin: ChangeOrigin
-  /// Whether an administrator or the server itself makes the changes. Then no right is missing.
+  /// Whether an administrator or the server itself makes the changes. If true, no right is
+  /// required.
   public var isByAdministrator: Bool
   /// The time of the changes, which records get as their modification date.
   public var timestamp: Timestamp
   /// The token that the device's later fetches from the changed zones return.
   public var clientChangeToken: ClientChangeToken?
-  /// Identifies the user's request. A repeat under the same ID is not carried out again: each
-  /// operation that succeeded before succeeds again, with the record as it is now.
+  /// The ID of the user's request; nil for none. A repeat under the same ID is not carried out
+  /// again: each operation that succeeded before succeeds again, with the record as it is now.
   public var requestID: String?
   /// The most bytes of records and assets in the database; nil for no limit.
   public var quota: Int64?

@@ -2,8 +2,8 @@
 public protocol RecordWriting: Sendable {
   /// Carries out the operations in order and returns one outcome for each.
   ///
-  /// - A zone that does not exist is a ``ItemFailure/Code/zoneNotFound`` (the default zone always
-  ///   exists).
+  /// - An operation in a zone that does not exist fails with ``ItemFailure/Code/zoneNotFound``. The
+  ///   default zone always exists.
   /// - The type of a field is fixed by the first value saved in it. Another type is refused with
   ///   the record, the field and both types. Integers are accepted in a double field and stored as
   ///   doubles.

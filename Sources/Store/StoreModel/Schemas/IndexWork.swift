@@ -36,8 +36,8 @@ public struct IndexWork: Sendable, Hashable {
   public var phase: Phase?
   /// The number of records indexed, or of entries removed.
   public var done: Int
-  /// The number of records of the type at the time of the call; nil while entries are removed, and
-  /// after a step.
+  /// The number of records of the type at the time of the call. It is nil while entries are
+  /// removed, and in the result of ``Maintenance/continueIndexWork()``.
   public var total: Int?
 
   /// Creates the progress of one index. A phase of nil says that the work is done.

@@ -129,7 +129,8 @@ package final class ChangeTags: Sendable {
 
   /// Returns the tag of a record whose last change has this number.
   ///
-  /// All 64 bits are used, so that two changes of a record never have the same tag.
+  /// The tag has half of the encrypted block, 64 bits. Two changes of a record have the same tag
+  /// with a probability of 2⁻⁶⁴.
   package func tag(ofVersion version: Int64, in database: DatabaseID) -> String {
     let sealed = block.withLock {
       $0.encrypt(UInt64(bitPattern: database.rawValue), UInt64(bitPattern: version)).high

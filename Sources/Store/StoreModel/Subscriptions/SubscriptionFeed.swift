@@ -5,8 +5,8 @@ public protocol SubscriptionFeed: Sendable {
   ///
   /// A call returns about `limit` changes of the database, and always all changes of a version. A
   /// reader continues from ``SubscriptionChanges/position`` while
-  /// ``SubscriptionChanges/moreComing`` is true. At the end it has the store's subscriptions, even
-  /// if some were saved and deleted meanwhile.
+  /// ``SubscriptionChanges/moreComing`` is true. At the end the reader has the store's
+  /// subscriptions, even if some were saved and deleted meanwhile.
   func subscriptionChanges(
     in part: DatabasePart, since position: SubscriptionPosition, limit: Int
   ) async throws -> SubscriptionChanges

@@ -7,7 +7,7 @@ public protocol SubscriptionStore: Sendable {
   /// the schema if it has the field. A zone that a subscription names must exist.
   ///
   /// - Parameter refusesEqualContent: whether to refuse, with ``ItemFailure/Code/exists``, a
-  ///   subscription that watches the same as another of the user's subscriptions with a different
+  ///   subscription that has the same content as one of the user's subscriptions with a different
   ///   ID.
   /// - Throws: ``StoreError/Code/userDeleted`` if the user is being deleted or was deleted
   ///   recently.

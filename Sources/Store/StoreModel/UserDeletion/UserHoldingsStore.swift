@@ -27,7 +27,8 @@ public protocol UserHoldingsStore: Sendable {
   /// - Parameters:
   ///   - number: only records after this number.
   ///   - limit: the most records returned.
-  /// - Complexity: O(records of the database), in pieces of ``StampedRecordPage/budget``.
+  /// - Complexity: O(*n*) for all pages together, where *n* is the number of records in the
+  ///   database. One call examines at most ``StampedRecordPage/budget`` records.
   func records(
     stampedBy userRecordName: String, in database: DatabaseID, after number: Int64, limit: Int
   ) async throws -> StampedRecordPage

@@ -6,8 +6,8 @@ public struct Zone: Sendable, Hashable {
   public var zoneID: ZoneID
   /// The zone's version, which rises with each commit in the zone.
   public var version: Int64
-  /// The change token of a reader who has read the zone up to this version; nil for the default
-  /// zone, which has no feed.
+  /// The change token of a reader who has read the zone up to this version. It is nil for the
+  /// default zone, which has no feed except in the public database.
   public var changeToken: String?
 
   /// Creates a zone value. It does not create the zone in the store.
