@@ -1,9 +1,10 @@
 /// The decision whether a request goes to its handler or gets 503 because the server is overloaded.
 /// It is a value without a clock.
 ///
-/// The value watches the admitted requests without an answer. When at least `crowd` of them have
-/// waited longer than `patience`, the server does not keep up. A new request would wait even
-/// longer, so the server refuses it at once, which costs almost nothing.
+/// The value watches the admitted requests without an answer. A request that has waited longer than
+/// `patience` is *overdue*. When at least `crowd` requests are overdue, the server does not keep up.
+/// A new request would wait even longer, so the server refuses it at once, which costs almost
+/// nothing.
 ///
 /// The rule needs no estimate of the server's capacity. One slow request, or a burst, refuses
 /// nobody. It follows K. Nichols and V. Jacobson, Controlling Queue Delay (2012): under lasting
@@ -17,8 +18,8 @@ struct Admission {
     var isDone = false
   }
 
-  /// The number of entries that the value keeps. A request older than all of them counts no more,
-  /// because a single long request is no sign of load.
+  /// The most entries that the value keeps, from the oldest one without an answer on. If more come,
+  /// the oldest counts as answered, because a single long request is no sign of load.
   private static let memory = 100_000
 
   private let patience: Duration

@@ -49,7 +49,7 @@ extension Atomic where Value == Int {
 
   /// Adds `amount`, unless the sum would be above `limit`.
   ///
-  /// - Returns: whether it did.
+  /// - Returns: whether the method added the amount.
   func reserve(_ amount: Int, limit: Int) -> Bool {
     if add(amount) <= limit { return true }
     _ = add(-amount)

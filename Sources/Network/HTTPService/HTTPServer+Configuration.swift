@@ -18,30 +18,32 @@ extension HTTPServer {
     /// The number of event-loop threads. They only move bytes; handlers run in tasks.
     public var threads = 2
     /// The largest body in bytes; a longer one gets 413. The server reads and drops the rest up to
-    /// twice the limit, so that the client sees the answer. Beyond that it closes the connection.
+    /// twice the limit, so that the client sees the answer. A request that declares more is refused
+    /// at once. If more comes undeclared, the server closes the connection without an answer.
     public var maximumBodySize = 8 << 20
     /// The rule for bodies that go to files, with limits of their own; `nil` if none do.
     public var spooling: Spooling?
-    /// The bytes in memory of all bodies during receipt and handling, and of all answers during
-    /// sending, except streams. Beyond the limit a request gets 503.
+    /// The most bytes in memory of all bodies during receipt and handling, and of all answers during
+    /// sending, except streams. Beyond the limit a request gets 503. For requests that may use the
+    /// reserve (``mayUseReserve``) only the bytes of their own bodies are checked.
     ///
     /// Bodies over 64 KiB may use only half of it, so that clients with large bodies that never end
     /// leave room for others.
     public var maximumBufferedBytes = 256 << 20
-    /// The number of open connections. For a further one, the server closes those that have waited
+    /// The most open connections. For a further one, the server closes those that have waited
     /// longest for a request. If none waits, the new connection gets 503 and is closed.
     ///
     /// If the system allows fewer descriptors (`ulimit -Hn`), the limit is that number less 256,
     /// but at least 16.
     public var maximumConnections = 16_384
-    /// The connections of one IPv4 address, or of one IPv6 network of 64 bits. Further ones get 503
-    /// and are closed.
+    /// The most connections of one IPv4 address, or of one IPv6 network of 64 bits. Further ones get
+    /// 503 and are closed.
     public var connectionsByAddress = 1_024
-    /// The connections of one IPv4 network of 24 bits, or of one IPv6 network of 48 bits. Further
-    /// ones get 503 and are closed.
+    /// The most connections of one IPv4 network of 24 bits, or of one IPv6 network of 48 bits.
+    /// Further ones get 503 and are closed.
     public var connectionsByNetwork = 4_096
-    /// Whether an address is a proxy, whose connections belong to many clients. They do not count
-    /// for the address and its network.
+    /// Whether an address is a proxy, whose connections belong to many clients. Its connections do
+    /// not count for the address and its network.
     ///
     /// The accepting thread calls it, so it must not block.
     public var isProxy: @Sendable (_ address: String) -> Bool = { _ in false }
@@ -80,8 +82,8 @@ extension HTTPServer {
     public var minimumRate = 1024
     /// The time that a body or an answer may take before ``minimumRate`` counts.
     public var rateGrace = Duration.seconds(30)
-    /// The number of requests during receipt, handling and sending, including long polls. Beyond it
-    /// a request gets 503.
+    /// The most requests during receipt, handling and sending, including long polls. Beyond the
+    /// limit a request gets 503.
     public var maximumRequestsUnderWay = 12_288
     /// The time that a handler has to answer. The server then cancels its task, within a second or
     /// two, and sends the answer that it returns. Streams may continue.
@@ -97,13 +99,14 @@ extension HTTPServer {
     }
     /// The number of unsent bytes of a stream at which its producer has to wait.
     public var streamBuffer = 64 << 10
-    /// The JSON body of an answer of the server itself.
+    /// The function that returns the JSON body of a refusal.
     public var refusalBody: @Sendable (HTTPRefusal) -> Data = HTTPRefusal.plainBody
-    /// The additional header fields of such an answer, computed from those of the request.
+    /// The function that returns the additional header fields of a refusal, computed from those of
+    /// the request.
     public var refusalHeaders:
       @Sendable (_ request: [(name: String, value: String)]) -> [(String, String)] = { _ in [] }
-    /// Runs once, at the start of ``HTTPServer/stop(within:)``. End long polls and streams here,
-    /// because the server waits for them.
+    /// The function that runs once, at the start of ``HTTPServer/stop(within:)``. End long polls and
+    /// streams here, because the server waits for them.
     public var onStop: @Sendable () -> Void = {}
 
     /// Creates a configuration with the defaults.

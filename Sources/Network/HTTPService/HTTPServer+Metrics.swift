@@ -9,7 +9,8 @@ extension HTTPServer {
     public var connectionsEvicted: Int
     /// The accepted requests whose answer is not sent yet, including long polls and streams.
     public var requestsUnderWay: Int
-    /// The bytes in memory of the bodies of requests, and of the answers that are being sent.
+    /// The sum of the bytes in memory of the bodies of requests, and of the answers that are being
+    /// sent, except streams.
     public var bufferedBytes: Int
     /// The bytes of request bodies in files.
     public var spooledBytes: Int

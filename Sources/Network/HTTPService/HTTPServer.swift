@@ -99,8 +99,8 @@ public final class HTTPServer: Sendable {
   /// Call it while the server runs. Before the start and after the stop, it removes the file again
   /// and returns without an error.
   ///
-  /// - Throws: ``HTTPServerError`` if the server cannot listen at the file; it continues without
-  ///   it.
+  /// - Throws: ``HTTPServerError`` if the server cannot listen at the file. The server then
+  ///   continues without the file.
   public func listen(at file: SocketFile) throws(HTTPServerError) {
     let socket = try ListeningSocket(file)
     phase.withLock { phase in

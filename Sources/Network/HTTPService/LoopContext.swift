@@ -18,8 +18,9 @@ final class LoopContext: @unchecked Sendable {
   /// the request were valid. So this method sends the answer to the socket and shuts it down, and
   /// the library can send no more.
   ///
-  /// The log does not name the connection. It is the one whose head is complete and for which the
-  /// library has not called yet, because the library does nothing else between these two steps.
+  /// The log does not name the connection. The connection is the one whose head is complete and for
+  /// which the library has not called yet, because the library does nothing else between these two
+  /// steps.
   ///
   /// - Parameter isTooLarge: whether the number is too large; otherwise it is not a number.
   func refuseLength(isTooLarge: Bool) {

@@ -1,5 +1,6 @@
-/// The state of a connection from a request to the end of its answer. It says what the connection
-/// has to do next. The event loop must never wait, and the handler's task may answer at any moment.
+/// The state of a connection from a request to the end of its answer. For each ``Event`` the state
+/// returns the ``Action`` of the connection. The event loop must never wait, and the handler's task
+/// may answer at any moment.
 ///
 /// While the handler works, libmicrohttpd suspends the connection. Every ``Action/suspend`` is
 /// followed by exactly one ``Action/resume``.

@@ -2,7 +2,8 @@
 /// bytes that moved.
 ///
 /// libmicrohttpd ends a connection on which nothing moves. A client that sends or takes one byte
-/// now and then would keep its connection for ever; this value says when such a client is too slow.
+/// now and then would keep its connection for ever. This value decides when such a client is too
+/// slow.
 struct Pace {
   /// The time limits for a client.
   struct Limits: Sendable, Hashable {

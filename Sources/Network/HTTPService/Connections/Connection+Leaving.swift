@@ -39,7 +39,7 @@ extension Connection {
   /// Shuts the socket down if the client is too slow. The library notices and releases everything
   /// as when a client leaves.
   ///
-  /// - Returns: whether it did.
+  /// - Returns: whether the method shut the socket down.
   func endIfTooSlow(at now: ContinuousClock.Instant, _ limits: Pace.Limits) -> Bool {
     shared.withLock { shared in
       guard shared.isOpen, shared.pace.isTooSlow(at: now, limits) else { return false }
@@ -49,8 +49,8 @@ extension Connection {
     }
   }
 
-  /// Returns the time since which the server waits for a request. `nil` while there is a request,
-  /// after the close, or if the connection has a place of the other kind.
+  /// Returns the time since which the server waits for the head of a request. `nil` while there is
+  /// a request, after the close, or if the connection has a place of the other kind.
   func idleSince(_ kind: ConnectionAdmission.Places) -> ContinuousClock.Instant? {
     shared.withLock { shared in
       guard shared.isOpen, let ticket = shared.ticket, ticket.isReserved == (kind == .reserved)
@@ -59,9 +59,9 @@ extension Connection {
     }
   }
 
-  /// Shuts the socket down to make room, unless a request has come meanwhile.
+  /// Shuts the socket down to make room, unless the head of a request is complete meanwhile.
   ///
-  /// - Returns: whether it did.
+  /// - Returns: whether the method shut the socket down.
   func endIfIdle(_ places: ConnectionPlaces) -> Bool {
     shared.withLock { shared in
       guard shared.isOpen, shared.pace.idleSince != nil, shared.ticket != nil else { return false }

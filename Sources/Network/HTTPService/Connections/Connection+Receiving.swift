@@ -6,8 +6,8 @@ extension Connection {
   /// Processes a call of libmicrohttpd for a request. The library calls once for the head, once for
   /// each piece of the body, and after that until there is an answer.
   ///
-  /// - Parameter count: the number of bytes at `bytes`. The method sets it to zero, which says that
-  ///   it took them.
+  /// - Parameter count: the number of bytes at `bytes`. The method sets the number to zero: it has
+  ///   taken all bytes.
   /// - Returns: `false` to close the connection.
   func access(
     method: UnsafePointer<CChar>, version: UnsafePointer<CChar>, bytes: UnsafePointer<CChar>?,
@@ -203,7 +203,8 @@ extension HTTPRefusal {
   static let bodyNotStored = HTTPRefusal(
     .bodyNotStored, "the server cannot store the body; try again in a moment")
 
-  /// The refusal when the bodies in memory or in files reach their limit.
+  /// The refusal when the bytes in memory or in files would exceed their limit. Large bodies are
+  /// refused at half of the limit in memory; the message names the whole limit.
   static func tooManyBytes(_ limit: Int) -> HTTPRefusal {
     HTTPRefusal(
       .tooManyBytes,

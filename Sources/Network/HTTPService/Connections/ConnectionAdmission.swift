@@ -5,7 +5,11 @@
 /// 2. When all ordinary places are taken, idle connections make room. Those that have been idle
 ///   longest go first.
 /// 3. If none is idle, the reserve remains, for requests that must get through
-///   (``Limits/reserved``). No host gets more than a quarter of it.
+///   (``Limits/reserved``). No host gets more than a quarter of the reserve, but each may have one
+///   of its places.
+///
+/// Rule 1 and the quarter of rule 3 do not apply to proxies and socket files
+/// (``Ticket/isCapped``).
 struct ConnectionAdmission: Sendable {
   /// The numbers of places.
   struct Limits: Sendable, Hashable {

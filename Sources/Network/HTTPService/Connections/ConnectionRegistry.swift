@@ -14,7 +14,7 @@ final class ConnectionRegistry: Sendable {
   /// The connections that are open at this moment, in no order.
   var all: [Connection] { state.withLock { Array($0.connections.values) } }
 
-  /// Adds a connection. After ``abandonAll()`` it also abandons it.
+  /// Adds a connection. After ``abandonAll()`` the method also abandons the connection.
   func insert(_ connection: Connection) {
     let isAbandoned = state.withLock { state in
       state.connections[ObjectIdentifier(connection)] = connection
@@ -30,7 +30,7 @@ final class ConnectionRegistry: Sendable {
 
   /// Closes up to `count` connections with places of this kind: those that have been idle longest.
   ///
-  /// - Returns: the number of connections that it closed.
+  /// - Returns: the number of closed connections.
   /// - Complexity: O(*n*) in the open connections, and O(*m* log *m*) in the idle ones.
   func evictIdle(
     _ count: Int, of kind: ConnectionAdmission.Places, _ places: ConnectionPlaces
