@@ -2,8 +2,8 @@
 /// It is a value without a clock.
 ///
 /// The value watches the admitted requests without an answer. A request that has waited longer than
-/// `patience` is *overdue*. When at least `crowd` requests are overdue, the server does not keep up.
-/// A new request would wait even longer, so the server refuses it at once, which costs almost
+/// `patience` is *overdue*. When at least `crowd` requests are overdue, the server does not keep
+/// up. A new request would wait even longer, so the server refuses it at once, which costs almost
 /// nothing.
 ///
 /// The rule needs no estimate of the server's capacity. One slow request, or a burst, refuses

@@ -23,9 +23,9 @@ extension HTTPServer {
     public var maximumBodySize = 8 << 20
     /// The rule for bodies that go to files, with limits of their own; `nil` if none do.
     public var spooling: Spooling?
-    /// The most bytes in memory of all bodies during receipt and handling, and of all answers during
-    /// sending, except streams. Beyond the limit a request gets 503. For requests that may use the
-    /// reserve (``mayUseReserve``) only the bytes of their own bodies are checked.
+    /// The most bytes in memory of all bodies during receipt and handling, and of all answers
+    /// during sending, except streams. Beyond the limit a request gets 503. A request without a
+    /// body that may use the reserve (``mayUseReserve``) is served even then.
     ///
     /// Bodies over 64 KiB may use only half of it, so that clients with large bodies that never end
     /// leave room for others.
@@ -36,8 +36,8 @@ extension HTTPServer {
     /// If the system allows fewer descriptors (`ulimit -Hn`), the limit is that number less 256,
     /// but at least 16.
     public var maximumConnections = 16_384
-    /// The most connections of one IPv4 address, or of one IPv6 network of 64 bits. Further ones get
-    /// 503 and are closed.
+    /// The most connections of one IPv4 address, or of one IPv6 network of 64 bits. Further ones
+    /// get 503 and are closed.
     public var connectionsByAddress = 1_024
     /// The most connections of one IPv4 network of 24 bits, or of one IPv6 network of 48 bits.
     /// Further ones get 503 and are closed.
@@ -105,8 +105,8 @@ extension HTTPServer {
     /// the request.
     public var refusalHeaders:
       @Sendable (_ request: [(name: String, value: String)]) -> [(String, String)] = { _ in [] }
-    /// The function that runs once, at the start of ``HTTPServer/stop(within:)``. End long polls and
-    /// streams here, because the server waits for them.
+    /// The function that runs once, at the start of ``HTTPServer/stop(within:)``. End long polls
+    /// and streams here, because the server waits for them.
     public var onStop: @Sendable () -> Void = {}
 
     /// Creates a configuration with the defaults.

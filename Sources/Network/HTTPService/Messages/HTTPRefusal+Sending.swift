@@ -5,8 +5,8 @@ import Glibc
 extension HTTPRefusal {
   /// Sends the refusal directly to a socket, as the last answer of its connection.
   ///
-  /// The method then reads at most 256 KiB of the request, only bytes that have arrived. So a client
-  /// that is still sending may see a reset connection instead of the answer.
+  /// The method then reads at most 256 KiB of the request, only bytes that have arrived. So a
+  /// client that is still sending may see a reset connection instead of the answer.
   func send(to descriptor: Int32, body: Data, headers: [(String, String)] = []) {
     var head = "HTTP/1.1 \(status) \(phrase)\r\nContent-Type: application/json\r\n"
     if let retryAfter { head += "Retry-After: \(retryAfter)\r\n" }

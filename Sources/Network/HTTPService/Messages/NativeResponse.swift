@@ -96,10 +96,10 @@ struct NativeResponse: ~Copyable {
       || name.equalsIgnoringASCIICase("Transfer-Encoding")
   }
 
-  /// Whether a field can be sent: its name has only visible ASCII without a colon, and its value has
-  /// no control character. The library refuses only line breaks, but RFC 9110 section 5.5 forbids
-  /// other control characters too. A NUL, above all, would cut the value off. A tab is refused too,
-  /// although the RFC permits it.
+  /// Whether a field can be sent: its name has only visible ASCII without a colon, and its value
+  /// has no control character. The library refuses only line breaks, but RFC 9110 section 5.5
+  /// forbids other control characters too. A NUL, above all, would cut the value off. A tab is
+  /// refused too, although the RFC permits it.
   private static func mayBeSent(_ name: String, _ value: String) -> Bool {
     !name.isEmpty && name.utf8.allSatisfy { (0x21...0x7E).contains($0) && $0 != UInt8(ascii: ":") }
       && value.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F }

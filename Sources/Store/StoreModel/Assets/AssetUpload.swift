@@ -8,9 +8,10 @@ public struct AssetUpload: Sendable, Hashable {
   /// The SHA-256 of the token in the upload's URL, a secret that only the announcing client gets.
   /// It is no checksum of the file.
   public var tokenHash: [UInt8]
-  /// The user who announced the upload. No other user can save the file with this ``receipt``. A
-  /// user who may read a record that holds the file can get a receipt of his own
-  /// (``AssetRegistry/rereferenceAssets(_:inZone:of:for:timestamp:makeReceipt:)``).
+  /// The user who announced the upload. No other user can save the file with this ``receipt``.
+  ///
+  /// Users who may read a record that holds the file can get receipts of their own, by
+  /// ``AssetRegistry/rereferenceAssets(_:inZone:of:for:timestamp:makeReceipt:)``.
   public var userRecordName: String
   /// The record that the file is for; nil if the announcement named none.
   public var recordName: String?
