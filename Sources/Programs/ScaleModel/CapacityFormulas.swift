@@ -89,7 +89,8 @@ public struct CapacityFormulas: Sendable {
   }
 
   /// The most saves a second into one database, for any number of servers. One transaction at a
-  /// time locks the database's row, and it holds at most ``ScaleScenario/writesPerCommit`` saves.
+  /// time locks the database's row, and a transaction has at most ``ScaleScenario/writesPerCommit``
+  /// saves.
   public var greatestRateOfOneDatabase: Double {
     let most = Double(scenario.writesPerCommit)
     return most / transactionSeconds(saves: most)
@@ -174,7 +175,7 @@ public struct CapacityFormulas: Sendable {
   }
 
   /// Returns the most saves a second at which no resource is busier than `limit`, found by
-  /// bisection from 1 to 10⁹.
+  /// bisection from 1 to 10⁹. The result is 1 if a resource is busier even then.
   public func greatestRate(utilization limit: Double = 1) -> Double {
     var (low, high) = (1.0, 1e9)
     for _ in 0..<80 {

@@ -15,8 +15,9 @@ public struct CapacityPlan: Sendable {
   /// Bytes of records and subscriptions in the store.
   public var storedBytes = 0.0
 
-  /// Computes the smallest numbers of servers and shards that keep each resource below a
-  /// utilization.
+  /// Computes the numbers of servers and shards at which the resources listed under `utilization`
+  /// are about as busy as permitted. Two other limits are ignored: the row of the busiest public
+  /// database, and the pushes under way.
   ///
   /// The numbers depend on each other, so the computation repeats until they stay the same, at most
   /// 8 times.

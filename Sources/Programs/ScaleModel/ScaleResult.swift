@@ -15,14 +15,17 @@ public struct ScaleResult: Sendable {
 
   /// The recovery after the death of a server.
   public struct Recovery: Sendable {
-    /// Seconds from the death until all private databases of the dead server were dispatched again,
-    /// with all changes saved before the takeover.
+    /// Seconds from the death until the last private database of the dead server was dispatched
+    /// again, with all changes saved before the takeover. If ``isComplete`` is false, some
+    /// databases are missing here.
     public var privateSeconds = 0.0
-    /// The same for public databases.
+    /// Seconds from the death until the last public database of the dead server was dispatched
+    /// again, as in ``privateSeconds``.
     public var publicSeconds = 0.0
     /// Databases with waiting changes whose lease another server took over.
     public var databases = 0
-    /// The most changes that waited at the same time in databases of the dead server.
+    /// The most changes that waited at the same time in databases of the dead server, before their
+    /// takeover; a sum over these databases.
     public var deepest = 0
     /// Saves without an answer from the dead server, which their clients sent again to other
     /// servers.
@@ -45,7 +48,8 @@ public struct ScaleResult: Sendable {
   public var refused = 0
   /// Seconds from the arrival of a save to its answer.
   public var saveDelay = DelayHistogram()
-  /// Seconds from the moment when a save waits for a writer to the commit of its notifications.
+  /// Seconds from the time when a save begins to wait for a writer to the commit of its
+  /// notifications.
   public var dispatchDelay = DelayHistogram()
 
   /// The mean utilization of the servers' processors (0–1).
@@ -70,8 +74,8 @@ public struct ScaleResult: Sendable {
   public var lockWaitSeconds = 0.0
   /// Jobs at the processors, waiting ones included, on average over the time.
   public var jobs = 0.0
-  /// The same by Little's law: rate × mean stay. A difference to ``jobs`` shows an error in the
-  /// simulation.
+  /// The value of ``jobs`` by Little's law: rate × mean stay. A difference to ``jobs`` shows an
+  /// error in the simulation.
   public var jobsByLittlesLaw = 0.0
   /// The most writes that waited at one server at the same time.
   public var mostWaitingWrites = 0
@@ -79,7 +83,7 @@ public struct ScaleResult: Sendable {
   public var waitingChangesAtEnd = 0
   /// Events that the simulation handled, warm-up included.
   public var events = 0
-  /// The lengths of the queues, ten times in a simulated second.
+  /// The lengths of the queues, ten times in a simulated second, warm-up included.
   public var moments: [Moment] = []
   /// The recovery; `nil` if no server died.
   public var recovery: Recovery?
@@ -89,8 +93,9 @@ public struct ScaleResult: Sendable {
   /// Dispatched changes in a second.
   public var dispatchedPerSecond: Double { Double(dispatched) / seconds }
 
-  /// Whether the load exceeds the capacity: 2 % of the saves were refused or wait for dispatch, or
-  /// 3 % have no answer.
+  /// Whether the load exceeds the capacity. That is so in each of three cases, compared with
+  /// ``offered``: more than 2 % of the saves were refused; more than 2 % wait for dispatch at the
+  /// end; more than 3 % were not saved.
   public var isOverloaded: Bool {
     Double(refused) > Double(offered) / 50 || Double(waitingChangesAtEnd) > Double(offered) / 50
       || Double(saved) < Double(offered) * 0.97

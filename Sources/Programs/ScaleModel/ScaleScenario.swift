@@ -6,8 +6,9 @@ public struct ScaleScenario: Sendable {
   public enum Arrivals: Sendable, Hashable {
     /// Independent arrivals: a Poisson process with a mean rate.
     case random(perSecond: Double)
-    /// Arrivals at an even rate, spread over lines. A line sends its next save only after the
-    /// answer to the one before; a late save counts from the time when it was due.
+    /// Arrivals at an even rate, spread over lines. A line is a sender with at most one unanswered
+    /// save: it sends its next save only after the answer to the previous one. The delay of a late
+    /// save counts from the time when the line sends it.
     case even(perSecond: Double, lines: Int)
     /// Clients that each save again as soon as they have the answer.
     case clients(Int)
@@ -68,7 +69,7 @@ public struct ScaleScenario: Sendable {
   /// Pushes that one server may have open; further pushes wait.
   public var openPushes = 10_000
 
-  /// Bytes of memory that a server uses for indexes.
+  /// Bytes of memory that a server may use for indexes.
   public var indexBytes = 4.0 * 1024 * 1024 * 1024
   /// Whether all saves of a user go to the same server while that server lives. It applies to
   /// ``Arrivals/random(perSecond:)``.
@@ -97,7 +98,7 @@ public struct ScaleScenario: Sendable {
   public var seconds = 10.0
   /// Seconds that are simulated before measuring begins.
   public var warmUpSeconds = 2.0
-  /// The death of a server; `nil` for none.
+  /// The death of the last server; `nil` for none. It has no effect with one server.
   public var death: Death?
   /// The seed of the random numbers. Equal seeds give equal results.
   public var seed: UInt64 = 1
@@ -111,8 +112,8 @@ public struct ScaleScenario: Sendable {
   }
 
   /// Returns the fraction of private databases whose index is in the memory of the server that
-  /// dispatches them (0–1). It is 1 if the memory of all servers holds all indexes. Public indexes
-  /// have priority.
+  /// dispatches them (0–1). It is 1 if the memory of all servers together suffices. Public indexes
+  /// have priority. Without ``isSticky``, each server needs all private indexes.
   public func warmShare(_ costs: ScaleCosts) -> Double {
     let privateBytes = indexBytes(costs) * (1 - publicSubscriptionShare)
     let publicBytes = indexBytes(costs) - privateBytes
@@ -122,7 +123,8 @@ public struct ScaleScenario: Sendable {
     return wanted > 0 ? min(1, room / wanted) : 1
   }
 
-  /// The fraction of the public saves into each public database, the busiest first. The sum is 1.
+  /// For each public database, its share of the saves to all public databases, the busiest first.
+  /// The sum is 1.
   public var publicParts: [Double] {
     let weights = (0..<publicDatabases).map { pow(Double($0 + 1), -publicSkew) }
     let sum = weights.reduce(0, +)

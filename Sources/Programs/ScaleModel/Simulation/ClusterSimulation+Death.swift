@@ -1,6 +1,7 @@
 extension ClusterSimulation {
-  /// Ends the last server. It loses the work in memory; PostgreSQL keeps its locks for a while; its
-  /// leases stay until its membership row expires.
+  /// Ends the last server, unless it is the only one. The server loses the work in memory.
+  /// PostgreSQL keeps the locks of the server for a while. The leases of the server stay until its
+  /// membership row expires.
   mutating func die() {
     guard let death = scenario.death, servers.count > 1 else { return }
     let dead = servers.count - 1

@@ -1,8 +1,7 @@
 extension ClusterSimulation {
-  /// Adds a committed change to its database's lane. The server that saved it gets the lease,
-  /// unless another server holds it.
-  ///
-  /// If another server holds the lease, the change leaves a wake-up for that server.
+  /// Adds a committed change to its database's lane. The server that saved the change gets the
+  /// lease of the database, unless another server holds the lease. In that case the change leaves a
+  /// wake-up for the holder.
   mutating func noteChange(in database: Int, savedBy server: Int, takenAt taken: Double) {
     waitingChanges += 1
     var lane =
@@ -62,8 +61,8 @@ extension ClusterSimulation {
       on: station(ofServer: holder))
   }
 
-  /// Starts the next batch of a database, unless the holder is still busy with one. Without an
-  /// index in memory, the holder reads that first.
+  /// Starts the next batch of a database, unless the holder is still busy with one. If the index of
+  /// the database is not in memory, the holder reads the index first.
   mutating func serve(_ database: Int) {
     guard var lane = lanes[database], !lane.isBusy, !servers[lane.holder].isDead else { return }
     guard !lane.changes.isEmpty else { return }

@@ -1,7 +1,8 @@
 extension ClusterSimulation {
   // MARK: Arrivals
 
-  /// Handles an arrival, and schedules the next one of an open load.
+  /// Handles an arrival. With random and even arrivals, schedules the next one; a client saves
+  /// again after its answer.
   mutating func arrive(on line: Int) {
     switch scenario.arrivals {
     case .random(let rate):
@@ -9,8 +10,8 @@ extension ClusterSimulation {
       makeSave(on: line)
     case .even(let rate, let lines):
       events.add(.arrival(line: line), at: now + Double(lines) / rate)
-      // The save counts from the time when it was due, even if its line still waits for the answer
-      // before.
+      // If the line still waits for the answer to its previous save, it sends this one after that
+      // answer. The delay of the late save counts only from then.
       if busyLines[line] { lateArrivals[line] += 1 } else { makeSave(on: line) }
     case .clients:
       makeSave(on: line)
@@ -134,10 +135,12 @@ extension ClusterSimulation {
   }
 
   /// Gives waiting jobs to free writers. A transaction has jobs of one shard, and only databases
-  /// that no other writer of this server has.
+  /// that no other writer of this server has. Without ``ScaleScenario/mixesDatabases``, it has jobs
+  /// of one database.
   ///
-  /// Shards take turns. A writer takes its share of the queue, at most
-  /// ``ScaleScenario/writesPerCommit`` jobs, and looks at four times as many.
+  /// Shards take turns. A writer takes at most ``ScaleScenario/writesPerCommit`` jobs, and examines
+  /// at most four times that limit. With mixed databases a writer takes no more than its share of
+  /// the queue: the jobs divided by the writers.
   mutating func startWriters(of server: Int) {
     guard !servers[server].isDead, servers[server].waiting > 0 else { return }
     var idle = 0

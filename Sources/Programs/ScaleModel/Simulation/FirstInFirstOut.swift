@@ -1,7 +1,7 @@
 /// A first-in, first-out queue in an array.
 ///
 /// Removed elements stay in the array until they are more than half of it and more than 1,024.
-/// Removal therefore takes amortized constant time.
+/// ``removeFirst()`` therefore takes amortized constant time.
 struct FirstInFirstOut<Element> {
   private var elements: [Element] = []
   /// The place of the first element that is still in the queue.
@@ -33,6 +33,7 @@ struct FirstInFirstOut<Element> {
   ///   - most: The most elements to remove.
   ///   - looks: The most elements to look at, from the front.
   ///   - isWanted: Whether to remove an element.
+  /// - Complexity: O(`looks`), amortized.
   mutating func take(
     most: Int, looks: Int, where isWanted: (Element) -> Bool
   ) -> [Element] {

@@ -1,5 +1,6 @@
 /// Processor cores that share one queue of jobs. A job longer than a slice returns to the end of
-/// the queue after each slice, as under a fair scheduler.
+/// the queue after each slice, as under a fair scheduler. The simulation also models the read-only
+/// connections of a server as a station, with one core for each connection.
 ///
 /// The station has no clock. Its user adds the end of each returned ``Slice`` to an ``EventQueue``
 /// and calls ``end(_:at:)`` at that time.
@@ -64,7 +65,8 @@ public struct ProcessorStation<Job> {
     (busySeconds, jobSeconds, completed, staySeconds, since) = (0, 0, 0, 0, now)
   }
 
-  /// Returns the fraction of the cores' time that was used since measuring began (0–1).
+  /// Returns the fraction of the cores' time that was used since measuring began (0–1). The time
+  /// after the last event of the station does not count as used.
   public func utilization(at now: Double) -> Double {
     busySeconds / max(1e-12, (now - since) * Double(cores))
   }
