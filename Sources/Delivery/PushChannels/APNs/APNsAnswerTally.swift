@@ -12,7 +12,8 @@ package final class APNsAnswerTally: Sendable {
     package var reason: String
   }
 
-  /// The greatest number of different answers, except for `other`. Apple documents about thirty.
+  /// The greatest number of different answers, except those with the reason `other`. Apple
+  /// documents about thirty.
   private static let limit = 100
 
   /// The number of each answer.

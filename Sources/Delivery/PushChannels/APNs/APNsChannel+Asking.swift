@@ -24,7 +24,8 @@ extension APNsChannel {
     var name: String { containers.joined(separator: ", ") }
   }
 
-  /// Sends one probe for each host and credential, concurrently, and returns a finding for each.
+  /// Sends one probe for each ``Way``, concurrently, and returns a finding for each: containers
+  /// with equal settings share a probe, and each of Apple's two hosts gets its own.
   ///
   /// A credential file that is not usable gives no finding here: ``fileChecks(of:)`` reports it.
   ///

@@ -3,10 +3,10 @@ import Cryptography
 import HTTP2Transport
 import Synchronization
 
-/// The answer to a probe: a push without a payload, to a device token of zeros. It reaches no
-/// device.
+/// The answer of APNs to a probe. A probe is a push without a payload, to a device token of zeros,
+/// so the push reaches no device.
 ///
-/// APNs checks the credential before the rest of the request. It answers 400 if it accepts the
+/// APNs checks the credential before the rest of the request. APNs answers 400 if it accepts the
 /// sender, and 403 if it does not.
 public struct APNsProbe: Sendable {
   /// The meaning of the answer for the sender.

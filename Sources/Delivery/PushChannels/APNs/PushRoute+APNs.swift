@@ -44,7 +44,7 @@ extension APNsResult {
     if case .answered(413, _, _, _, _) = self { true } else { false }
   }
 
-  /// The distance that the push travelled.
+  /// The fate of the push: it was answered, was sent without an answer, or was not sent.
   fileprivate var reach: PushRoute.Report.Reach {
     switch self {
     case .answered: .answered

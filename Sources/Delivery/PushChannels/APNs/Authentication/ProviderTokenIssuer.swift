@@ -8,8 +8,8 @@ import JSONCoding
 /// than every 20 minutes. The rules:
 ///
 /// - The first token is made when a request needs it.
-/// - A token is renewed at 50 minutes.
-/// - If APNs reports it as expired, it is renewed earlier, but not before 20 minutes.
+/// - A token is renewed at an age of 50 minutes.
+/// - If APNs reports a token as expired, the token is renewed earlier, but not before 20 minutes.
 /// - After APNs reported too many tokens, none is made for 20 minutes.
 ///
 /// The issuer is a value: its caller passes the time. (Apple, *Establishing a token-based
@@ -50,7 +50,8 @@ struct ProviderTokenIssuer: Sendable {
 
   /// Returns the token for a request at a time. A new one is signed if the present one is due.
   ///
-  /// - Returns: `nil` if APNs would accept no present token and no other may be made now.
+  /// - Returns: The token; `nil` if there is no token younger than an hour, and no new one may be
+  ///   made now.
   /// - Throws: `CryptographyError` if the signature fails.
   mutating func token(at now: Timestamp) throws(CryptographyError) -> String? {
     let age = age(at: now)

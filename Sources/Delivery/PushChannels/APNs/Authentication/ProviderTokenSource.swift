@@ -5,15 +5,15 @@ import Synchronization
 /// The source of the provider tokens of one key, shared by all connections of the process that use
 /// the key.
 ///
-/// It is shared because APNs counts how often a key makes new tokens. ``ProviderTokenIssuer``
-/// decides when a token is made:
+/// The connections share the source because APNs counts how often a key makes new tokens.
+/// ``ProviderTokenIssuer`` decides when a token is made:
 ///
-/// - renewed at 50 minutes;
-/// - earlier only if APNs reports a token older than 20 minutes as expired;
-/// - none for 20 minutes after `TooManyProviderTokenUpdates`.
+/// - A token is renewed at an age of 50 minutes.
+/// - A token is renewed earlier only if APNs reports it as expired and it is older than 20 minutes.
+/// - No token is made for 20 minutes after `TooManyProviderTokenUpdates`.
 ///
-/// A lock protects it, so any thread may use it. (Apple, *Establishing a token-based connection to
-/// APNs*.)
+/// A lock protects the issuer, so any thread may use the source. (Apple, *Establishing a
+/// token-based connection to APNs*.)
 public final class ProviderTokenSource: Sendable {
   /// The issuer, under the lock.
   private let issuer: Mutex<ProviderTokenIssuer>

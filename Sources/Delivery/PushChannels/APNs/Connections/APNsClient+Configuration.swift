@@ -23,7 +23,8 @@ extension APNsClient {
     /// The time for which all connections must have been full before the client opens another. A
     /// short burst does not need one.
     public var fullnessBeforeConnecting: Duration = .milliseconds(50)
-    /// The time after which the client closes an idle connection, unless it is the only one.
+    /// The time after which the client closes an idle connection, unless it is the only one. The
+    /// client checks at intervals of half this time.
     public var idleTimeout: Duration = .seconds(600)
     /// The time limit for connecting, including name resolution and TLS.
     public var connectTimeout: Duration = .seconds(10)

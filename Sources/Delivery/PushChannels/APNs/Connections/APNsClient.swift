@@ -3,14 +3,14 @@ import HTTP2Transport
 
 /// A client that sends pushes to APNs over HTTP/2, with the credential of one team or app.
 ///
-/// The first push opens a connection, which stays open. The client opens further ones when it is
-/// full, and closes those that are idle (``Configuration/maximumConnections``). Several topics may
-/// use one client.
+/// The first push opens a connection. The client opens further ones while all are full, and closes
+/// idle ones except the last (``Configuration/maximumConnections``). Several topics may use one
+/// client.
 ///
-/// When a connection ends, pushes that APNs certainly did not process go over another one. Other
-/// pushes are answered with ``APNsResult/unknown(_:)``. If no connection can be opened, waiting
-/// pushes are answered with ``APNsResult/notSent(_:)``. A push that is refused because its provider
-/// token has expired is repeated once with a new token.
+/// When a connection ends, pushes that APNs certainly did not process are sent again, up to three
+/// attempts. Other pushes are answered with ``APNsResult/unknown(_:)``. If no connection can be
+/// opened, waiting pushes are answered with ``APNsResult/notSent(_:)``. A push that is refused
+/// because its provider token has expired is repeated once, if another token is available.
 ///
 /// ```swift
 /// let client = APNsClient(configuration, loop: loop)
@@ -56,8 +56,7 @@ public final class APNsClient: @unchecked Sendable {
   ///
   /// - Parameters:
   ///   - loop: The event loop of the connections. Several clients may share one. Close the client
-  ///     before you
-  ///     shut down the loop.
+  ///     before you shut down the loop.
   ///   - clock: The clock for provider tokens.
   ///   - random: Returns numbers in 0 ..< 1 for the random part of delays.
   public init(
@@ -75,8 +74,8 @@ public final class APNsClient: @unchecked Sendable {
 
   /// Sends a push. Any thread may call the method.
   ///
-  /// - Parameter completion: Receives the result. It is called once, on the loop's thread. It is
-  ///   called before the method returns if too many pushes wait or the client is closed. It must
+  /// - Parameter completion: Receives the result, once, on the loop's thread. If too many pushes
+  ///   wait or the client is closed, the caller's thread runs it before the method returns. It must
   ///   not block.
   public func send(_ push: Push, completion: @escaping Completion) {
     switch intake.enter(PushItem(push: push, completion: completion)) {
