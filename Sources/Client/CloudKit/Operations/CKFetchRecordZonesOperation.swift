@@ -30,7 +30,8 @@ open class CKFetchRecordZonesOperation: CKDatabaseOperation, @unchecked Sendable
     get { formerCompletionBlock }
     set { formerCompletionBlock = newValue }
   }
-  /// The stored value of the deprecated ``fetchRecordZonesCompletionBlock``, without its warning.
+  /// The value of ``fetchRecordZonesCompletionBlock``. Internal code uses this property, because
+  /// the public one causes a deprecation warning.
   var formerCompletionBlock: (([CKRecordZone.ID: CKRecordZone]?, (any Error)?) -> Void)?
 
   /// Whether the operation fetches all zones of the database.

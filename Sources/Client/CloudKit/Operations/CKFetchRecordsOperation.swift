@@ -8,7 +8,8 @@ internal import WebServices
 /// ``fetchRecordsCompletionBlock`` gets them together, as `partialFailure`.
 ///
 /// The operation downloads the files of assets to a temporary folder of the process. Move a file
-/// that you want to keep: see ``CKAsset``. At most 400 IDs are allowed; more give `limitExceeded`.
+/// that you want to keep: see ``CKAsset``. At most 400 IDs are allowed; an operation with more
+/// fails with `limitExceeded`.
 ///
 /// ```swift
 /// let operation = CKFetchRecordsOperation(recordIDs: [noteID])
@@ -25,7 +26,7 @@ open class CKFetchRecordsOperation: CKDatabaseOperation, @unchecked Sendable {
   open var desiredKeys: [CKRecord.FieldKey]?
 
   /// The block that the operation calls with rising fractions below 1, while the assets of a record
-  /// are downloaded. It gets 1.0 when the record is complete, directly before
+  /// are downloaded. The block gets 1.0 when the record is complete, directly before
   /// ``perRecordResultBlock``.
   open var perRecordProgressBlock: ((CKRecord.ID, Double) -> Void)?
   /// The block that the operation calls with the result of each record, before
@@ -41,7 +42,8 @@ open class CKFetchRecordsOperation: CKDatabaseOperation, @unchecked Sendable {
     get { formerPerRecordBlock }
     set { formerPerRecordBlock = newValue }
   }
-  /// The stored value of the deprecated ``perRecordCompletionBlock``, without its warning.
+  /// The value of ``perRecordCompletionBlock``. Internal code uses this property, because
+  /// the public one causes a deprecation warning.
   var formerPerRecordBlock: ((CKRecord?, CKRecord.ID?, (any Error)?) -> Void)?
   /// The block that the operation calls once, after ``fetchRecordsResultBlock``, with the records
   /// that were fetched. The error is `partialFailure` if some records failed; its
@@ -51,11 +53,12 @@ open class CKFetchRecordsOperation: CKDatabaseOperation, @unchecked Sendable {
     get { formerCompletionBlock }
     set { formerCompletionBlock = newValue }
   }
-  /// The stored value of the deprecated ``fetchRecordsCompletionBlock``, without its warning.
+  /// The value of ``fetchRecordsCompletionBlock``. Internal code uses this property, because
+  /// the public one causes a deprecation warning.
   var formerCompletionBlock: (([CKRecord.ID: CKRecord]?, (any Error)?) -> Void)?
 
-  /// Whether the operation fetches the record of the current user. It then asks the server for the
-  /// user's record name first.
+  /// Whether the operation fetches the record of the current user. The operation then asks the
+  /// server for the user's record name first.
   var fetchesCurrentUser = false
   /// The IDs in the order of the request; nil until the request for the records is made.
   private var sent: [CKRecord.ID]?

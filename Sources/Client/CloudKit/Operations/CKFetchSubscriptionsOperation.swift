@@ -7,7 +7,7 @@ internal import WebServices
 /// to ``perSubscriptionResultBlock``; the result of the operation is then still success. Only the
 /// deprecated ``fetchSubscriptionCompletionBlock`` gets them together, as `partialFailure`.
 ///
-/// A user sees only the own subscriptions. They come back as ``CKQuerySubscription``,
+/// Users see only their own subscriptions. The operation returns them as ``CKQuerySubscription``,
 /// ``CKRecordZoneSubscription`` or ``CKDatabaseSubscription``.
 open class CKFetchSubscriptionsOperation: CKDatabaseOperation, @unchecked Sendable {
   /// The IDs of the subscriptions to fetch. Ignored by an operation of
@@ -32,7 +32,8 @@ open class CKFetchSubscriptionsOperation: CKDatabaseOperation, @unchecked Sendab
     get { formerCompletionBlock }
     set { formerCompletionBlock = newValue }
   }
-  /// The stored value of the deprecated ``fetchSubscriptionCompletionBlock``, without its warning.
+  /// The value of ``fetchSubscriptionCompletionBlock``. Internal code uses this property, because
+  /// the public one causes a deprecation warning.
   var formerCompletionBlock: (([CKSubscription.ID: CKSubscription]?, (any Error)?) -> Void)?
 
   /// Whether the operation fetches all subscriptions of the database.

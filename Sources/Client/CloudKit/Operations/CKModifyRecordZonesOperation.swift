@@ -5,7 +5,8 @@ internal import WebServices
 ///
 /// Only the private database can have custom zones; in another one the operation fails with
 /// `badDatabase`. Deleting a zone deletes all its records. Saving a zone that exists succeeds and
-/// changes nothing. At most 400 zones are allowed in one operation; more give `limitExceeded`.
+/// changes nothing. At most 400 saves and deletions together are allowed in one operation; a larger
+/// operation fails with `limitExceeded`.
 ///
 /// Errors of single zones go to their blocks; the result of the operation is then still success.
 /// Only the deprecated ``modifyRecordZonesCompletionBlock`` gets them together, as
@@ -34,7 +35,8 @@ open class CKModifyRecordZonesOperation: CKDatabaseOperation, @unchecked Sendabl
     get { formerCompletionBlock }
     set { formerCompletionBlock = newValue }
   }
-  /// The stored value of the deprecated ``modifyRecordZonesCompletionBlock``, without its warning.
+  /// The value of ``modifyRecordZonesCompletionBlock``. Internal code uses this property, because
+  /// the public one causes a deprecation warning.
   var formerCompletionBlock: (([CKRecordZone]?, [CKRecordZone.ID]?, (any Error)?) -> Void)?
 
   /// The operations in the order of the request. The server answers in the same order.
@@ -88,7 +90,7 @@ open class CKModifyRecordZonesOperation: CKDatabaseOperation, @unchecked Sendabl
     return nil
   }
 
-  /// Keeps the result of a saved zone and calls its block.
+  /// Keeps the result of a zone to save, a success or a failure, and calls its block.
   private func finishSave(_ zoneID: CKRecordZone.ID, _ result: Result<CKRecordZone, CKError>) {
     switch result {
     case .success(let zone): savedZones.append(zone)
@@ -97,7 +99,7 @@ open class CKModifyRecordZonesOperation: CKDatabaseOperation, @unchecked Sendabl
     perRecordZoneSaveBlock?(zoneID, result.mapError { $0 })
   }
 
-  /// Keeps the result of a deleted zone and calls its block.
+  /// Keeps the result of a zone to delete, a success or a failure, and calls its block.
   private func finishDeletion(_ zoneID: CKRecordZone.ID, _ result: Result<Void, CKError>) {
     switch result {
     case .success: deletedZoneIDs.append(zoneID)

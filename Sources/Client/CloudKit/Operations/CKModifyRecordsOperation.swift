@@ -61,7 +61,7 @@ open class CKModifyRecordsOperation: CKDatabaseOperation, @unchecked Sendable {
   open var clientChangeTokenData: Data?
 
   /// The block that the operation calls with rising fractions below 1, while the assets of a record
-  /// are uploaded. It gets 1.0 when the record is saved.
+  /// are uploaded. The block gets 1.0 when the record is saved.
   open var perRecordProgressBlock: ((CKRecord, Double) -> Void)?
   /// The block that the operation calls with the result of each record to save, before
   /// ``modifyRecordsResultBlock``. A success has the record as the server saved it.

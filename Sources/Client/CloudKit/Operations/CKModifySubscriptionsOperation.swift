@@ -3,7 +3,7 @@ internal import WebServices
 
 /// An operation that saves and deletes subscriptions.
 ///
-/// A save replaces the subscription with the same ID. It also replaces one of another type; the
+/// A save replaces the subscription with the same ID, even if its type is another one; the
 /// operation then prints a warning on standard error. Deleting an unknown ID fails with
 /// `unknownItem`.
 ///
@@ -47,8 +47,8 @@ open class CKModifySubscriptionsOperation: CKDatabaseOperation, @unchecked Senda
     get { formerCompletionBlock }
     set { formerCompletionBlock = newValue }
   }
-  /// The stored value of the deprecated ``modifySubscriptionsCompletionBlock``, without its
-  /// warning.
+  /// The value of ``modifySubscriptionsCompletionBlock``. Internal code uses this property, because
+  /// the public one causes a deprecation warning.
   var formerCompletionBlock: (([CKSubscription]?, [CKSubscription.ID]?, (any Error)?) -> Void)?
 
   /// The operations in the order of the request. The server answers in the same order.
@@ -117,15 +117,15 @@ open class CKModifySubscriptionsOperation: CKDatabaseOperation, @unchecked Senda
 
   /// Warns on standard error that a save replaced a subscription of another type.
   ///
-  /// Apple's framework gives no sign of it. A program that uses one ID for two subscriptions of
-  /// different types keeps only the last one.
+  /// Apple's framework gives no sign of the replacement. A program that uses one ID for two
+  /// subscriptions of different types keeps only the last one.
   private func warn(of former: Subscription.KindName, replacedBy saved: Subscription) {
     PetrelConfiguration.warn(
       "saving the \(saved.kind.name) subscription '\(saved.subscriptionID)' replaced the "
         + "\(former) subscription with the same ID; give each subscription an ID of its own")
   }
 
-  /// Keeps the result of a saved subscription and calls its block.
+  /// Keeps the result of a subscription to save, a success or a failure, and calls its block.
   private func finishSave(
     _ subscriptionID: CKSubscription.ID, _ result: Result<CKSubscription, CKError>
   ) {
@@ -136,7 +136,7 @@ open class CKModifySubscriptionsOperation: CKDatabaseOperation, @unchecked Senda
     perSubscriptionSaveBlock?(subscriptionID, result.mapError { $0 })
   }
 
-  /// Keeps the result of a deleted subscription and calls its block.
+  /// Keeps the result of a subscription to delete, a success or a failure, and calls its block.
   private func finishDeletion(
     _ subscriptionID: CKSubscription.ID, _ result: Result<Void, CKError>
   ) {

@@ -7,8 +7,8 @@ internal import WebServices
 /// make another operation with that cursor for the next page. A cursor is a position in the
 /// repeated query and no snapshot, so changes between two pages can show.
 ///
-/// A predicate or sort descriptor that CloudKit does not support fails with `invalidArguments`. So
-/// does a negative ``resultsLimit``, and an operation with neither a query nor a cursor.
+/// The operation fails with `invalidArguments` if CloudKit does not support the predicate or a sort
+/// descriptor, if ``resultsLimit`` is negative, or without a query and a cursor.
 ///
 /// ```swift
 /// let query = CKQuery(recordType: "Note", predicate: NSPredicate(format: "year > %d", 1999))
@@ -53,7 +53,8 @@ open class CKQueryOperation: CKDatabaseOperation, @unchecked Sendable {
     get { formerRecordBlock }
     set { formerRecordBlock = newValue }
   }
-  /// The stored value of the deprecated ``recordFetchedBlock``, without its warning.
+  /// The value of ``recordFetchedBlock``. Internal code uses this property, because
+  /// the public one causes a deprecation warning.
   var formerRecordBlock: ((CKRecord) -> Void)?
   /// The block that the operation calls once, after ``queryResultBlock``. The error is
   /// `partialFailure` if some records failed.
@@ -62,7 +63,8 @@ open class CKQueryOperation: CKDatabaseOperation, @unchecked Sendable {
     get { formerCompletionBlock }
     set { formerCompletionBlock = newValue }
   }
-  /// The stored value of the deprecated ``queryCompletionBlock``, without its warning.
+  /// The value of ``queryCompletionBlock``. Internal code uses this property, because
+  /// the public one causes a deprecation warning.
   var formerCompletionBlock: ((CKQueryOperation.Cursor?, (any Error)?) -> Void)?
 
   /// The request as it was sent, with the date that `now()` stood for. The next cursor contains it.

@@ -3,7 +3,8 @@
 struct OperationDefaults: Sendable {
   /// The settings of the configuration; nil if the program passed none.
   var configuration: CKOperationConfiguration.Values?
-  /// The group whose default configuration completes them.
+  /// The group whose default configuration completes ``configuration``; nil if the program passed
+  /// none.
   var group: CKOperationGroup?
 
   init(configuration: CKOperationConfiguration? = nil, group: CKOperationGroup? = nil) {

@@ -4,9 +4,12 @@ internal import WebServices
 /// The upload of the files of records before an operation saves these records.
 ///
 /// The step asks the server for upload URLs, zone by zone, for at most
-/// `ServiceLimits.assetsPerRequest` (200) files in a request. It sends one file after the other. An
-/// error of one file, such as a missing file or a full quota, fails its record alone. The operation
-/// ends when the network or the server fails, or when the program cancels it.
+/// `ServiceLimits.assetsPerRequest` (200) files in a request. Then it sends one file after the
+/// other.
+///
+/// An error of one file, such as a missing file or a full quota, fails its record alone. If the
+/// server refuses a request for URLs for such a reason, all records of that request fail. The
+/// operation ends when the network or the server fails, or when the program cancels it.
 final class AssetUpload: @unchecked Sendable {
   // Unchecked: only the operation's callback queue uses it.
 
