@@ -34,11 +34,11 @@ struct FieldComparison {
     }
   }
 
-  /// Returns the filter that compares the elements of the list in the field (`ANY`). It holds when
-  /// one element passes.
+  /// Returns the filter that compares the elements of the list in the field (`ANY`). A record
+  /// passes the filter if at least one element passes; with `negated`, if none does.
   ///
-  /// - Throws: ``PredicateRefusal`` for all but `==` or `CONTAINS` with a value, `IN` with a list,
-  ///   and `BEGINSWITH`.
+  /// - Throws: ``PredicateRefusal`` for `allTokens` and `SELF`, and for all but `==` or `CONTAINS`
+  ///   with a value, `IN` with a list, and `BEGINSWITH` with a value.
   func elementFilter(negated: Bool) throws(PredicateRefusal) -> Filter {
     guard key != .allText else {
       throw PredicateRefusal("ANY needs the name of a list field")

@@ -1,15 +1,16 @@
 package import CloudKitModel
 
-/// The conversion of a predicate to the filters with which a server searches. It refuses what
-/// CloudKit cannot search for.
+/// The translation ("lowering") of a predicate into the filters with which a server searches. The
+/// translation refuses parts that CloudKit cannot search for.
 ///
-/// - A record must pass all filters. So `AND` becomes a longer list, and `OR` is refused.
-/// - `NOT` of an equality, `IN`, `CONTAINS` or `BEGINSWITH` becomes the `NOT_…` comparator. Records
-///   without the field pass it.
-/// - `NOT a < b` becomes `a >= b`. Records without the field do not pass it, because a comparison
-///   by order never finds them.
-/// - `now()` becomes the time of the lowering. It is refused in subscriptions, because its meaning
-///   would change as time passes.
+/// - A record must pass all filters. So `AND` becomes a longer list. `OR` is refused, and so is the
+///   negation of an `AND`, which would be an `OR`.
+/// - `NOT` of an equality, `IN`, `CONTAINS` or `BEGINSWITH` becomes a filter with the `NOT_…`
+///   comparator. Records without the field pass such a filter.
+/// - `NOT a < b` becomes `a >= b`. Records without the field do not pass this filter, because a
+///   comparison by order never finds them.
+/// - `now()` becomes the time of the lowering. In subscriptions `now()` is refused, because its
+///   meaning would change as time passes.
 ///
 /// The client lowers the predicates of queries and subscriptions, the server those of its admin
 /// API.

@@ -1,7 +1,8 @@
 package import CloudKitModel
 
 extension PredicateNode {
-  /// Creates the predicate that lowers to `filters`. It shows subscriptions that a server returned.
+  /// Creates the predicate that lowers to `filters`. Programs and people see this predicate in
+  /// subscriptions that a server returned.
   ///
   /// A filter without a value prints as a comparison with nil, which does not lower again.
   package init(_ filters: [Filter]) {

@@ -13,7 +13,7 @@ package indirect enum PredicateNode: Sendable, Hashable {
   case not(PredicateNode)
   /// A predicate that holds when all its parts hold.
   case and([PredicateNode])
-  /// A predicate that holds when one of its parts holds.
+  /// A predicate that holds when at least one of its parts holds.
   case or([PredicateNode])
   /// A predicate with a closure, which cannot be inspected or sent to a server.
   case block
@@ -57,7 +57,7 @@ package struct PredicateComparison: Sendable, Hashable {
 
 /// The number of a list's elements that must pass a comparison. The raw values are the keywords.
 package enum PredicateModifier: String, Sendable, Hashable {
-  /// One element must pass (`ANY`, `SOME`).
+  /// At least one element must pass (`ANY`, `SOME`).
   case any = "ANY"
   /// All elements must pass. CloudKit cannot search with it.
   case all = "ALL"
@@ -112,7 +112,7 @@ package indirect enum PredicateTerm: Sendable, Hashable {
 
   /// Returns whether a step of a path is an index.
   ///
-  /// The check looks at bytes. A mark at the beginning of the brackets' content joins with the
-  /// bracket to one character.
+  /// The check looks at bytes. A combining mark directly after the opening bracket would form one
+  /// `Character` with the bracket.
   static func isIndex(_ step: String) -> Bool { step.utf8.first == UInt8(ascii: "[") }
 }

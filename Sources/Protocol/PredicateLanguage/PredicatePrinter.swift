@@ -1,8 +1,11 @@
 internal import CloudKitModel
 
-/// A printer of trees in the canonical format. Equal trees give the same text, and parsing the text
-/// gives the tree again. Blocks, assets and unsupported arguments are exceptions: their text cannot
-/// be parsed.
+/// A printer of trees in the canonical format. Equal trees give the same text. Parsing the text
+/// gives the tree again, with these exceptions:
+///
+/// - The text of blocks, assets and unsupported arguments cannot be parsed.
+/// - A location keeps only its coordinates, and a reference loses its action.
+/// - A value that is a list becomes ``PredicateTerm/aggregate(_:)``.
 ///
 /// The style is Foundation's: symbols for comparisons, keywords in capitals, double quotes, and
 /// parentheses around a compound inside another. Doubles keep their `.0`, so that they stay

@@ -3,8 +3,9 @@ internal import CloudKitModel
 extension PredicateParser {
   /// Returns the next argument as a term, for `%@`, `%K` or a number format.
   ///
-  /// `%K` takes a string with a key path. Number formats convert between integers and doubles where
-  /// that loses nothing. `%@` takes each argument.
+  /// `%K` takes a string with a key path, `%@` any argument. A format for integers takes a double
+  /// only if the double is a whole number in the range of `Int64`. A format for doubles takes any
+  /// integer; one of more than 53 bits is rounded.
   ///
   /// - Parameter letter: The last letter of the placeholder.
   /// - Throws: ``PredicateFormatError`` when no argument is left, or when the argument does not fit

@@ -61,7 +61,7 @@ package struct PredicateParser {
     if position < tokens.count - 1 { position += 1 }
   }
 
-  /// Advances when the current token is the symbol. Returns whether it is.
+  /// Advances when the current token is the symbol. Returns whether the parser advanced.
   mutating func skip(symbol: String) -> Bool {
     guard token.isSymbol(symbol) else { return false }
     advance()
@@ -132,8 +132,8 @@ package struct PredicateParser {
     return node
   }
 
-  /// Whether the parenthesis at the current token encloses a value and no predicate. An operator
-  /// after the closing parenthesis shows it.
+  /// Whether the parenthesis at the current token encloses a value and no predicate: an operator of
+  /// a comparison, of arithmetic or of a path follows the closing parenthesis.
   ///
   /// - Complexity: Linear in the number of tokens up to the closing parenthesis.
   private var parenthesisBeginsExpression: Bool {

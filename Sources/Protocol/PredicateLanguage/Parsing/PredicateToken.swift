@@ -47,7 +47,7 @@ struct PredicateToken: Equatable {
   ]
 
   /// Returns whether the name is that of a function, which has colons. The check looks at bytes,
-  /// because a mark after a colon joins with it to one character.
+  /// because a combining mark after a colon would form one `Character` with the colon.
   static func isSelector(_ name: String) -> Bool { name.utf8.contains(UInt8(ascii: ":")) }
 
   /// The token as error messages show it.
