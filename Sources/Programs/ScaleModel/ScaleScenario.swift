@@ -71,7 +71,8 @@ public struct ScaleScenario: Sendable {
 
   /// Bytes of memory that a server may use for indexes.
   public var indexBytes = 4.0 * 1024 * 1024 * 1024
-  /// Whether all saves of a user go to the same server while that server lives. It applies to
+  /// Whether all saves into a private database go to the same server while that server lives. Saves
+  /// into public databases go to a random server. The property applies to
   /// ``Arrivals/random(perSecond:)``.
   public var isSticky = true
 

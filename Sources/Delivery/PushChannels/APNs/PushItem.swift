@@ -1,8 +1,8 @@
 /// A push on its way through an ``APNsClient``.
 ///
-/// It is a class, because it goes through several queues, and moving the push itself would cost
-/// more. `@unchecked Sendable`: it belongs to the caller until the intake takes it, and then to the
-/// loop's thread.
+/// The item is a class, because it goes through several queues, and moving the push itself would
+/// cost more. `@unchecked Sendable`: the item belongs to the caller until the intake takes it, and
+/// then to the loop's thread.
 final class PushItem: @unchecked Sendable {
   /// The push.
   let push: Push
@@ -12,7 +12,7 @@ final class PushItem: @unchecked Sendable {
   var attempts = 0
   /// Whether the push was already repeated because of an expired provider token.
   var hadTokenRenewed = false
-  /// The number of the connection that sends it.
+  /// The number of the connection of the last attempt; 0 before the first.
   var connection = 0
   /// The provider token of the last attempt; `nil` with a certificate.
   var token: String?

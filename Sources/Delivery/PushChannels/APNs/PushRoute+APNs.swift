@@ -4,7 +4,7 @@ extension PushRoute {
   /// Creates the route to the devices of one app through APNs.
   ///
   /// If APNs reports a push as too large (413), the route prunes it to half the size and sends it
-  /// once more. It never repeats the same bytes.
+  /// once more. The route never repeats the same bytes.
   ///
   /// - Parameters:
   ///   - topic: The `apns-topic`, normally the app's bundle ID.

@@ -38,7 +38,8 @@ extension ClusterSimulation {
     begin(number)
   }
 
-  /// Returns the server that receives a save. Sticky users come to the same server while it lives.
+  /// Returns the server that receives a save. With ``ScaleScenario/isSticky``, random saves into a
+  /// private database come to the same server while that server lives.
   private mutating func chooseServer(of database: Int, line: Int) -> Int {
     let first =
       switch scenario.arrivals {

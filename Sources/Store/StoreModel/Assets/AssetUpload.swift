@@ -2,11 +2,11 @@ import CloudKitModel
 
 /// An upload of an asset's file that a client announced.
 public struct AssetUpload: Sendable, Hashable {
-  /// The name of the upload, and of its file in the store. A save that names the receipt proves
-  /// that the user announced the upload.
+  /// The name of the upload, and of its file in the store. The client gets the receipt when the
+  /// file is uploaded. In a save, the receipt proves that the user uploaded the file.
   public var receipt: String
-  /// The SHA-256 of the token in the upload's URL, a secret that only the announcing client gets.
-  /// It is no checksum of the file.
+  /// The SHA-256 of the token in the upload's URL, not of the file. The token is a secret that only
+  /// the announcing client gets.
   public var tokenHash: [UInt8]
   /// The user who announced the upload. No other user can save the file with this ``receipt``.
   ///

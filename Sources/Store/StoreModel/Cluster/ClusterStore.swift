@@ -7,7 +7,7 @@
 /// lease of their database in the same transaction, or wakes up its holder; these rows are the
 /// pointers of QuiCK (SIGMOD 2021). All times are the store's.
 ///
-/// Leases distribute the work. That each change is dispatched once and in order does not depend on
-/// them, but on the position that ``OutboxStore/completeDispatch(of:timestamp:leasing:)`` checks.
-/// That no change waits forever does depend on the rules of leases.
+/// Leases distribute the work. They do not ensure that each change is dispatched once and in order;
+/// ``OutboxStore/completeDispatch(of:timestamp:leasing:)`` ensures this by a check of the position.
+/// But the rules of leases ensure that no change waits forever.
 public protocol ClusterStore: ClusterMembership, DispatchLeases, PartitionStore, ServerList {}

@@ -10,8 +10,8 @@ public struct DeliveryUpdate: Sendable, Hashable {
     case delivered(superseding: DeliveryMergeKey? = nil)
     /// The delivery is given up; the text says why.
     case abandoned(reason: String)
-    /// A newer delivery with the same merge key replaces the delivery: the one with this number, or
-    /// an unnamed one for nil.
+    /// A newer delivery with the same merge key replaces the delivery. The number is that of the
+    /// newer one; nil leaves it open.
     case merged(into: Int64?)
     /// The push was refused because of a fault in Petrel; the sent payload is kept.
     case refused(reason: String, payload: [UInt8])

@@ -3,8 +3,8 @@ import CloudKitModel
 /// The deletion of a user with all the user's data: the account, private databases, assets,
 /// subscriptions, devices, notifications.
 ///
-/// It begins with a transaction after which the user can do nothing any more. The data is removed
-/// in steps of bounded size, each a transaction of its own. Each step stores the deletion's
+/// A deletion begins with a transaction after which the user can do nothing any more. The data is
+/// removed in steps of bounded size, each a transaction of its own. Each step stores the deletion's
 /// progress in its transaction. Any process that has the store open can continue the deletion, and
 /// several may do so at the same time.
 public struct UserDeletion: Sendable, Hashable {

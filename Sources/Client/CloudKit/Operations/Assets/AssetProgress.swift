@@ -1,6 +1,7 @@
 /// The progress of one record's files, as fractions that rise by at least 0.01.
 ///
-/// It limits the number of calls of a progress block: a record of any size leads to about 100.
+/// The step of 0.01 limits the calls of a progress block: a record of any size leads to at most
+/// about 100.
 struct AssetProgress {
   /// The largest fraction that this type returns. The operation itself reports 1, when the record
   /// is complete.
