@@ -61,7 +61,9 @@ struct AdminExplainEndpoints: AdminEndpoints {
         answers: Named.shape("SubscriptionExplanation", ExplainedSubscription.shape), subscription),
       .post(
         "explain/dry-run/record",
-        AdminDatabases.arguments + [.record.needed, .event] + Self.question + [.continuation],
+        AdminDatabases.arguments + [
+          .record.needed, .event, .subscriber, .subscriptionID, .continuation,
+        ],
         changes: false, "Which subscriptions a record would fire; nothing is saved",
         answers: Named.shape("RecordDryRun", RecordDryRun.shape), recordDryRun),
       .post(

@@ -177,6 +177,9 @@ struct AdminCommandsTests {
       let fired = try await shell.inContainer(
         "explain dry-run record --file - \(place)", input: dryRun.text)
       #expect(fired.output.contains("would fire: subscription of anna"), "\(fired.output)")
+      let limited = try await shell.inContainer(
+        "explain dry-run record --file - --limit 3 \(place)", input: dryRun.text)
+      #expect(limited.status == 64 && limited.output.contains("--limit is for the changes of"))
       let list = try await shell.inContainer("notifications list --text loaf \(place)")
       #expect(list.output.contains("apns delivered"), "\(list.output)")
       let json = try await shell.inContainer("notifications list --json \(place)")

@@ -31,6 +31,9 @@ enum ExplainDryRunCommand: Command {
     }
     var body = try ExplainOptions.members(arguments).json
     if kind == "subscription" { body["subscriptionID"] = nil }
+    if kind == "record", body["limit"] != nil {
+      throw UsageError("--limit is for the changes of a subscription, not for a record")
+    }
     guard let given = try JSONFile.read(file).object else {
       throw UsageError("\(file) must hold a JSON object")
     }
