@@ -96,7 +96,8 @@ predicates: setup ## Write docs/reference/predicates.md from what a server answe
 	@PETREL_WRITE_PAGES=1 BUILD=$(BUILD) ONLY=EndToEndTests.PredicatePageTests Scripts/test.sh
 
 docs: setup ## Build the pages and the documentation of the modules as a site, into .build/site/static
-	@$(SWIFT) build --scratch-path $(BUILD) --target PetrelTesting
+	@# With the options of Scripts/build.sh, so that neither builds again what the other has built.
+	@PETREL_CHECKED=1 $(SWIFT) build --scratch-path $(BUILD) -debug-info-format none -Xswiftc -warnings-as-errors --target PetrelTesting
 	@Scripts/site.py --build $(BUILD)
 
 format: ## Format all Swift files
