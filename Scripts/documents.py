@@ -38,14 +38,19 @@ def prose(text):
             yield "" if inside else line
 
 
+def slug(heading):
+    """The name by which a heading is linked."""
+    words = re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", heading).lower()
+    return re.sub(r"[^\w\- ]", "", words).replace(" ", "-")
+
+
 def anchors(text):
     """The names by which the headings of a page are linked."""
     found = set(re.findall(r'<a (?:id|name)="([^"]+)"', text))
     for line in prose(text):
         heading = re.match(r"#+ (.*)", line)
         if heading:
-            words = re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", heading[1]).lower()
-            found.add(re.sub(r"[^\w\- ]", "", words).replace(" ", "-"))
+            found.add(slug(heading[1]))
     return found
 
 

@@ -14,6 +14,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from documents import slug
+
 ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"
 CATALOGS = {
@@ -22,12 +24,6 @@ CATALOGS = {
 }
 FOLDERS = {"guide": "Guide", "reference": "Reference", "operate": "Operating a server", "internals": "Internals"}
 LINK = re.compile(r"(!?)\[((?:[^\[\]]|\[[^\]]*\])*)\]\(([^)\s#]*)(?:#([^)\s]*))?\)")
-
-
-def slug(heading):
-    """The name by which Markdown pages link a heading."""
-    words = re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", heading).lower()
-    return re.sub(r"[^\w\- ]", "", words).replace(" ", "-")
 
 
 def fragment(heading):

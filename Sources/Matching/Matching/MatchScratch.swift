@@ -37,7 +37,7 @@ public struct MatchScratch: Sendable {
     metAgain.removeAll(keepingCapacity: true)
   }
 
-  /// Makes room for `more` elements behind the first ``firedCount`` elements of ``fired``.
+  /// Reserves space for `more` elements behind the first ``firedCount`` elements of ``fired``.
   @inline(__always)
   mutating func reserve(_ more: Int) {
     if fired.count - firedCount < more { grow(by: more) }

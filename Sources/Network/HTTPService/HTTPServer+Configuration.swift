@@ -28,7 +28,7 @@ extension HTTPServer {
     /// body that may use the reserve (``mayUseReserve``) is served even then.
     ///
     /// Bodies over 64 KiB may use only half of it, so that clients with large bodies that never end
-    /// leave room for others.
+    /// leave places for others.
     public var maximumBufferedBytes = 256 << 20
     /// The most open connections. For a further one, the server closes those that have waited
     /// longest for a request. If none waits, the new connection gets 503 and is closed.

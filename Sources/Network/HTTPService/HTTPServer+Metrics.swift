@@ -5,7 +5,7 @@ extension HTTPServer {
   public struct Metrics: Sendable, Hashable {
     /// The connections that are open.
     public var openConnections: Int
-    /// The idle connections that were closed to make room for others, since the start.
+    /// The idle connections that were closed to free places for others, since the start.
     public var connectionsEvicted: Int
     /// The accepted requests whose answer is not sent yet, including long polls and streams.
     public var requestsUnderWay: Int

@@ -87,7 +87,7 @@ struct ExchangeSchedule<Item> {
     return items
   }
 
-  /// Adds an origin to the turns, if it has a waiting request and room for it.
+  /// Adds an origin to the turns, if it has a waiting request and capacity for it.
   private mutating func giveTurn(_ origin: inout Origin, _ name: String) {
     guard !origin.hasTurn, !origin.waiting.isEmpty, origin.underWay < originLimit else { return }
     origin.hasTurn = true

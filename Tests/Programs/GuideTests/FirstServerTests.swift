@@ -8,6 +8,7 @@ struct FirstServerTests {
   @Test("The commands of the page lead to a notification and to its explanation")
   func commands() async throws {
     let folder = try ScratchFolder()
+    defer { folder.remove() }
     let server = try folder.start(["petrel", "serve", "--port", "0"], log: "server.log")
     defer { server.terminate() }
     try await eventually("the server listens") { folder.text("server.log").contains("listens on") }
@@ -39,7 +40,8 @@ struct FirstServerTests {
     script.insert("until [ -s phone.log ]; do :; done", at: phone + 3)
     try folder.write((["set -eu"] + script + ["kill %1"]).joined(separator: "\n"), to: "script")
 
-    let shell = try folder.start(["bash", "script"], log: "script.log")
+    // A command that waits in vain ends with all that the script has started.
+    let shell = try folder.start(["timeout", "120", "bash", "script"], log: "script.log")
     try await eventually("the commands end") { !shell.isRunning }
     let output = folder.text("script.log")
     #expect(shell.terminationStatus == 0, "\(output)")
@@ -55,6 +57,10 @@ private struct ScratchFolder {
   init() throws {
     url = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
     try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
+  }
+
+  func remove() {
+    try? FileManager.default.removeItem(at: url)
   }
 
   func text(_ name: String) -> String {

@@ -26,7 +26,7 @@ struct RunList: BitwiseCopyable, Sendable {
 
   /// The index of the capacity in the series of capacities.
   private var step: UInt32 { size & (1 << Self.stepWidth - 1) }
-  /// The number of elements that the run has room for.
+  /// The number of elements that the run has space for.
   private var capacity: UInt32 { Self.capacity(step) }
 
   /// Returns a capacity of the series 0, 1, 2, 3, 4, 6, 8, 12, 16 and so on.

@@ -72,7 +72,7 @@ extension RecordTypeIndex {
   ///
   /// - Parameters:
   ///   - metAgain: Gets the entries that fire and that the change can meet at several points.
-  ///   - fired: The entries that fire, with room for all candidates of the point.
+  ///   - fired: The entries that fire, with space for all candidates of the point.
   ///   - first: The number of entries that fire already.
   /// - Returns: The number of entries that fire now.
   private func consider(

@@ -42,7 +42,7 @@ extension HTTP2ClientConnection {
       keepAlive.suspect()
       checkKeepAlive()
     }
-    // The frames that end these streams make room for waiting requests.
+    // The frames that end these streams free capacity for waiting requests.
     channel.flush()
     submitWaiting()
     channel.flush()

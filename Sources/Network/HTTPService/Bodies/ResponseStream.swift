@@ -10,7 +10,7 @@ final class ResponseStream: Sendable {
   /// The state that both sides use, behind the lock.
   private struct Shared {
     var state: StreamState
-    /// The writers that wait for room, by ticket.
+    /// The writers that wait for space, by ticket.
     var waiting: [UInt64: CheckedContinuation<Void, Never>] = [:]
     var nextTicket: UInt64 = 0
     var task: Task<Void, Never>?
@@ -42,7 +42,7 @@ final class ResponseStream: Sendable {
 
   // MARK: The producer's side
 
-  /// Adds a chunk, and waits first while there is no room.
+  /// Adds a chunk, and waits first while there is no space.
   ///
   /// - Throws: ``HTTPServerError/Code/connectionClosed`` after the end of the stream,
   ///   `CancellationError` when the task is cancelled.
@@ -65,7 +65,7 @@ final class ResponseStream: Sendable {
     }
   }
 
-  /// Returns when there may be room, or the stream is closed, or the task is cancelled.
+  /// Returns when there may be space, or the stream is closed, or the task is cancelled.
   private func waitForRoom() async {
     let ticket = shared.withLock { shared in
       shared.nextTicket += 1

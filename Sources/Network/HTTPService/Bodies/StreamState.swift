@@ -53,7 +53,7 @@ struct StreamState {
   /// Whether the stream has ended, complete or broken.
   var isClosed: Bool { ending != nil }
 
-  /// Adds a chunk if there is room. An empty chunk changes nothing.
+  /// Adds a chunk if there is space. An empty chunk changes nothing.
   mutating func write(_ chunk: Data) -> WriteAction {
     guard ending == nil else { return .closed }
     guard hasRoom else { return .wait }

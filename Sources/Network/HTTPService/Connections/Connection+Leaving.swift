@@ -59,7 +59,7 @@ extension Connection {
     }
   }
 
-  /// Shuts the socket down to make room, unless the head of a request is complete meanwhile.
+  /// Shuts the socket down to free its place, unless the head of a request is complete meanwhile.
   ///
   /// - Returns: whether the method shut the socket down.
   func endIfIdle(_ places: ConnectionPlaces) -> Bool {

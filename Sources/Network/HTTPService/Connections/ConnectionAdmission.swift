@@ -2,7 +2,7 @@
 /// not keep others out. It is a value without I/O.
 ///
 /// 1. A host and a network have a maximum of connections each.
-/// 2. When all ordinary places are taken, idle connections make room. Those that have been idle
+/// 2. When all ordinary places are taken, the server closes idle connections. Those that have been idle
 ///   longest go first.
 /// 3. If none is idle, the reserve remains, for requests that must get through
 ///   (``Limits/reserved``). No host gets more than a quarter of the reserve, but each may have one
@@ -26,7 +26,7 @@ struct ConnectionAdmission: Sendable {
     var ordinary: Int { all - reserved }
     /// The places of the reserve that one host may take: a quarter, at least one.
     var reservedByHost: Int { max(1, reserved / 4) }
-    /// The number of connections that make room at once. The search for idle connections costs
+    /// The number of connections that are closed at once. The search for idle connections costs
     /// O(*n*) in all connections, so one search frees several places.
     var evictedAtOnce: Int { max(1, all / 128) }
   }
@@ -40,7 +40,7 @@ struct ConnectionAdmission: Sendable {
     var isCapped: Bool
     /// Whether the place is of the reserve.
     var isReserved: Bool
-    /// Whether the server shut the connection down to make room, so its place counts as free.
+    /// Whether the server shut the connection down to free its place, so its place counts as free.
     var isLeaving = false
   }
 
@@ -124,7 +124,7 @@ struct ConnectionAdmission: Sendable {
     return true
   }
 
-  /// Records that the server shut a connection down to make room; its place is free. A second call
+  /// Records that the server shut a connection down; its place is free. A second call
   /// does nothing.
   mutating func evict(_ ticket: inout Ticket) {
     guard !ticket.isLeaving else { return }

@@ -28,7 +28,7 @@ public enum HTTPBody: Sendable {
   public static let empty = HTTPBody.data(Data())
 
   /// Returns a stream of the chunks of `sequence`. The server asks for the next chunk only when
-  /// there is room, so a slow reader slows the sequence down.
+  /// there is space, so a slow reader slows the sequence down.
   public static func stream<Chunks: AsyncSequence & Sendable>(of sequence: Chunks) -> HTTPBody
   where Chunks.Element == Data {
     .stream { writer in

@@ -90,7 +90,7 @@ final class LoadConnection {
   /// The end of the keys `serverErrorCode` and `ckErrorCode`, which mark an error in a body.
   private static let errorMark = Array("ErrorCode\":".utf8)
 
-  /// Sends all bytes, and waits for room in the socket if needed.
+  /// Sends all bytes, and waits for space in the socket if needed.
   ///
   /// - Throws: `UsageError` if the connection breaks.
   static func send(_ bytes: [UInt8], to descriptor: Int32) throws {
