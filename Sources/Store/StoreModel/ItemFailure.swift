@@ -25,6 +25,8 @@ public struct ItemFailure: Error, Sendable, Hashable, CustomStringConvertible {
     case accessDenied
     /// The target of a validated reference, or a parent, does not exist.
     case referenceMissing
+    /// The record to delete is the parent of a record that would stay.
+    case referenced
     /// Another item of the atomic request failed.
     case atomic
     /// A limit was exceeded, such as the size of a record.

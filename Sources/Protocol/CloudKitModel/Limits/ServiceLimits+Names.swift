@@ -24,6 +24,8 @@ extension ServiceLimits {
     .init("pushPayloadSize", pushPayloadSize, .bytes),
     .init("webPushPayloadSize", webPushPayloadSize, .bytes),
     .init("deleteSelfReferencesPerTarget", deleteSelfReferencesPerTarget, .count),
+    .init("ancestorsPerRecord", ancestorsPerRecord, .count),
+    .init("movedDescendants", movedDescendants, .count),
     .init("filtersPerQuery", filtersPerQuery, .count),
     .init("valuesPerFilter", valuesPerFilter, .count),
     .init("wordsPerFilter", wordsPerFilter, .count),

@@ -62,6 +62,10 @@ public enum ServiceLimits {
   public static let webPushPayloadSize = 3993
   /// The largest number of `deleteSelf` references to one record.
   public static let deleteSelfReferencesPerTarget = 750
+  /// The largest number of ancestors of a record: its parent, the parent of its parent, and so on.
+  public static let ancestorsPerRecord = 100
+  /// The largest number of descendants that a record may have when its parent changes.
+  public static let movedDescendants = 5_000
   /// The largest number of filters in one query or subscription.
   public static let filtersPerQuery = 100
   /// The largest number of values in the list of one filter.

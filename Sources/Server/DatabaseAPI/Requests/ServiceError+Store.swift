@@ -15,7 +15,7 @@ extension ServiceError {
       case .zoneNotFound: .zoneNotFound
       case .zoneDeleted: .userDeletedZone
       case .accessDenied: .accessDenied
-      case .referenceMissing: .validatingReferenceError
+      case .referenceMissing, .referenced: .validatingReferenceError
       case .atomic: .atomicError
       case .quotaExceeded: .quotaExceeded
       case .notReady: .tryAgainLater

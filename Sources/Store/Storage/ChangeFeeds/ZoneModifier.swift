@@ -129,6 +129,7 @@ struct ZoneModifier {
     try TombstoneTable(transaction: transaction).removeAll(inZone: number, of: database)
     try ClientChangeTokenTable(transaction: transaction).removeAll(inZone: number, of: database)
     try ReferenceTable(transaction: transaction).removeAll(inZone: number, of: database)
+    try HierarchyTable(transaction: transaction).removeAll(inZone: number, of: database)
     try ZoneTable(transaction: transaction).remove(number, in: database)
   }
 }

@@ -33,7 +33,8 @@ package enum Schema {
         NotificationIndexTable.definition, DeviceTable.definition, CourierCursorTable.definition,
         PushRouteTable.definition, DeliveryTable.definition, RefusedPushTable.definition,
         SharedLimitTable.definition,
-      ].flatMap(\.self), fill: SecretTable.makeClientSecret)
+      ].flatMap(\.self), fill: SecretTable.makeClientSecret),
+    Migration(version: 38, statements: HierarchyTable.definition, fill: HierarchyTable.fill),
   ]
 
   /// A store's schema version after all migrations.

@@ -15,7 +15,7 @@ extension RecordModifier {
   ///   - current: the stored record; nil to create one.
   ///   - zone: the zone of the record.
   /// - Returns: the saved record, with its change tag.
-  /// - Throws: ``ItemFailure`` if the record is refused; ``MissingTarget`` if it needs a record
+  /// - Throws: ``ItemFailure`` if the record is refused; ``BlockedOperation`` if it needs a record
   ///   that does not exist.
   mutating func save(
     _ record: Record, named: [String], over current: StoredRecord?, in zone: ZoneModification
@@ -37,6 +37,7 @@ extension RecordModifier {
     }
     try settleAssets(of: &record, named: named, over: current)
     try checkReferences(of: record, named: named, over: current, in: zone)
+    let hierarchyChange = try hierarchyChange(of: record, over: current, in: zone)
 
     let type =
       try known
@@ -54,6 +55,7 @@ extension RecordModifier {
       RecordTypeTable(transaction: transaction).noteUse(of: type, in: database, at: address)
     }
     try write(stored, type: type, version: version, over: current)
+    try write(hierarchyChange, of: stored, at: version)
     try RecordIndexes(transaction: transaction).update(
       from: current, to: stored, type: type, in: database)
     try post(
@@ -65,7 +67,10 @@ extension RecordModifier {
   ///
   /// Each deleted record gets a tombstone and a change of its own. A record that is already deleted
   /// is skipped, so cycles of references end.
+  ///
+  /// - Throws: ``BlockedOperation`` if a record would be left that has a deleted one as its parent.
   mutating func delete(_ stored: StoredRecord) throws {
+    try checkChildren(of: stored)
     var pending = [stored]
     while let next = pending.popLast() {
       guard try RecordTable(transaction: transaction).remove(next.number, of: database) else {
@@ -73,6 +78,9 @@ extension RecordModifier {
       }
       try DatabaseTable(transaction: transaction).countBytes(-next.contentSize, in: database)
       try RecordIndexes(transaction: transaction).remove(next, from: database)
+      if next.record.parent != nil {
+        try HierarchyTable(transaction: transaction).remove(next.number, of: database)
+      }
       let sequence = try numbers.take(from: transaction)
       latest = sequence
       let recordName = next.record.recordID.recordName
@@ -143,6 +151,12 @@ extension RecordModifier {
     of record: Record, named: [String], over current: StoredRecord?, in zone: ZoneModification
   ) throws {
     if let parent = record.parent, parent != current?.record.parent {
+      guard parent.action == .none else {
+        throw ItemFailure(
+          .invalid, field: "parent",
+          "'parent' of record '\(record.recordID)' has the action \(parent.action.rawValue); a parent "
+            + "has the action NONE")
+      }
       try checkZone(of: parent, field: "parent", of: record, is: zone)
       try require(parent, field: "parent", of: record, in: zone)
     }
@@ -182,14 +196,14 @@ extension RecordModifier {
 
   /// Checks that the target of a reference exists.
   ///
-  /// - Throws: ``MissingTarget`` if it does not. A later operation of the request may create it.
+  /// - Throws: ``BlockedOperation`` if it does not. A later operation of the request may create it.
   private func require(
     _ reference: Reference, field: String, of record: Record, in zone: ZoneModification
   ) throws {
     let isThere = try RecordTable(transaction: transaction).contains(
       reference.recordName, inZone: zone.zoneNumber, of: database)
     guard !isThere else { return }
-    throw MissingTarget(
+    throw BlockedOperation(
       recordName: reference.recordName,
       failure: ItemFailure(
         .referenceMissing, field: field,

@@ -156,10 +156,11 @@ struct RecordModifier {
   /// Returns whether an operation has failed so far.
   private func failed(_ index: Int) -> Bool { outcomes.isFailure(at: index) }
 
-  /// Carries out the zone's operations in order. An operation that needs a record which a later one
-  /// may create waits for that one.
+  /// Carries out the zone's operations in order. An operation that a later one may make possible
+  /// waits for that one.
   ///
-  /// For example, a record may refer to a parent that a later operation of the request creates.
+  /// For example, a record may refer to a parent that a later operation of the request creates, and
+  /// a parent may be deleted before its children.
   private mutating func perform(_ zone: inout ZoneModification) throws {
     for index in zone.indexes {
       zone.reached = index
@@ -176,12 +177,12 @@ struct RecordModifier {
           if let dependants = zone.waiting.removeValue(forKey: name) {
             next += dependants.reversed()
           }
-        } catch let missing as MissingTarget {
+        } catch let blocked as BlockedOperation {
           // This outcome stays unless the operation is tried again.
-          outcomes.note(.failed(missing.failure), at: index)
+          outcomes.note(.failed(try veiled(blocked.failure)), at: index)
           zone.hasFailure = true
-          if isAhead(missing.recordName, in: zone) {
-            zone.waiting[missing.recordName, default: []].append(index)
+          if isAhead(blocked.recordName, in: zone) {
+            zone.waiting[blocked.recordName, default: []].append(index)
           }
         } catch let failure as ItemFailure {
           outcomes.note(.failed(try veiled(failure)), at: index)
@@ -191,7 +192,7 @@ struct RecordModifier {
     }
   }
 
-  /// Returns whether a later or waiting operation may create this record.
+  /// Returns whether a later or waiting operation is on this record.
   private func isAhead(_ recordName: String, in zone: ZoneModification) -> Bool {
     let index = zone.indexes.first {
       modification.operations[$0].recordID.recordName == recordName
@@ -202,7 +203,7 @@ struct RecordModifier {
   /// Carries out one operation by the full path, which reads the stored record and the schema.
   ///
   /// - Returns: the outcome of an operation that succeeded.
-  /// - Throws: ``ItemFailure`` or ``MissingTarget`` for an operation that failed.
+  /// - Throws: ``ItemFailure`` or ``BlockedOperation`` for an operation that failed.
   private mutating func perform(
     at index: Int, in zone: ZoneModification
   ) throws -> RecordOutcome {
@@ -237,7 +238,7 @@ struct ZoneModification {
   var reached = 0
   /// Whether an operation failed, even if it has succeeded since.
   var hasFailure: Bool
-  /// The operations that wait for the creation of a record, by its name.
+  /// The operations that wait for another operation, by the name of that one's record.
   var waiting: [String: [Int]] = [:]
 
   /// Creates the state before the first operation.
@@ -260,10 +261,14 @@ struct ZoneModification {
 /// writer repeats the transaction with savepoints.
 struct SavepointNeeded: Error {}
 
-/// An error of an operation that needs a record which does not exist.
-struct MissingTarget: Error {
-  /// The name of the missing record, in the zone of the operation.
+/// An error of an operation that another operation of the request may make possible.
+///
+/// For example, the record's parent does not exist yet, or the record to delete is still the parent
+/// of another one.
+struct BlockedOperation: Error {
+  /// The name of the record that another operation must create, delete or change. It is in the zone
+  /// of the operation.
   var recordName: String
-  /// The operation's failure, if no other operation creates the record.
+  /// The operation's failure, if no other operation does that.
   var failure: ItemFailure
 }

@@ -113,11 +113,27 @@ struct RecordTable {
   func contains(
     _ recordName: String, inZone zoneNumber: Int64, of database: DatabaseID
   ) throws -> Bool {
+    try number(of: recordName, inZone: zoneNumber, of: database) != nil
+  }
+
+  /// Returns the number of the record of a name; nil if there is none.
+  func number(
+    of recordName: String, inZone zoneNumber: Int64, of database: DatabaseID
+  ) throws -> Int64? {
     try connection.first(
       """
-      SELECT 1 FROM records WHERE database_id = $1 AND zone_number = $2 AND record_name = $3
+      SELECT record_number FROM records
+      WHERE database_id = $1 AND zone_number = $2 AND record_name = $3
       """, [.integer(database.rawValue), .integer(zoneNumber), .text(recordName)]
-    ) { _ in true } ?? false
+    ) { $0.integer(0) }
+  }
+
+  /// Returns the name of a record; nil if it was deleted.
+  func name(of number: Int64, in database: DatabaseID) throws -> String? {
+    try connection.first(
+      "SELECT record_name FROM records WHERE database_id = $1 AND record_number = $2",
+      [.integer(database.rawValue), .integer(number)]
+    ) { $0.text(0) }
   }
 
   /// Returns the records with a `deleteSelf` reference to the one of this name
@@ -135,6 +151,22 @@ struct RecordTable {
       [.integer(database.rawValue), .integer(zoneNumber), .text(recordName)],
       StoredRecord.Row.init
     ).map { try record($0, in: database) }
+  }
+
+  /// Returns the numbers and names of the records with a `deleteSelf` reference to the one of this
+  /// name.
+  func holderNames(
+    ofReferencesTo recordName: String, inZone zoneNumber: Int64, of database: DatabaseID
+  ) throws -> [(number: Int64, name: String)] {
+    try connection.rows(
+      """
+      SELECT records.record_number, records.record_name FROM records
+      JOIN reference_edges ON reference_edges.database_id = records.database_id
+        AND reference_edges.holder_number = records.record_number
+      WHERE reference_edges.database_id = $1 AND reference_edges.zone_number = $2
+        AND reference_edges.target_name = $3
+      """, [.integer(database.rawValue), .integer(zoneNumber), .text(recordName)]
+    ) { ($0.integer(0), $0.text(1)) }
   }
 
   /// Returns the next 500 records of a zone after a name, in the order of their names.

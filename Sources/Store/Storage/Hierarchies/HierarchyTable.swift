@@ -1,0 +1,134 @@
+import CloudKitModel
+import SQLEngine
+import StoreModel
+
+/// The places of records in hierarchies. A record has a row if it has a parent.
+///
+/// Only private databases have rows, because only their records can be shared as hierarchies. A
+/// record without a row is the top of a hierarchy, or stands alone.
+struct HierarchyTable {
+  let transaction: StoreTransaction
+  private var connection: any SQLConnection { transaction.connection }
+
+  /// The table of places, with the index by which a record finds its children, and the index that
+  /// lists a hierarchy in the order of its changes.
+  ///
+  /// - `parent_number` is the number of the record's parent, and `top_number` that of the ancestor
+  ///   without a parent. Both are in the zone of the record.
+  /// - `arrived` is the number of the change that gave the record its top, and `version` the number
+  ///   of the latest change of the record or its top.
+  static let definition = [
+    """
+    CREATE TABLE hierarchy (
+      database_id BIGINT NOT NULL, record_number BIGINT NOT NULL, zone_number BIGINT NOT NULL,
+      parent_number BIGINT NOT NULL, top_number BIGINT NOT NULL, arrived BIGINT NOT NULL,
+      version BIGINT NOT NULL, PRIMARY KEY (database_id, record_number)) /*clustered*/
+    """,
+    "CREATE INDEX hierarchy_by_parent ON hierarchy (database_id, parent_number, record_number)",
+    "CREATE INDEX hierarchy_by_top ON hierarchy (database_id, zone_number, top_number, version)",
+  ]
+
+  /// The place of a record below its parent.
+  struct Place: Equatable {
+    /// The number of the parent.
+    var parent: Int64
+    /// The number of the ancestor that has no parent.
+    var top: Int64
+  }
+
+  // MARK: Reading
+
+  /// Returns the place of a record; nil for a record without a parent.
+  func place(of record: Int64, in database: DatabaseID) throws -> Place? {
+    try connection.first(
+      """
+      SELECT parent_number, top_number FROM hierarchy
+      WHERE database_id = $1 AND record_number = $2
+      """, [.integer(database.rawValue), .integer(record)]
+    ) { Place(parent: $0.integer(0), top: $0.integer(1)) }
+  }
+
+  /// Returns the numbers of a record's children, the oldest first.
+  ///
+  /// - Parameter limit: the most numbers to return.
+  func children(of record: Int64, in database: DatabaseID, limit: Int) throws -> [Int64] {
+    try connection.rows(
+      """
+      SELECT record_number FROM hierarchy WHERE database_id = $1 AND parent_number = $2
+      ORDER BY record_number LIMIT $3
+      """, [.integer(database.rawValue), .integer(record), .integer(Int64(limit))]
+    ) { $0.integer(0) }
+  }
+
+  /// Whether any record of the database has a parent.
+  ///
+  /// - Complexity: O(1): it reads at most one row.
+  func hasRows(in database: DatabaseID) throws -> Bool {
+    try connection.first(
+      "SELECT 1 FROM hierarchy WHERE database_id = $1 LIMIT 1", [.integer(database.rawValue)]
+    ) { _ in true } ?? false
+  }
+
+  // MARK: Writing
+
+  /// Sets the place of a record.
+  ///
+  /// - Parameters:
+  ///   - place: the new place.
+  ///   - version: the number of the change that makes it.
+  func set(
+    _ place: Place, of record: Int64, at version: Int64, inZone zone: Int64,
+    of database: DatabaseID
+  ) throws {
+    try connection.run(
+      """
+      INSERT INTO hierarchy (database_id, record_number, zone_number, parent_number, top_number,
+        arrived, version)
+      VALUES ($1, $2, $3, $4, $5, $6, $6)
+      ON CONFLICT (database_id, record_number) DO UPDATE
+      SET parent_number = excluded.parent_number, top_number = excluded.top_number,
+        version = excluded.version,
+        arrived = CASE WHEN hierarchy.top_number = excluded.top_number THEN hierarchy.arrived
+          ELSE excluded.arrived END
+      """,
+      [
+        .integer(database.rawValue), .integer(record), .integer(zone), .integer(place.parent),
+        .integer(place.top), .integer(version),
+      ])
+  }
+
+  /// Sets the top of a record that moves with an ancestor. Its parent stays the same.
+  ///
+  /// - Parameter version: the number of the change that moves the ancestor.
+  func set(
+    top: Int64, of record: Int64, at version: Int64, in database: DatabaseID
+  ) throws {
+    try connection.run(
+      """
+      UPDATE hierarchy SET top_number = $3, arrived = $4, version = $4
+      WHERE database_id = $1 AND record_number = $2
+      """,
+      [.integer(database.rawValue), .integer(record), .integer(top), .integer(version)])
+  }
+
+  /// Sets the version of a record that was saved without a change of its place.
+  func raise(_ version: Int64, of record: Int64, in database: DatabaseID) throws {
+    try connection.run(
+      "UPDATE hierarchy SET version = $3 WHERE database_id = $1 AND record_number = $2",
+      [.integer(database.rawValue), .integer(record), .integer(version)])
+  }
+
+  /// Removes the row of a record that has no parent any more, or is deleted.
+  func remove(_ record: Int64, of database: DatabaseID) throws {
+    try connection.run(
+      "DELETE FROM hierarchy WHERE database_id = $1 AND record_number = $2",
+      [.integer(database.rawValue), .integer(record)])
+  }
+
+  /// Removes the rows of a zone that is deleted.
+  func removeAll(inZone zone: Int64, of database: DatabaseID) throws {
+    try connection.run(
+      "DELETE FROM hierarchy WHERE database_id = $1 AND zone_number = $2",
+      [.integer(database.rawValue), .integer(zone)])
+  }
+}

@@ -1,0 +1,175 @@
+import CloudKitModel
+import StoreModel
+
+/// The rules of hierarchies in private databases: a parent exists as long as a record names it, and
+/// no record is its own ancestor.
+extension RecordModifier {
+  /// The change of a record's place in a hierarchy, checked but not written yet.
+  struct HierarchyChange {
+    /// The new place; nil for a record without a parent.
+    fileprivate var place: HierarchyTable.Place?
+    /// The descendants of the record, which move with it. Empty if their top stays the same.
+    fileprivate var moving: [Int64] = []
+  }
+
+  /// Checks a record's parent, and returns the change of the record's place.
+  ///
+  /// - Parameters:
+  ///   - record: the record to save. Its parent exists.
+  ///   - current: the stored record; nil for a new one.
+  ///   - zone: the zone of both.
+  /// - Returns: nil if the place stays the same.
+  /// - Throws: ``ItemFailure/Code/invalid`` if the record would be its own ancestor;
+  ///   ``ItemFailure/Code/limitExceeded`` if a record would have too many ancestors, or too many
+  ///   descendants would move.
+  func hierarchyChange(
+    of record: Record, over current: StoredRecord?, in zone: ZoneModification
+  ) throws -> HierarchyChange? {
+    guard address.scope == .private, record.parent != current?.record.parent else { return nil }
+    let table = HierarchyTable(transaction: transaction)
+    let before = try current.flatMap { try table.place(of: $0.number, in: database) }
+    let parent = try record.parent.flatMap {
+      try RecordTable(transaction: transaction).number(
+        of: $0.recordName, inZone: zone.zoneNumber, of: database)
+    }
+    var ancestors: [Int64] = []
+    var next = parent
+    while let ancestor = next {
+      try check(ancestor, of: record, stored: current?.number, isBeyond: ancestors.count)
+      ancestors.append(ancestor)
+      next = try table.place(of: ancestor, in: database)?.parent
+    }
+    var change = HierarchyChange()
+    if let parent, let top = ancestors.last {
+      change.place = HierarchyTable.Place(parent: parent, top: top)
+    }
+    guard let current else { return change }
+    let descendants = try descendants(of: current, below: ancestors.count)
+    let topBefore = before?.top ?? current.number
+    if topBefore != change.place?.top ?? current.number { change.moving = descendants }
+    return change
+  }
+
+  /// Checks one ancestor of a record.
+  ///
+  /// - Parameters:
+  ///   - number: the record's number; nil for a new record, which has no descendants.
+  ///   - count: the number of nearer ancestors.
+  private func check(
+    _ ancestor: Int64, of record: Record, stored number: Int64?, isBeyond count: Int
+  ) throws {
+    guard ancestor != number else {
+      throw ItemFailure(
+        .invalid, field: "parent",
+        "'parent' of record '\(record.recordID)' points at record "
+          + "'\(record.parent?.recordName ?? "")', which is the record itself or one of its "
+          + "descendants")
+    }
+    let limit = ServiceLimits.ancestorsPerRecord
+    guard count < limit else {
+      throw ItemFailure(
+        .limitExceeded, field: "parent",
+        "record '\(record.recordID)' would have more than \(limit) ancestors by 'parent'",
+        limit: limit)
+    }
+  }
+
+  /// Returns the numbers of all records below a record, each after its parent.
+  ///
+  /// - Parameter depth: the number of ancestors that the record is to have.
+  /// - Throws: ``ItemFailure/Code/limitExceeded`` for too many descendants, or if one of them would
+  ///   have too many ancestors.
+  /// - Complexity: one statement for each descendant.
+  private func descendants(of stored: StoredRecord, below depth: Int) throws -> [Int64] {
+    let limit = ServiceLimits.movedDescendants
+    let table = HierarchyTable(transaction: transaction)
+    var descendants: [Int64] = []
+    var level = [stored.number]
+    var depth = depth
+    while !level.isEmpty {
+      var children: [Int64] = []
+      for parent in level {
+        let remaining = limit + 1 - descendants.count - children.count
+        children += try table.children(of: parent, in: database, limit: remaining)
+        guard descendants.count + children.count <= limit else {
+          throw ItemFailure(
+            .limitExceeded, field: "parent",
+            "record '\(stored.record.recordID)' has more than \(limit) descendants; its parent "
+              + "cannot change while it has so many", limit: limit)
+        }
+      }
+      depth += 1
+      guard children.isEmpty || depth <= ServiceLimits.ancestorsPerRecord else {
+        throw ItemFailure(
+          .limitExceeded, field: "parent",
+          "a descendant of record '\(stored.record.recordID)' would have more than "
+            + "\(ServiceLimits.ancestorsPerRecord) ancestors by 'parent'",
+          limit: ServiceLimits.ancestorsPerRecord)
+      }
+      descendants += children
+      level = children
+    }
+    return descendants
+  }
+
+  /// Writes the place of a saved record, and of the descendants that move with it.
+  ///
+  /// - Parameters:
+  ///   - change: the change; nil if the place stays the same.
+  ///   - stored: the record as it was saved.
+  ///   - version: the number of the save.
+  func write(_ change: HierarchyChange?, of stored: StoredRecord, at version: Int64) throws {
+    let table = HierarchyTable(transaction: transaction)
+    guard let change else {
+      if address.scope == .private, stored.record.parent != nil {
+        try table.raise(version, of: stored.number, in: database)
+      }
+      return
+    }
+    if let place = change.place {
+      try table.set(
+        place, of: stored.number, at: version, inZone: stored.zoneNumber, of: database)
+    } else {
+      try table.remove(stored.number, of: database)
+    }
+    let top = change.place?.top ?? stored.number
+    for descendant in change.moving {
+      try table.set(top: top, of: descendant, at: version, in: database)
+    }
+  }
+
+  /// Checks that no record keeps a deleted record as its parent.
+  ///
+  /// A deletion also deletes the holders of `deleteSelf` references to the record, recursively. The
+  /// children of each deleted record must be among the deleted ones.
+  ///
+  /// - Throws: ``BlockedOperation`` with the name of a child that would be left.
+  func checkChildren(of stored: StoredRecord) throws {
+    let table = HierarchyTable(transaction: transaction)
+    guard address.scope == .private, try table.hasRows(in: database) else { return }
+    var deleted: Set = [stored.number]
+    var pending = [stored.record.recordID.recordName]
+    while let name = pending.popLast() {
+      let holders = try RecordTable(transaction: transaction).holderNames(
+        ofReferencesTo: name, inZone: stored.zoneNumber, of: database)
+      for holder in holders where deleted.insert(holder.number).inserted {
+        pending.append(holder.name)
+      }
+    }
+    for parent in deleted {
+      // Of one child more than there are deleted records, one at least is left.
+      let children = try table.children(of: parent, in: database, limit: deleted.count + 1)
+      guard let child = children.first(where: { !deleted.contains($0) }) else { continue }
+      let records = RecordTable(transaction: transaction)
+      let parentName = try records.name(of: parent, in: database) ?? ""
+      let childName = try records.name(of: child, in: database) ?? ""
+      throw BlockedOperation(
+        recordName: childName,
+        failure: ItemFailure(
+          .referenced,
+          "record '\(stored.record.recordID)' cannot be deleted, because record '\(childName)' has "
+            + "record '\(parentName)' as its parent; delete both in one request, or give the child "
+            + "another parent first"))
+    }
+  }
+}
