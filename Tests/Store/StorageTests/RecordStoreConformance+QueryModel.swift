@@ -54,6 +54,8 @@ extension RecordStoreConformance {
               born[record.recordID] = births
             }
           case .deleted(let recordID): records[recordID] = nil
+          // A record that is still a parent stays.
+          case .failed(let failure) where failure.code == .referenced: break
           case .failed(let failure): Issue.record("\(failure)")
           }
         }

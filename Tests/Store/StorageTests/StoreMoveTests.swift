@@ -190,11 +190,11 @@ struct StoreMoveTests {
         try await StoreMove.run(from: places.postgreSQL, to: places.file)
       }
       try await places.file.withStore { _ in }
-      try places.file.execute("UPDATE schema_version SET version = version - 1")
+      try places.file.execute("UPDATE schema_version SET version = \(Schema.oldestVersion - 1)")
       await expectFailure(.olderSchema, "Start with an empty data directory") {
         try await StoreMove.run(from: places.file, to: places.postgreSQL)
       }
-      try places.file.execute("UPDATE schema_version SET version = version + 2")
+      try places.file.execute("UPDATE schema_version SET version = \(Schema.newestVersion + 1)")
       await expectFailure(.newerSchema, "Use the newer program") {
         try await StoreMove.run(from: places.file, to: places.postgreSQL)
       }
