@@ -42,6 +42,18 @@ public enum Identifier {
     }
   }
 
+  /// Checks the name of a field in records of a type. In shares, a name may begin with `cloudkit.`,
+  /// as those of the system do (`CKShare.SystemFieldKey`).
+  ///
+  /// - Throws: ``ModelError`` with ``ModelError/Code/invalidName``.
+  public static func validateFieldName(
+    _ name: String, ofRecordType recordType: String
+  ) throws(ModelError) {
+    let prefix = "cloudkit."
+    let isSystems = recordType == ShareContent.recordType && name.hasPrefix(prefix)
+    try validateFieldName(isSystems ? String(name.dropFirst(prefix.count)) : name)
+  }
+
   /// Checks the name of a record type. The rules are those of a field's name; in addition,
   /// `cloudkit.share` is allowed, the system type of shares.
   ///

@@ -27,6 +27,12 @@ public struct ItemFailure: Error, Sendable, Hashable, CustomStringConvertible {
     case referenceMissing
     /// The record to delete is the parent of a record that would stay.
     case referenced
+    /// The record is in the hierarchy of a share, or the zone is shared.
+    case alreadyShared
+    /// A share would have more participants than it may.
+    case tooManyParticipants
+    /// The request belongs to another database.
+    case badDatabase
     /// Another item of the atomic request failed.
     case atomic
     /// A limit was exceeded, such as the size of a record.

@@ -53,7 +53,7 @@ struct HierarchyFillingTests {
           let place = try HierarchyTable(transaction: transaction).place(of: number, in: database)
           return try place.map {
             [
-              try records.name(of: $0.parent, in: database),
+              try $0.parent.flatMap { try records.name(of: $0, in: database) },
               try records.name(of: $0.top, in: database),
             ]
           }

@@ -22,6 +22,19 @@ extension RecordStoreConformance {
         parent: .some(parent.map { Reference(recordName: $0) }))
     }
 
+    private func change(_ name: String, in zone: ZoneID) -> RecordOperation {
+      RecordOperation(
+        kind: .forceUpdate, recordID: RecordID(recordName: name, zoneID: zone),
+        recordType: "Item")
+    }
+
+    private func share(_ root: String, in zone: ZoneID) -> RecordOperation {
+      RecordOperation(
+        kind: .create, recordID: RecordID(recordName: "share-\(root)", zoneID: zone),
+        recordType: ShareContent.recordType,
+        shareContent: ShareContent(root: .init(recordName: root)))
+    }
+
     private func delete(_ name: String, in zone: ZoneID) -> RecordOperation {
       RecordOperation(kind: .forceDelete, recordID: RecordID(recordName: name, zoneID: zone))
     }
@@ -142,11 +155,12 @@ extension RecordStoreConformance {
     private struct Item: Equatable {
       var parent: String?
       var deletedWith: String?
+      var isShared = false
     }
 
     /// The parent and the top of a record, by their names.
     private struct Place: Equatable {
-      var parent: String
+      var parent: String?
       var top: String
     }
 
@@ -158,15 +172,18 @@ extension RecordStoreConformance {
         var random = SeededGenerator(seed: seed)
         let zone = try await test.makeZone("z")
         let names = (0..<9).map { "r\($0)" }
-        var model: [String: Item] = [:]
         for _ in 0..<150 {
           var next = names.shuffled(using: &random)[...]
-          let operations = (0..<Int.random(in: 1...4, using: &random)).map { _ in
+          let operations = (0..<Int.random(in: 1...4, using: &random)).flatMap { _ in
             let name = next.removeFirst()
-            if random.chance(1, in: 3) { return delete(name, in: zone) }
-            return save(
-              name, below: random.chance(1, in: 4) ? nil : random.pick(names), in: zone,
-              deletedWith: random.chance(1, in: 4) ? random.pick(names) : nil)
+            if random.chance(1, in: 3) { return [delete(name, in: zone)] }
+            if random.chance(1, in: 5) { return [delete("share-\(name)", in: zone)] }
+            if random.chance(1, in: 5) { return [change(name, in: zone), share(name, in: zone)] }
+            return [
+              save(
+                name, below: random.chance(1, in: 4) ? nil : random.pick(names), in: zone,
+                deletedWith: random.chance(1, in: 4) ? random.pick(names) : nil)
+            ]
           }
           let isAtomic = random.chance(1, in: 3)
           let outcomes = try await test.modify(operations, in: test.privateID, atomic: isAtomic)
@@ -174,25 +191,37 @@ extension RecordStoreConformance {
           for (operation, outcome) in zip(operations, outcomes) {
             let name = operation.recordID.recordName
             switch outcome {
-            case .saved(let record):
-              model[name] = Item(
-                parent: record.parent?.recordName, deletedWith: record.deleteSelfTargets.first)
-            case .deleted: break
+            case .saved, .deleted: break
             case .failed(let failure) where failure.code == .referenced:
               // Something that the deletion would not take with it keeps a parent.
-              let gone = self.closure(of: name, in: model)
-              let isReferenced = model.contains {
+              let now = try await self.items(named: names, in: zone, test)
+              let gone = self.closure(of: name, in: now)
+              let isReferenced = now.contains {
                 !gone.contains($0.key) && $0.value.parent.map(gone.contains) == true
               }
               #expect(isReferenced || isAtomic, comment)
             case .failed: break
             }
           }
-          let stored = try await self.items(named: names, in: zone, test)
-          for name in names where stored[name] == nil { model[name] = nil }
-          #expect(stored == model, comment)
+          for (operation, outcome) in zip(operations, outcomes) {
+            guard let record = outcome.record, operation.shareContent == nil else { continue }
+            let stored = try await test.record(
+              record.recordID.recordName, zone: zone, in: test.privateID)
+            // A later operation may have deleted it with another record.
+            #expect(stored == nil || stored == record, comment)
+          }
+          let model = try await self.items(named: names, in: zone, test)
           #expect(model.values.allSatisfy { $0.parent.map { model[$0] != nil } ?? true }, comment)
-          #expect(try await places(in: test) == expectedPlaces(of: model), comment)
+          let expected = expectedPlaces(of: model)
+          #expect(try await places(in: test) == expected, comment)
+          // No shared hierarchy is in another one.
+          for (name, item) in model where item.isShared {
+            var next = item.parent
+            while let ancestor = next {
+              #expect(model[ancestor]?.isShared == false, "\(name): \(comment)")
+              next = model[ancestor]?.parent
+            }
+          }
         }
       }
     }
@@ -219,18 +248,19 @@ extension RecordStoreConformance {
       for record in records {
         guard let record else { continue }
         items[record.recordID.recordName] = Item(
-          parent: record.parent?.recordName, deletedWith: record.deleteSelfTargets.first)
+          parent: record.parent?.recordName, deletedWith: record.deleteSelfTargets.first,
+          isShared: record.share != nil)
       }
       return items
     }
 
     private func expectedPlaces(of model: [String: Item]) -> [String: Place] {
       var places: [String: Place] = [:]
-      for (name, item) in model {
-        guard let parent = item.parent else { continue }
-        var top = parent
-        while let next = model[top]?.parent { top = next }
-        places[name] = Place(parent: parent, top: top)
+      for (name, item) in model where item.parent != nil || item.isShared {
+        var top = name
+        while model[top]?.isShared == false, let next = model[top]?.parent { top = next }
+        places[name] = Place(parent: item.parent, top: top)
+        if item.isShared { places["share-\(name)"] = Place(parent: nil, top: name) }
       }
       return places
     }
@@ -248,7 +278,8 @@ extension RecordStoreConformance {
         var places: [String: Place] = [:]
         for (record, parent, top) in rows {
           places[try records.name(of: record, in: database) ?? "?\(record)"] = Place(
-            parent: try records.name(of: parent, in: database) ?? "?\(parent)",
+            parent: parent == 0
+              ? nil : try records.name(of: parent, in: database) ?? "?\(parent)",
             top: try records.name(of: top, in: database) ?? "?\(top)")
         }
         return places

@@ -28,6 +28,7 @@ extension CKError {
   private static func code(for error: ServiceError) -> Code {
     switch error.code {
     case .accessDenied: .permissionFailure
+    case .alreadyShared: .alreadyShared
     case .atomicError: .batchRequestFailed
     case .authenticationFailed, .authenticationRequired: .notAuthenticated
     case .badContainer: .badContainer
@@ -42,6 +43,7 @@ extension CKError {
     case .quotaExceeded: .quotaExceeded
     case .serverResponseLost: .serverResponseLost
     case .throttled: .requestRateLimited
+    case .tooManyParticipants: .tooManyParticipants
     case .tryAgainLater: .serviceUnavailable
     case .validatingReferenceError: .referenceViolation
     case .zoneNotFound: .zoneNotFound

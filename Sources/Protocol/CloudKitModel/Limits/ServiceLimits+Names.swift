@@ -26,6 +26,8 @@ extension ServiceLimits {
     .init("deleteSelfReferencesPerTarget", deleteSelfReferencesPerTarget, .count),
     .init("ancestorsPerRecord", ancestorsPerRecord, .count),
     .init("movedDescendants", movedDescendants, .count),
+    .init("participantsPerShare", participantsPerShare, .count),
+    .init("blockedPerShare", blockedPerShare, .count),
     .init("filtersPerQuery", filtersPerQuery, .count),
     .init("valuesPerFilter", valuesPerFilter, .count),
     .init("wordsPerFilter", wordsPerFilter, .count),

@@ -66,6 +66,10 @@ public enum ServiceLimits {
   public static let ancestorsPerRecord = 100
   /// The largest number of descendants that a record may have when its parent changes.
   public static let movedDescendants = 5_000
+  /// The largest number of participants of a share, its owner included.
+  public static let participantsPerShare = 100
+  /// The largest number of users whose requests for access a share ignores.
+  public static let blockedPerShare = 100
   /// The largest number of filters in one query or subscription.
   public static let filtersPerQuery = 100
   /// The largest number of values in the list of one filter.

@@ -107,7 +107,7 @@ public struct Record: Sendable, Hashable {
   public func validate() throws(ModelError) {
     try Identifier.validateRecordType(recordType)
     for (name, value) in fields {
-      try Identifier.validateFieldName(name)
+      try Identifier.validateFieldName(name, ofRecordType: recordType)
       try value.validate(field: name)
       let element = value.type.element
       if encryptedFields.contains(name), element == .asset || element == .reference {

@@ -52,12 +52,16 @@ public struct ServerErrorCode: RawRepresentable, Sendable, Hashable, CustomStrin
 
   // Petrel's additions. Apple's native client receives these facts over another protocol.
 
+  /// The record is in the hierarchy of a share already, or its zone is shared.
+  public static let alreadyShared = ServerErrorCode(rawValue: "ALREADY_SHARED")
   /// This server does not serve the container, or not for this app.
   public static let badContainer = ServerErrorCode(rawValue: "BAD_CONTAINER")
   /// The request does not belong to this database.
   public static let badDatabase = ServerErrorCode(rawValue: "BAD_DATABASE")
   /// The protocol has the function that the client asks for, but this server does not.
   public static let notSupported = ServerErrorCode(rawValue: "NOT_SUPPORTED")
+  /// The share would have more participants than it may; ``ServiceError/limit`` is the limit.
+  public static let tooManyParticipants = ServerErrorCode(rawValue: "TOO_MANY_PARTICIPANTS")
   /// The outcome of the request is unknown: the server may or may not have carried it out.
   public static let serverResponseLost = ServerErrorCode(rawValue: "SERVER_RESPONSE_LOST")
   /// The zone of the request was deleted by its user.
@@ -73,15 +77,17 @@ public struct ServerErrorCode: RawRepresentable, Sendable, Hashable, CustomStrin
   ]
   /// Petrel's additions, in alphabetical order.
   static let additions: [ServerErrorCode] = [
-    .badContainer, .badDatabase, .changeTokenExpired, .notSupported, .serverResponseLost,
-    .userDeletedZone, .zoneBusy,
+    .alreadyShared, .badContainer, .badDatabase, .changeTokenExpired, .notSupported,
+    .serverResponseLost, .tooManyParticipants, .userDeletedZone, .zoneBusy,
   ]
 
   /// The code of Apple's table that stands in `serverErrorCode` for this one. For one of Petrel's
   /// additions it is the nearest code of the table; any other code stands for itself.
   public var documented: ServerErrorCode {
     switch self {
-    case .badContainer, .badDatabase, .changeTokenExpired, .notSupported: .badRequest
+    case .alreadyShared, .badContainer, .badDatabase, .changeTokenExpired, .notSupported,
+      .tooManyParticipants:
+      .badRequest
     case .serverResponseLost: .internalError
     case .userDeletedZone: .zoneNotFound
     case .zoneBusy: .tryAgainLater

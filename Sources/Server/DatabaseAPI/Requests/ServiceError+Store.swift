@@ -16,6 +16,9 @@ extension ServiceError {
       case .zoneDeleted: .userDeletedZone
       case .accessDenied: .accessDenied
       case .referenceMissing, .referenced: .validatingReferenceError
+      case .alreadyShared: .alreadyShared
+      case .tooManyParticipants: .tooManyParticipants
+      case .badDatabase: .badDatabase
       case .atomic: .atomicError
       case .quotaExceeded: .quotaExceeded
       case .notReady: .tryAgainLater

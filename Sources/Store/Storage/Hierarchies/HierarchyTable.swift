@@ -2,7 +2,8 @@ import CloudKitModel
 import SQLEngine
 import StoreModel
 
-/// The places of records in hierarchies. A record has a row if it has a parent.
+/// The places of records in hierarchies. A record has a row if it has a parent, if it is the root of
+/// a share, or if it is the share of a hierarchy.
 ///
 /// Only private databases have rows, because only their records can be shared as hierarchies. A
 /// record without a row is the top of a hierarchy, or stands alone.
@@ -13,8 +14,8 @@ struct HierarchyTable {
   /// The table of places, with the index by which a record finds its children, and the index that
   /// lists a hierarchy in the order of its changes.
   ///
-  /// - `parent_number` is the number of the record's parent, and `top_number` that of the ancestor
-  ///   without a parent. Both are in the zone of the record.
+  /// - `parent_number` is the number of the record's parent; 0 for none.
+  /// - `top_number` is the number of the record's ``Place/top``.
   /// - `arrived` is the number of the change that gave the record its top, and `version` the number
   ///   of the latest change of the record or its top.
   static let definition = [
@@ -28,36 +29,39 @@ struct HierarchyTable {
     "CREATE INDEX hierarchy_by_top ON hierarchy (database_id, zone_number, top_number, version)",
   ]
 
-  /// The place of a record below its parent.
+  /// The place of a record. Both records are in the zone of the record.
   struct Place: Equatable {
-    /// The number of the parent.
-    var parent: Int64
-    /// The number of the ancestor that has no parent.
+    /// The number of the parent; nil for none.
+    var parent: Int64?
+    /// The number of the nearest root of a share among the record and its ancestors. Without one, it
+    /// is the number of the ancestor that has no parent. A share has the top of its root.
     var top: Int64
   }
 
   // MARK: Reading
 
-  /// Returns the place of a record; nil for a record without a parent.
+  /// Returns the place of a record; nil for a record without a row, which is its own top.
   func place(of record: Int64, in database: DatabaseID) throws -> Place? {
     try connection.first(
       """
       SELECT parent_number, top_number FROM hierarchy
       WHERE database_id = $1 AND record_number = $2
       """, [.integer(database.rawValue), .integer(record)]
-    ) { Place(parent: $0.integer(0), top: $0.integer(1)) }
+    ) { Place(parent: $0.integer(0) == 0 ? nil : $0.integer(0), top: $0.integer(1)) }
   }
 
-  /// Returns the numbers of a record's children, the oldest first.
+  /// Returns the numbers of a record's children, the oldest first, with their tops.
   ///
-  /// - Parameter limit: the most numbers to return.
-  func children(of record: Int64, in database: DatabaseID, limit: Int) throws -> [Int64] {
+  /// - Parameter limit: the most children to return.
+  func children(
+    of record: Int64, in database: DatabaseID, limit: Int
+  ) throws -> [(number: Int64, top: Int64)] {
     try connection.rows(
       """
-      SELECT record_number FROM hierarchy WHERE database_id = $1 AND parent_number = $2
-      ORDER BY record_number LIMIT $3
+      SELECT record_number, top_number FROM hierarchy
+      WHERE database_id = $1 AND parent_number = $2 ORDER BY record_number LIMIT $3
       """, [.integer(database.rawValue), .integer(record), .integer(Int64(limit))]
-    ) { $0.integer(0) }
+    ) { ($0.integer(0), $0.integer(1)) }
   }
 
   /// Whether any record of the database has a parent.
@@ -92,7 +96,8 @@ struct HierarchyTable {
           ELSE excluded.arrived END
       """,
       [
-        .integer(database.rawValue), .integer(record), .integer(zone), .integer(place.parent),
+        .integer(database.rawValue), .integer(record), .integer(zone),
+        .integer(place.parent ?? 0),
         .integer(place.top), .integer(version),
       ])
   }
@@ -109,6 +114,23 @@ struct HierarchyTable {
       WHERE database_id = $1 AND record_number = $2
       """,
       [.integer(database.rawValue), .integer(record), .integer(top), .integer(version)])
+  }
+
+  /// Gives all records with one top another one.
+  ///
+  /// - Parameter version: the number of the change that ends the hierarchy of the old top.
+  func replace(
+    top: Int64, with other: Int64, at version: Int64, inZone zone: Int64, of database: DatabaseID
+  ) throws {
+    try connection.run(
+      """
+      UPDATE hierarchy SET top_number = $4, arrived = $5, version = $5
+      WHERE database_id = $1 AND zone_number = $2 AND top_number = $3
+      """,
+      [
+        .integer(database.rawValue), .integer(zone), .integer(top), .integer(other),
+        .integer(version),
+      ])
   }
 
   /// Sets the version of a record that was saved without a change of its place.

@@ -40,14 +40,51 @@ extension RecordModifier {
       next = try table.place(of: ancestor, in: database)?.parent
     }
     var change = HierarchyChange()
-    if let parent, let top = ancestors.last {
+    if let parent {
+      let top = try table.place(of: parent, in: database)?.top ?? parent
       change.place = HierarchyTable.Place(parent: parent, top: top)
     }
     guard let current else { return change }
-    let descendants = try descendants(of: current, below: ancestors.count)
+    if let before, before.top == current.number {
+      // The root of a share remains the top of its descendants.
+      change.place = HierarchyTable.Place(parent: parent, top: current.number)
+    }
+    if let parent { try checkShares(of: current, movingBelow: parent) }
     let topBefore = before?.top ?? current.number
+    let descendants = try descendants(
+      of: current, below: ancestors.count, withTop: topBefore)
     if topBefore != change.place?.top ?? current.number { change.moving = descendants }
     return change
+  }
+
+  /// Checks that a record with a share in its hierarchy does not move into the hierarchy of another
+  /// share.
+  ///
+  /// - Throws: ``ItemFailure/Code/alreadyShared``.
+  private func checkShares(of stored: StoredRecord, movingBelow parent: Int64) throws {
+    let roots = try ShareTable(transaction: transaction).roots(
+      inZone: stored.zoneNumber, of: database
+    ).compactMap(\.self)
+    guard try roots.contains(where: { try isAncestor($0, orSelfOf: parent) }),
+      try roots.contains(where: { try isAncestor(stored.number, orSelfOf: $0) })
+    else { return }
+    throw ItemFailure(
+      .alreadyShared, field: "parent",
+      "record '\(stored.record.recordID)' or a descendant of it is shared; it cannot move into the "
+        + "hierarchy of another share")
+  }
+
+  /// Returns whether a record is another record, or one of its ancestors.
+  ///
+  /// - Complexity: one statement for each ancestor, at most `ServiceLimits.ancestorsPerRecord`.
+  func isAncestor(_ ancestor: Int64, orSelfOf record: Int64) throws -> Bool {
+    let table = HierarchyTable(transaction: transaction)
+    var next: Int64? = record
+    while let number = next {
+      if number == ancestor { return true }
+      next = try table.place(of: number, in: database)?.parent
+    }
+    return false
   }
 
   /// Checks one ancestor of a record.
@@ -74,13 +111,18 @@ extension RecordModifier {
     }
   }
 
-  /// Returns the numbers of all records below a record, each after its parent.
+  /// Returns the numbers of the records below a record in its hierarchy, each after its parent. The
+  /// hierarchy of another share below the record is left out.
   ///
-  /// - Parameter depth: the number of ancestors that the record is to have.
+  /// - Parameters:
+  ///   - depth: the number of ancestors that the record is to have.
+  ///   - top: the top of the hierarchy before the change.
   /// - Throws: ``ItemFailure/Code/limitExceeded`` for too many descendants, or if one of them would
   ///   have too many ancestors.
   /// - Complexity: one statement for each descendant.
-  private func descendants(of stored: StoredRecord, below depth: Int) throws -> [Int64] {
+  func descendants(
+    of stored: StoredRecord, below depth: Int, withTop top: Int64
+  ) throws -> [Int64] {
     let limit = ServiceLimits.movedDescendants
     let table = HierarchyTable(transaction: transaction)
     var descendants: [Int64] = []
@@ -91,6 +133,7 @@ extension RecordModifier {
       for parent in level {
         let remaining = limit + 1 - descendants.count - children.count
         children += try table.children(of: parent, in: database, limit: remaining)
+          .filter { $0.top == top }.map(\.number)
         guard descendants.count + children.count <= limit else {
           throw ItemFailure(
             .limitExceeded, field: "parent",
@@ -121,7 +164,7 @@ extension RecordModifier {
   func write(_ change: HierarchyChange?, of stored: StoredRecord, at version: Int64) throws {
     let table = HierarchyTable(transaction: transaction)
     guard let change else {
-      if address.scope == .private, stored.record.parent != nil {
+      if address.scope == .private, stored.record.isInHierarchy {
         try table.raise(version, of: stored.number, in: database)
       }
       return
@@ -159,7 +202,9 @@ extension RecordModifier {
     for parent in deleted {
       // Of one child more than there are deleted records, one at least is left.
       let children = try table.children(of: parent, in: database, limit: deleted.count + 1)
-      guard let child = children.first(where: { !deleted.contains($0) }) else { continue }
+      guard let child = children.map(\.number).first(where: { !deleted.contains($0) }) else {
+        continue
+      }
       let records = RecordTable(transaction: transaction)
       let parentName = try records.name(of: parent, in: database) ?? ""
       let childName = try records.name(of: child, in: database) ?? ""
@@ -172,4 +217,10 @@ extension RecordModifier {
             + "another parent first"))
     }
   }
+}
+
+extension Record {
+  /// Whether the record may have a row in ``HierarchyTable``: it has a parent, is the root of a
+  /// share, or is a share.
+  var isInHierarchy: Bool { parent != nil || share != nil }
 }

@@ -34,7 +34,12 @@ package enum Schema {
         PushRouteTable.definition, DeliveryTable.definition, RefusedPushTable.definition,
         SharedLimitTable.definition,
       ].flatMap(\.self), fill: SecretTable.makeClientSecret),
-    Migration(version: 38, statements: HierarchyTable.definition, fill: HierarchyTable.fill),
+    Migration(
+      version: 38,
+      statements: [
+        HierarchyTable.definition, ShareTable.definition, ParticipantTable.definition,
+        ShareLinkTable.definition,
+      ].flatMap(\.self), fill: HierarchyTable.fill),
   ]
 
   /// A store's schema version after all migrations.

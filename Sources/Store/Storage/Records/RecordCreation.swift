@@ -34,7 +34,8 @@ final class RecordCreation: Sendable {
     of operation: RecordOperation, in modification: RecordModification,
     type: SchemaCache.RecordType, at address: DatabaseAddress
   ) {
-    guard operation.kind == .create, operation.parent == nil, operation.shareContent == nil,
+    guard operation.kind == .create, operation.parent == nil,
+      operation.recordType != ShareContent.recordType,
       operation.encryptedFields.isEmpty,
       // A refused operation takes the full path, which reports the reason.
       case .save(var record)? = try? operation.decision(on: nil, in: modification),

@@ -38,6 +38,7 @@ extension RecordModifier {
     try settleAssets(of: &record, named: named, over: current)
     try checkReferences(of: record, named: named, over: current, in: zone)
     let hierarchyChange = try hierarchyChange(of: record, over: current, in: zone)
+    let shareChange = try shareChange(of: record, over: current, in: zone)
 
     let type =
       try known
@@ -56,6 +57,10 @@ extension RecordModifier {
     }
     try write(stored, type: type, version: version, over: current)
     try write(hierarchyChange, of: stored, at: version)
+    if let shareChange {
+      record.shareContent = try write(shareChange, of: stored, at: version)
+      record.share = Reference(recordName: record.recordID.recordName)
+    }
     try RecordIndexes(transaction: transaction).update(
       from: current, to: stored, type: type, in: database)
     try post(
@@ -66,19 +71,21 @@ extension RecordModifier {
   /// Deletes a record and, recursively, the holders of `deleteSelf` references to it.
   ///
   /// Each deleted record gets a tombstone and a change of its own. A record that is already deleted
-  /// is skipped, so cycles of references end.
+  /// is skipped, so cycles of references end. The share of a deleted root is deleted with it.
   ///
   /// - Throws: ``BlockedOperation`` if a record would be left that has a deleted one as its parent.
   mutating func delete(_ stored: StoredRecord) throws {
     try checkChildren(of: stored)
     var pending = [stored]
+    // The shares that end, with the numbers of their deletions.
+    var ended: [(share: Int64, version: Int64)] = []
     while let next = pending.popLast() {
       guard try RecordTable(transaction: transaction).remove(next.number, of: database) else {
         continue
       }
       try DatabaseTable(transaction: transaction).countBytes(-next.contentSize, in: database)
       try RecordIndexes(transaction: transaction).remove(next, from: database)
-      if next.record.parent != nil {
+      if next.record.isInHierarchy {
         try HierarchyTable(transaction: transaction).remove(next.number, of: database)
       }
       let sequence = try numbers.take(from: transaction)
@@ -91,7 +98,13 @@ extension RecordModifier {
       try post(.recordDeleted, record: next.record, sequence: sequence)
       pending += try RecordTable(transaction: transaction).holders(
         ofReferencesTo: recordName, inZone: next.zoneNumber, of: database)
+      if next.record.recordType == ShareContent.recordType {
+        ended.append((next.number, sequence))
+      } else if let share = try shareRecord(ofRoot: next) {
+        pending.append(share)
+      }
     }
+    for (share, version) in ended { try endShare(share, at: version) }
   }
 
   /// Converts the named fields to the schema's types.

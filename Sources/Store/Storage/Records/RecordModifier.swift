@@ -162,12 +162,18 @@ struct RecordModifier {
   /// For example, a record may refer to a parent that a later operation of the request creates, and
   /// a parent may be deleted before its children.
   private mutating func perform(_ zone: inout ZoneModification) throws {
+    try zone.findPairs(in: modification, transaction)
     for index in zone.indexes {
       zone.reached = index
       var next = [index]
       while let index = next.popLast() {
+        // The operation to which a failure belongs.
+        var current = index
         do {
-          if let version = try make(at: index, in: zone) {
+          if let pair = zone.pairs[index] {
+            guard index == pair.first else { continue }
+            try perform(pair, current: &current, in: zone)
+          } else if let version = try make(at: index, in: zone) {
             outcomes.noteMade(version: version, at: index)
           } else {
             outcomes.note(try perform(at: index, in: zone), at: index)
@@ -179,17 +185,60 @@ struct RecordModifier {
           }
         } catch let blocked as BlockedOperation {
           // This outcome stays unless the operation is tried again.
-          outcomes.note(.failed(try veiled(blocked.failure)), at: index)
+          outcomes.note(.failed(try veiled(blocked.failure)), at: current)
           zone.hasFailure = true
           if isAhead(blocked.recordName, in: zone) {
             zone.waiting[blocked.recordName, default: []].append(index)
           }
         } catch let failure as ItemFailure {
-          outcomes.note(.failed(try veiled(failure)), at: index)
+          outcomes.note(.failed(try veiled(failure)), at: current)
           zone.hasFailure = true
         }
       }
     }
+  }
+
+  /// Carries out the operations on a root record and its new share, which succeed or fail together.
+  ///
+  /// - Parameter current: set to the index of the operation that is carried out.
+  /// - Throws: the error of the operation that failed. The other one has its outcome then.
+  private mutating func perform(
+    _ pair: ZoneModification.Pair, current: inout Int, in zone: ZoneModification
+  ) throws {
+    let mark = WriteMark(self)
+    try transaction.connection.run("SAVEPOINT share", [])
+    do {
+      current = pair.root
+      let root = try perform(at: pair.root, in: zone)
+      current = pair.share
+      let share = try perform(at: pair.share, in: zone)
+      try transaction.connection.run("RELEASE share", [])
+      outcomes.note(root, at: pair.root)
+      outcomes.note(share, at: pair.share)
+    } catch {
+      guard transaction.connection.isInTransaction else { throw error }
+      try transaction.connection.run("ROLLBACK TO share", [])
+      try transaction.connection.run("RELEASE share", [])
+      mark.restore(&self)
+      let other = current == pair.root ? pair.share : pair.root
+      let recordID = modification.operations[other].recordID
+      let failure = ItemFailure(
+        .atomic,
+        "record '\(recordID)' was not changed, because a share and its root record are saved "
+          + "together, and the other one failed")
+      outcomes.note(.failed(failure), at: other)
+      throw error
+    }
+  }
+
+  /// Replaces the outcome of an operation of this request that saved a record, if there is one.
+  mutating func noteChange(of record: Record, numbered number: Int64) {
+    let index = modification.operations.firstIndex {
+      $0.recordID.recordName == record.recordID.recordName
+        && address.canonical($0.recordID.zoneID) == record.recordID.zoneID
+    }
+    guard let index, !outcomes.isFailure(at: index) else { return }
+    outcomes.note(.saved(record), at: index)
   }
 
   /// Returns whether a later or waiting operation is on this record.
@@ -218,7 +267,10 @@ struct RecordModifier {
     case .delete:
       if let current { try delete(current) }
       return .deleted(operation.recordID)
-    case .save(let record):
+    case .save(var record):
+      if let share = zone.sharedRoots[record.recordID.recordName] {
+        record.share = Reference(recordName: share)
+      }
       return .saved(
         try saveWithinQuota(
           record, named: operation.fields.keys, over: current, in: zone))
@@ -238,6 +290,10 @@ struct ZoneModification {
   var reached = 0
   /// Whether an operation failed, even if it has succeeded since.
   var hasFailure: Bool
+  /// The root records that the request shares, with the names of their new shares.
+  private(set) var sharedRoots: [String: String] = [:]
+  /// The operations on such a root and on its share, by the index of each.
+  private(set) var pairs: [Int: Pair] = [:]
   /// The operations that wait for another operation, by the name of that one's record.
   var waiting: [String: [Int]] = [:]
 
@@ -249,6 +305,36 @@ struct ZoneModification {
     self.zoneNumber = zoneNumber
     self.indexes = indexes
     self.hasFailure = hasFailure
+  }
+
+  /// The indexes of the operations on a root record and on its new share.
+  struct Pair {
+    var root: Int
+    var share: Int
+    /// The index of the operation that stands first in the request.
+    var first: Int { min(root, share) }
+  }
+
+  /// Finds the operations that save a new share, and those that save their roots.
+  mutating func findPairs(
+    in modification: RecordModification, _ transaction: StoreTransaction
+  ) throws {
+    let operations = modification.operations
+    for share in indexes {
+      guard let root = operations[share].shareContent?.root?.recordName,
+        operations[share].kind.isSave
+      else { continue }
+      let name = operations[share].recordID.recordName
+      let isKnown = try RecordTable(transaction: transaction).contains(
+        name, inZone: zoneNumber, of: modification.database)
+      let index = indexes.first {
+        operations[$0].recordID.recordName == root && operations[$0].kind.isSave
+      }
+      guard !isKnown, let index, index != share else { continue }
+      sharedRoots[root] = name
+      pairs[index] = Pair(root: index, share: share)
+      pairs[share] = pairs[index]
+    }
   }
 
   /// Returns whether an operation waits for a record.
@@ -271,4 +357,14 @@ struct BlockedOperation: Error {
   var recordName: String
   /// The operation's failure, if no other operation does that.
   var failure: ItemFailure
+}
+
+extension RecordOperation.Kind {
+  /// Whether the operation saves a record.
+  fileprivate var isSave: Bool {
+    switch self {
+    case .create, .update, .forceUpdate, .replace, .forceReplace: true
+    case .delete, .forceDelete: false
+    }
+  }
 }

@@ -96,6 +96,7 @@ extension RecordOperation {
       record.encryptedFields = encryptedFields.intersection(record.fields.keys)
     }
     if let parent { record.parent = parent }
+    record.shareContent = shareContent
     return record
   }
 
@@ -142,6 +143,7 @@ extension RecordOperation {
       }
     }
     if let parent { record.parent = parent }
+    record.shareContent = shareContent
     return record
   }
 }

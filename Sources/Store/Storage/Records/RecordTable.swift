@@ -57,6 +57,11 @@ struct RecordTable {
     var decoder = try RowDecoder(row.content, of: "record", named: row.recordName)
     try decoder.decodeContent(into: &record)
     try decoder.finish()
+    if record.recordType == ShareContent.recordType {
+      record.shareContent = try ShareTable(transaction: transaction).content(
+        of: row.number, in: database)
+      record.share = Reference(recordName: row.recordName)
+    }
     return StoredRecord(
       number: row.number, zoneNumber: row.zoneNumber, record: record,
       contentSize: row.content.count)

@@ -26,7 +26,8 @@ enum UserTraces {
   static let databaseTables: [KeyedTable] = [
     .init("value_index", "field_number", "value_key", "record_number"),
     .init("reference_edges", "zone_number", "target_name", "holder_number"),
-    .init("hierarchy", "record_number"),
+    .init("hierarchy", "record_number"), .init("shares", "share_number"),
+    .init("participants", "share_number", "participant_id"), .init("share_links", "link_number"),
     .init("asset_references", "checksum", "record_number", "field_name"),
     .init("records", "record_number"), .init("tombstones", "zone_number", "record_name"),
     .init("zones", "zone_number"), .init("zone_tombstones", "zone_name", "owner_name"),

@@ -24,9 +24,16 @@ public struct TokenCipher: Sendable {
     case courierPosition
     /// The name of a database in a URL.
     case database
+    /// The identifier of a share in a URL.
+    case shareLink
 
     /// Whether the text is used in URLs. Public clients decode the other kinds as base64.
-    fileprivate var isForURLs: Bool { self == .courierPosition || self == .database }
+    fileprivate var isForURLs: Bool {
+      switch self {
+      case .courierPosition, .database, .shareLink: true
+      case .changes, .notificationLog, .continuation: false
+      }
+    }
   }
 
   /// The size of a nonce in bytes, as GCM recommends it.
@@ -96,17 +103,43 @@ public struct TokenCipher: Sendable {
     return [UInt8](data)
   }
 
-  // MARK: Names of databases
+  // MARK: Names of databases and shares
 
   /// Returns the name of a database in URLs.
   public func name(of database: DatabaseID) throws -> String {
-    try seal(withUnsafeBytes(of: database.rawValue.bigEndian) { Array($0) }, as: .database)
+    try seal(Self.bytes(of: database.rawValue), as: .database)
   }
 
   /// Returns the database with this name; nil if the text is not a name that this store made.
   public func database(named name: some StringProtocol) -> DatabaseID? {
     guard let bytes = open(name, as: .database), bytes.count == 8 else { return nil }
-    return DatabaseID(rawValue: bytes.reduce(0) { $0 << 8 | Int64($1) })
+    return DatabaseID(rawValue: Self.number(bytes))
+  }
+
+  /// Returns the identifier of a share in URLs.
+  ///
+  /// - Parameter link: the number of the link in the database.
+  public func shareLink(_ link: Int64, in database: DatabaseID) throws -> String {
+    try seal(Self.bytes(of: database.rawValue) + Self.bytes(of: link), as: .shareLink)
+  }
+
+  /// Returns the number of a link and its database; nil if the text is not an identifier that this
+  /// store made.
+  public func shareLink(
+    named name: some StringProtocol
+  ) -> (link: Int64, database: DatabaseID)? {
+    guard let bytes = open(name, as: .shareLink), bytes.count == 16 else { return nil }
+    return (Self.number(bytes[8...]), DatabaseID(rawValue: Self.number(bytes[..<8])))
+  }
+
+  /// Returns the eight bytes of a number, the highest first.
+  private static func bytes(of number: Int64) -> [UInt8] {
+    withUnsafeBytes(of: number.bigEndian) { Array($0) }
+  }
+
+  /// Returns the number with these eight bytes.
+  private static func number(_ bytes: some Sequence<UInt8>) -> Int64 {
+    bytes.reduce(0) { $0 << 8 | Int64($1) }
   }
 
   // MARK: Change tags

@@ -190,8 +190,9 @@ struct RecordFilesTests {
       var lines: [String] = []
       for number in 0..<401 {
         // Each points at the one behind it.
-        let target = number < 400 ? ",\"parent\":{\"recordName\":\"r\(number + 1)\"}" : ""
-        lines.append(#"{"recordName":"r\#(number)","recordType":"Note"\#(target)}"#)
+        let target = #"{"recordName":"r\#(number + 1)","action":"VALIDATE"}"#
+        let fields = number < 400 ? #"{"next":{"value":\#(target)}}"# : "{}"
+        lines.append(#"{"recordName":"r\#(number)","recordType":"Note","fields":\#(fields)}"#)
       }
       let place = "--zone Work --make-zones \(Self.anna)"
       let outcome = try await shell.inContainer(

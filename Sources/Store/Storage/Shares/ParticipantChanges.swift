@@ -1,0 +1,220 @@
+import CloudKitModel
+import Foundation
+import StoreModel
+
+/// The changes of a share's participants that a save of the share makes.
+///
+/// The type reads no table, so its rules can be tested by themselves.
+struct ParticipantChanges: Equatable {
+  /// The participants that are new or changed.
+  private(set) var saved: [StoredParticipant] = []
+  /// The participants that are removed.
+  private(set) var ended: [StoredParticipant] = []
+  /// The user record names of new participants.
+  private(set) var added: Set<String> = []
+
+  /// The share before and after the save.
+  struct Situation {
+    /// The participants before the save.
+    var present: [StoredParticipant]
+    /// The user record name of the share's owner, and the owner's identifier in the share.
+    var owner: (user: String, id: String)
+    /// The public permission before the save, and after it.
+    var permission: (before: SharePermission, after: SharePermission)
+    /// Whether the request is the owner's, who alone makes administrators.
+    var isOwners: Bool
+    /// The time of the request.
+    var timestamp: Timestamp
+    /// Users who have requested access.
+    var requesters: Set<String> = []
+  }
+
+  /// Compares the requested list with the present one.
+  ///
+  /// - Parameters:
+  ///   - requested: the whole list; nil leaves the list as it is.
+  ///   - blocked: user record names of participants to remove, whatever the list says.
+  /// - Throws: ``ItemFailure/Code/invalid`` for a participant who cannot be added or removed;
+  ///   ``ItemFailure/Code/accessDenied`` if another than the owner makes an administrator;
+  ///   ``ItemFailure/Code/tooManyParticipants``.
+  init(
+    to requested: [ShareParticipant]?, blocking blocked: Set<String> = [],
+    in situation: Situation
+  ) throws(ItemFailure) {
+    var remaining = situation.present
+    var kept: [StoredParticipant] = []
+    for participant in requested ?? [] {
+      if Self.isOwner(participant, in: situation) { continue }
+      if let index = remaining.firstIndex(where: { Self.isSame($0, as: participant) }) {
+        let before = remaining.remove(at: index)
+        let after = try Self.changed(before, to: participant, in: situation)
+        if after != before { saved.append(after) }
+        kept.append(after)
+      } else if !kept.contains(where: { Self.isSame($0, as: participant) }) {
+        let new = try Self.new(participant, besides: situation.present + kept, in: situation)
+        saved.append(new)
+        kept.append(new)
+        if let user = new.user { added.insert(user) }
+      }
+    }
+    if requested == nil {
+      kept = remaining
+      remaining = []
+    }
+    ended = remaining
+    try checkSharing(in: situation)
+    endOthers(among: &kept, blocking: blocked, in: situation)
+    // The owner counts.
+    let limit = ServiceLimits.participantsPerShare
+    guard kept.count < limit || saved.allSatisfy({ situation.present.map(\.id).contains($0.id) })
+    else {
+      throw ItemFailure(
+        .tooManyParticipants, field: "participants",
+        "the share would have \(kept.count + 1) participants with its owner; the limit is \(limit)",
+        limit: limit)
+    }
+  }
+
+  /// Checks that participants are invited or removed only while the share is not public.
+  private func checkSharing(in situation: Situation) throws(ItemFailure) {
+    let isPublic = situation.permission.before != .none || situation.permission.after != .none
+    guard isPublic else { return }
+    let known = Set(situation.present.map(\.id))
+    // A change of the public permission removes who has not accepted, in any case.
+    let isRemoving = ended.contains { $0.joined != nil && $0.role != .publicUser }
+    guard isRemoving || !saved.allSatisfy({ known.contains($0.id) }) else { return }
+    throw ItemFailure(
+      .invalid, field: "participants",
+      "participants can be added and removed only while the share has no public permission; save "
+        + "the share with publicPermission NONE first")
+  }
+
+  /// Removes those whom the change of the public permission, or a block, removes.
+  private mutating func endOthers(
+    among kept: inout [StoredParticipant], blocking blocked: Set<String>, in situation: Situation
+  ) {
+    let permission = situation.permission
+    for participant in kept {
+      let isBlocked = participant.user.map(blocked.contains) == true
+      let wasInvited = participant.joined == nil && permission.before != permission.after
+      let wasPublic = participant.role == .publicUser && permission.after == .none
+      guard isBlocked || wasInvited && permission.after != .none || wasPublic else { continue }
+      kept.removeAll { $0.id == participant.id }
+      saved.removeAll { $0.id == participant.id }
+      ended += situation.present.filter { $0.id == participant.id }
+    }
+  }
+
+  // MARK: Single participants
+
+  /// Whether an entry of the list is the share's owner.
+  private static func isOwner(
+    _ participant: ShareParticipant, in situation: Situation
+  ) -> Bool {
+    participant.role == .owner || participant.participantID == situation.owner.id
+      || participant.user == situation.owner.user
+  }
+
+  /// Whether an entry of the list is a known participant.
+  private static func isSame(
+    _ known: StoredParticipant, as participant: ShareParticipant
+  ) -> Bool {
+    if let id = participant.participantID, id == known.id { return true }
+    if let user = participant.user, user == known.user { return true }
+    guard let lookup = known.details.lookup, let other = try? participant.canonicalLookup() else {
+      // A wrong address is refused when the participant is added.
+      return false
+    }
+    return (lookup.emailAddress != nil && lookup.emailAddress == other.emailAddress)
+      || (lookup.phoneNumber != nil && lookup.phoneNumber == other.phoneNumber)
+  }
+
+  /// Returns a known participant with the requested role and permission.
+  private static func changed(
+    _ known: StoredParticipant, to participant: ShareParticipant, in situation: Situation
+  ) throws(ItemFailure) -> StoredParticipant {
+    guard known.role != .publicUser else { return known }
+    var changed = known
+    changed.role = try role(of: participant, before: known.role, in: situation)
+    changed.permission = try permission(of: participant)
+    return changed
+  }
+
+  /// Returns a new participant, who is invited.
+  private static func new(
+    _ participant: ShareParticipant, besides known: [StoredParticipant], in situation: Situation
+  ) throws(ItemFailure) -> StoredParticipant {
+    let lookup: UserLookup?
+    do {
+      lookup = try participant.canonicalLookup()
+    } catch {
+      throw ItemFailure(error)
+    }
+    var id = participant.participantID ?? ""
+    if id.isEmpty || id.utf8.count > ServiceLimits.nameLength
+      || known.contains(where: { $0.id == id })
+    {
+      id = UUID().uuidString
+    }
+    var details = ParticipantDetails()
+    details.lookup = lookup
+    details.added = situation.timestamp
+    details.isApprovedRequester = participant.user.map(situation.requesters.contains) ?? false
+    return StoredParticipant(
+      id: id, user: participant.user,
+      role: try role(of: participant, before: .privateUser, in: situation),
+      permission: try permission(of: participant), details: details)
+  }
+
+  /// Returns the role that the request gives a participant.
+  private static func role(
+    of participant: ShareParticipant, before: ShareRole, in situation: Situation
+  ) throws(ItemFailure) -> ShareRole {
+    switch participant.role {
+    case .administrator, .privateUser:
+      guard participant.role == before || situation.isOwners else {
+        throw ItemFailure(
+          .accessDenied, field: "participants",
+          "only the owner of a share makes a participant an administrator, or ends that")
+      }
+      return participant.role
+    case .unknown: return before
+    case .owner, .publicUser:
+      throw ItemFailure(
+        .invalid, field: "participants",
+        "a participant cannot be added with the type \(participant.role.rawValue); use USER or "
+          + "ADMINISTRATOR")
+    }
+  }
+
+  /// Returns the permission that the request gives a participant.
+  private static func permission(
+    of participant: ShareParticipant
+  ) throws(ItemFailure) -> SharePermission {
+    guard participant.permission != .unknown else {
+      throw ItemFailure(
+        .invalid, field: "participants",
+        "a participant's permission must be NONE, READ_ONLY or READ_WRITE")
+    }
+    return participant.permission
+  }
+}
+
+extension ShareParticipant {
+  /// The user record name of the participant, if the request names one.
+  fileprivate var user: String? {
+    identity.userRecordName ?? identity.lookup?.userRecordName
+  }
+
+  /// The address by which the participant is invited, in canonical form; nil if there is none.
+  fileprivate func canonicalLookup() throws(ModelError) -> UserLookup? {
+    guard var lookup = identity.lookup else { return nil }
+    if let address = lookup.emailAddress {
+      lookup.emailAddress = try UserLookup.canonicalEmailAddress(address)
+    }
+    if let number = lookup.phoneNumber {
+      lookup.phoneNumber = try UserLookup.canonicalPhoneNumber(number)
+    }
+    return lookup == UserLookup() ? nil : lookup
+  }
+}

@@ -1,0 +1,138 @@
+import CloudKitModel
+import SQLEngine
+import StoreModel
+
+/// A participant of a share; the owner is not among them.
+struct StoredParticipant: Equatable {
+  /// The identifier of the participant in the share.
+  var id: String
+  /// The user record name; nil while it is not known who the participant is.
+  var user: String?
+  var role: ShareRole
+  /// The participant's own permission. Who joined by a public share has the share's permission.
+  var permission: SharePermission
+  /// The number of the change with which the participant joined; nil before.
+  var joined: Int64?
+  /// The number of the change that removed the participant; nil before.
+  var ended: Int64?
+  var details: ParticipantDetails
+
+  /// The participant's answer to the invitation.
+  var acceptance: ShareAcceptance {
+    if ended != nil { return .removed }
+    return joined == nil ? .pending : .accepted
+  }
+}
+
+/// The participants of shares.
+///
+/// The row of a participant who had joined stays after the removal, so that the change feed can
+/// tell the participant what is gone.
+struct ParticipantTable {
+  let transaction: StoreTransaction
+  private var connection: any SQLConnection { transaction.connection }
+
+  /// The table of participants, with the index by which a user finds the shares of a zone.
+  ///
+  /// - `root_number` is that of the share, for the time after its end.
+  /// - `role` and `permission` are the cases' places in `allCases`.
+  /// - `joined` and `ended` are numbers of changes, 0 for none.
+  /// - `content` has the ``ParticipantDetails``.
+  static let definition = [
+    """
+    CREATE TABLE participants (
+      database_id BIGINT NOT NULL, share_number BIGINT NOT NULL, participant_id TEXT NOT NULL,
+      zone_number BIGINT NOT NULL, root_number BIGINT NOT NULL, user_record_name TEXT NOT NULL,
+      role BIGINT NOT NULL, permission BIGINT NOT NULL, joined BIGINT NOT NULL,
+      ended BIGINT NOT NULL, content BYTEA NOT NULL,
+      PRIMARY KEY (database_id, share_number, participant_id)) /*clustered*/
+    """,
+    """
+    CREATE INDEX participants_by_user
+    ON participants (database_id, zone_number, user_record_name)
+    """,
+  ]
+
+  // MARK: Reading
+
+  /// Returns the present participants of a share, in the order of their identifiers.
+  func participants(of share: Int64, in database: DatabaseID) throws -> [StoredParticipant] {
+    try connection.rows(
+      """
+      SELECT participant_id, user_record_name, role, permission, joined, ended, content
+      FROM participants WHERE database_id = $1 AND share_number = $2 AND ended = 0
+      ORDER BY participant_id
+      """, [.integer(database.rawValue), .integer(share)], participant)
+  }
+
+  /// Reads the columns of a participant.
+  private func participant(_ row: any SQLRow) throws -> StoredParticipant {
+    let id = row.text(0)
+    let user = row.text(1)
+    let (role, permission) = (Int(row.integer(2)), Int(row.integer(3)))
+    guard ShareRole.allCases.indices.contains(role),
+      SharePermission.allCases.indices.contains(permission)
+    else {
+      throw StoreError(.corrupt, "participant '\(id)' has an unknown role or permission")
+    }
+    let (joined, ended) = (row.integer(4), row.integer(5))
+    return StoredParticipant(
+      id: id, user: user.isEmpty ? nil : user, role: ShareRole.allCases[role],
+      permission: SharePermission.allCases[permission], joined: joined == 0 ? nil : joined,
+      ended: ended == 0 ? nil : ended,
+      details: try ParticipantDetails(row: row.bytes(6), named: id))
+  }
+
+  // MARK: Writing
+
+  /// Saves a participant of a share, and replaces the one with the same identifier.
+  func save(
+    _ participant: StoredParticipant, of share: StoredShare, in database: DatabaseID
+  ) throws {
+    try connection.run(
+      """
+      INSERT INTO participants (database_id, share_number, participant_id, zone_number,
+        root_number, user_record_name, role, permission, joined, ended, content)
+      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
+      ON CONFLICT (database_id, share_number, participant_id) DO UPDATE
+      SET user_record_name = excluded.user_record_name, role = excluded.role,
+        permission = excluded.permission, joined = excluded.joined, ended = excluded.ended,
+        content = excluded.content
+      """,
+      [
+        .integer(database.rawValue), .integer(share.number), .text(participant.id),
+        .integer(share.zoneNumber), .integer(share.root ?? 0), .text(participant.user ?? ""),
+        .integer(Int64(ShareRole.allCases.firstIndex(of: participant.role) ?? 0)),
+        .integer(ShareTable.code(of: participant.permission)),
+        .integer(participant.joined ?? 0), .integer(participant.ended ?? 0),
+        .bytes(participant.details.row(reserving: 64)),
+      ])
+  }
+
+  /// Removes a participant. The row of one who had joined stays until ``removeAll(inZone:of:)``.
+  ///
+  /// - Parameter version: the number of the change that removes the participant.
+  func end(
+    _ participant: StoredParticipant, of share: StoredShare, at version: Int64,
+    in database: DatabaseID
+  ) throws {
+    guard participant.joined != nil else {
+      try connection.run(
+        """
+        DELETE FROM participants
+        WHERE database_id = $1 AND share_number = $2 AND participant_id = $3
+        """, [.integer(database.rawValue), .integer(share.number), .text(participant.id)])
+      return
+    }
+    var participant = participant
+    participant.ended = version
+    try save(participant, of: share, in: database)
+  }
+
+  /// Removes the participants of a zone's shares when the zone is deleted.
+  func removeAll(inZone zone: Int64, of database: DatabaseID) throws {
+    try connection.run(
+      "DELETE FROM participants WHERE database_id = $1 AND zone_number = $2",
+      [.integer(database.rawValue), .integer(zone)])
+  }
+}

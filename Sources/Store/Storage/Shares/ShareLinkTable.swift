@@ -1,0 +1,87 @@
+import CloudKitModel
+import SQLEngine
+import StoreModel
+
+/// The links of shares: the identifiers in their URLs, which the protocol calls short GUIDs.
+///
+/// A link belongs to a root record or a zone, so it stays the same when sharing ends and begins
+/// again. A participant without an identity has a link for a single use.
+///
+/// The text of a link is sealed (``TokenCipher``). It contains the number of the database and of
+/// the link, so the server finds the share without a table of all links.
+struct ShareLinkTable {
+  let transaction: StoreTransaction
+  private var connection: any SQLConnection { transaction.connection }
+
+  /// The table of links, with the index by which a root finds its link.
+  ///
+  /// `root_number` is 0 for a zone. `participant_id` is empty for the link of the share itself.
+  static let definition = [
+    """
+    CREATE TABLE share_links (
+      database_id BIGINT NOT NULL, link_number BIGINT NOT NULL, zone_number BIGINT NOT NULL,
+      root_number BIGINT NOT NULL, participant_id TEXT NOT NULL,
+      PRIMARY KEY (database_id, link_number)) /*clustered*/
+    """,
+    """
+    CREATE INDEX share_links_by_root
+    ON share_links (database_id, zone_number, root_number, participant_id)
+    """,
+  ]
+
+  /// Returns the number of a link; nil if there is none.
+  ///
+  /// - Parameters:
+  ///   - root: the number of the root record; nil for the zone as a whole.
+  ///   - participant: the identifier of a participant with a link for a single use; nil for the
+  ///     link of the share.
+  func number(
+    ofRoot root: Int64?, participant: String? = nil, inZone zone: Int64, of database: DatabaseID
+  ) throws -> Int64? {
+    try connection.first(
+      """
+      SELECT link_number FROM share_links
+      WHERE database_id = $1 AND zone_number = $2 AND root_number = $3 AND participant_id = $4
+      LIMIT 1
+      """,
+      [
+        .integer(database.rawValue), .integer(zone), .integer(root ?? 0), .text(participant ?? ""),
+      ]
+    ) { $0.integer(0) }
+  }
+
+  /// Adds a link. Its number is drawn from the database's numbers.
+  func add(
+    _ number: Int64, ofRoot root: Int64?, participant: String? = nil, inZone zone: Int64,
+    of database: DatabaseID
+  ) throws {
+    try connection.run(
+      """
+      INSERT INTO share_links (database_id, link_number, zone_number, root_number, participant_id)
+      VALUES ($1, $2, $3, $4, $5)
+      """,
+      [
+        .integer(database.rawValue), .integer(number), .integer(zone), .integer(root ?? 0),
+        .text(participant ?? ""),
+      ])
+  }
+
+  /// Removes a link, which is then unknown.
+  func remove(_ number: Int64, of database: DatabaseID) throws {
+    try connection.run(
+      "DELETE FROM share_links WHERE database_id = $1 AND link_number = $2",
+      [.integer(database.rawValue), .integer(number)])
+  }
+
+  /// Removes the links of a zone that is deleted.
+  func removeAll(inZone zone: Int64, of database: DatabaseID) throws {
+    try connection.run(
+      "DELETE FROM share_links WHERE database_id = $1 AND zone_number = $2",
+      [.integer(database.rawValue), .integer(zone)])
+  }
+
+  /// Returns the text of a link.
+  func shortGUID(of link: Int64, in database: DatabaseID) throws -> String {
+    try transaction.context.tokens.shareLink(link, in: database)
+  }
+}
