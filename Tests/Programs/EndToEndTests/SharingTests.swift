@@ -9,8 +9,7 @@ struct SharingTests {
     return nil
   }
 
-  @Test("Saving a share fails with serverRejectedRequest, and its root with batchRequestFailed")
-  @available(*, deprecated)
+  @Test("An owner shares a record and a zone, changes participants, and ends both")
   func saving() async throws {
     try await Cloud.run { cloud in
       let database = try await cloud.container(of: "anna", device: "phone").privateCloudDatabase
@@ -20,24 +19,40 @@ struct SharingTests {
         recordType: "Note", recordID: CKRecord.ID(recordName: "root", zoneID: zoneID))
       let share = CKShare(rootRecord: root)
       share[CKShare.SystemFieldKey.title] = "Plans"
-      let outcome = await database.outcome(
-        of: CKModifyRecordsOperation(recordsToSave: [root, share]))
-      let refusal = outcome.errors[share.recordID.recordName]
-      #expect(refusal?.code == .serverRejectedRequest)
-      #expect(refusal?.localizedDescription == "sharing is not supported by this server")
-      #expect(outcome.errors["root"]?.code == .batchRequestFailed)
-      #expect(outcome.completionError?.code == .partialFailure)
-      #expect(outcome.resultError == nil)
-      let single = await #expect(throws: CKError.self) { try await database.save(share) }
-      #expect(single?.code == .serverRejectedRequest)
+      let saved = try await database.modifyRecords(saving: [root, share], deleting: [])
+      let savedRoot = try #require(try saved.saveResults[root.recordID]?.get())
+      #expect(savedRoot.share?.recordID == share.recordID)
+      let first = try #require(try saved.saveResults[share.recordID]?.get() as? CKShare)
+      let url = try #require(first.url)
+      #expect(url.pathComponents.dropLast().last == "share" && url.fragment == "Plans")
+      #expect(first.owner.role == .owner && first.currentUserParticipant?.role == .owner)
+      #expect(first[CKShare.SystemFieldKey.title] == "Plans")
+
+      let container = try await cloud.container(of: "anna", device: "phone")
+      let ben = try await container.shareParticipant(forEmailAddress: "ben@example.com")
+      ben.permission = .readWrite
+      first.addParticipant(ben)
+      let invited = try #require(try await database.save(first) as? CKShare)
+      #expect(invited.participants.count == 2)
+      let known = try #require(invited.participants.first { $0.role == .privateUser })
+      #expect(known.acceptanceStatus == .pending && known.permission == .readWrite)
+      // A save of an older state is a conflict with the present one.
+      let conflict = await #expect(throws: CKError.self) { try await database.save(first) }
+      #expect(conflict?.code == .serverRecordChanged)
+      #expect((conflict?.serverRecord as? CKShare)?.participants.count == 2)
+      invited.removeParticipant(known)
+      let alone = try #require(try await database.save(invited) as? CKShare)
+      #expect(alone.participants.count == 1 && alone.url == url)
+
       let whole = await #expect(throws: CKError.self) {
         try await database.save(CKShare(recordZoneID: zoneID))
       }
-      #expect(whole?.code == .serverRejectedRequest)
-      let missing = await #expect(throws: CKError.self) {
-        try await database.record(for: share.recordID)
-      }
-      #expect(missing?.code == .unknownItem)
+      #expect(whole?.code == .alreadyShared)
+      try await database.deleteRecord(withID: share.recordID)
+      #expect(try await database.record(for: root.recordID).share == nil)
+      let zoneShare = try await database.save(CKShare(recordZoneID: zoneID))
+      #expect((zoneShare as? CKShare)?.url != nil)
+      #expect(zoneShare.recordID.recordName == CKRecordNameZoneWideShare)
     }
   }
 
@@ -49,7 +64,7 @@ struct SharingTests {
         try await container.shareMetadata(for: url)
       }
       #expect(single?.code == .serverRejectedRequest)
-      #expect(single?.localizedDescription == "sharing is not supported by this server")
+      #expect(single?.localizedDescription == "this server does not let users join shares yet")
       let other = url.appendingPathComponent("1")
       let results = try await container.shareMetadatas(for: [url, other])
       #expect(results.count == 2)

@@ -109,24 +109,24 @@ package final class AssetLinks: Sendable {
 
   // MARK: Records in answers
 
-  /// Adds download URLs to the assets of the saved records in a change feed.
+  /// Adds download URLs to the assets of the saved records in a change feed, and URLs to shares.
   ///
-  /// Changes without assets are returned at once, without reading the key.
+  /// Changes without assets and shares are returned at once, without reading the key.
   package func linked(
     _ changes: [RecordChange], in database: DatabaseID
   ) async throws -> [RecordChange] {
-    guard changes.contains(where: { Self.record(of: $0)?.hasAssets ?? false }) else {
+    guard changes.contains(where: { Self.record(of: $0)?.needsLinks ?? false }) else {
       return changes
     }
     return try await signer(for: database).signed(changes)
   }
 
-  /// Adds download URLs to the assets of all records in an answer, also to the server's record of a
-  /// conflict.
+  /// Adds download URLs to the assets of all records in an answer, and URLs to shares, also to the
+  /// server's record of a conflict.
   package func linked(
     _ items: [Result<RecordsResponse.Item, FailedItem>], in database: DatabaseID
   ) async throws -> [Result<RecordsResponse.Item, FailedItem>] {
-    guard items.contains(where: { Self.record(of: $0)?.hasAssets ?? false }) else { return items }
+    guard items.contains(where: { Self.record(of: $0)?.needsLinks ?? false }) else { return items }
     return try await signer(for: database).signed(items)
   }
 
@@ -149,7 +149,7 @@ package final class AssetLinks: Sendable {
   /// Returns the maker of download URLs for one answer, which all expire at the same time.
   private func signer(for database: DatabaseID) async throws -> Signer {
     Signer(
-      key: try await signingKey(), database: database,
+      key: try await signingKey(), database: database, shares: ShareURL(publicURL: publicURL()),
       prefix: "\(publicURL())\(Self.prefix)\(try store.tokens.name(of: database))/",
       end: clock().advanced(bySeconds: Self.lifetime).milliseconds)
   }
@@ -160,14 +160,16 @@ package final class AssetLinks: Sendable {
     var key: [UInt8]
     /// The database of the records.
     var database: DatabaseID
+    /// The maker of the URLs of shares.
+    var shares: ShareURL
     /// The beginning of the URLs: scheme, host and path up to the checksum.
     var prefix: String
     /// The time at which the URLs expire, in milliseconds since 1970.
     var end: Int64
 
-    /// Adds a download URL to each asset of a record.
+    /// Adds a download URL to each asset of a record, and its URL to a share.
     func signed(_ record: Record) -> Record {
-      var record = record
+      var record = shares.added(to: record)
       record.fields = record.fields.mapValues { value in
         value.mapAssets { asset in
           let code = HMACSHA256.code(
@@ -207,9 +209,9 @@ package final class AssetLinks: Sendable {
 }
 
 extension Record {
-  /// Whether the record has an asset. This check is cheaper than copying the record to sign its
-  /// assets.
-  fileprivate var hasAssets: Bool {
-    fields.contains { $0.value.isAsset }
+  /// Whether the record has an asset, or is a share. This check is cheaper than copying the record
+  /// to add URLs.
+  fileprivate var needsLinks: Bool {
+    shareContent != nil || fields.contains { $0.value.isAsset }
   }
 }

@@ -73,7 +73,7 @@ struct RecordsEndpoint: Sendable {
     let origin = try context.origin()
     try Self.checkSize(of: request)
     let database = try await databases.database(at: try context.address())
-    var operations = request.operations.map { $0.flatMap(SharesEndpoint.check) }
+    var operations = request.operations
     if request.isAtomic { operations = Self.failingTogether(operations) }
     var requestID = request.requestID
     if let signature = context.credentials.signature, requestID == nil {

@@ -10,7 +10,8 @@ extension ShareTable {
     let links = ShareLinkTable(transaction: transaction)
     let participants = try ParticipantTable(transaction: transaction).participants(
       of: number, in: database)
-    var content = ShareContent(publicPermission: share.publicPermission, owner: owner)
+    var content = ShareContent(
+      publicPermission: share.publicPermission, owner: owner, currentParticipant: owner)
     content.participants = try [owner] + participants.map { try model(of: $0, share: share) }
     content.shortGUID = try links.number(
       ofRoot: share.root, inZone: share.zoneNumber, of: database

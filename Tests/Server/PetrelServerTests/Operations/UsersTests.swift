@@ -206,26 +206,4 @@ struct UsersTests {
       #expect(hidden.outcomes == ["NOT_FOUND"])
     }
   }
-
-  @Test("Shares are refused one by one, saying that this server has none")
-  func shares() async throws {
-    try await withService { service in
-      try await service.makeZone("Notes")
-      let share = Service.operation("create", "s", zone: "Notes", type: "cloudkit.share")
-      let root = Service.operation("create", "root", zone: "Notes")
-      let together = try await service.modify(share, root, in: "private")
-      #expect(together.outcomes == ["NOT_SUPPORTED", "ATOMIC_ERROR"])
-      #expect(together[0].reason == "sharing is not supported by this server")
-      let apart = try await service.modify(share, root, in: "private", atomic: false)
-      #expect(apart.outcomes == ["NOT_SUPPORTED", "ok"])
-      for operation in ["resolve", "accept"] {
-        let answer = try await service.post(
-          "public/records/\(operation)", #"{"shortGUIDs": [{"value": "0a"}, {"value": "0b"}]}"#,
-          as: service.alice)
-        let results = answer.json["results"]?.array ?? []
-        #expect(results.map(\.outcome) == ["NOT_SUPPORTED", "NOT_SUPPORTED"])
-        #expect(results.map { $0["shortGUID"]?["value"]?.string } == ["0a", "0b"])
-      }
-    }
-  }
 }

@@ -4,10 +4,11 @@ import WebServices
 
 /// The endpoint of `records/resolve` and `records/accept`.
 ///
-/// This server does not support shares yet. Each item fails with the reason code `NOT_SUPPORTED`.
+/// An owner can save shares, but this server does not let others join them yet. Each item fails with
+/// the reason code `NOT_SUPPORTED`.
 struct SharesEndpoint: Sendable {
   var operations: [Operation] {
-    let details = "It has no shares. Each item fails with the reason code NOT_SUPPORTED."
+    let details = "Each item fails with the reason code NOT_SUPPORTED: nobody can join a share yet."
     let answer = "One item for each short GUID, in order."
     return [
       Operation(
@@ -29,14 +30,8 @@ struct SharesEndpoint: Sendable {
       })
   }
 
-  /// Refuses an operation that saves a share, and returns any other operation unchanged.
-  static func check(_ operation: RecordOperation) -> Result<RecordOperation, FailedItem> {
-    guard operation.recordType == ShareContent.recordType else { return .success(operation) }
-    return .failure(FailedItem(.record(operation.recordID), refusal))
-  }
-
-  /// The error for everything about shares.
+  /// The error of each item.
   private static var refusal: ServiceError {
-    ServiceError(.notSupported, "sharing is not supported by this server")
+    ServiceError(.notSupported, "this server does not let users join shares yet")
   }
 }

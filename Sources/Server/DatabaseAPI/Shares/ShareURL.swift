@@ -1,0 +1,39 @@
+import CloudKitModel
+import Foundation
+
+/// The URL of a share: `{publicURL}/share/{shortGUID}#{title}`.
+///
+/// The last part of the path identifies the share. The title after the number sign is for people
+/// who read the URL; the server never receives it.
+struct ShareURL {
+  /// The beginning of the path.
+  static let path = "/share/"
+
+  /// The URL at which clients reach the server, without a slash at the end.
+  let publicURL: String
+
+  /// Returns the URL of a share.
+  ///
+  /// - Parameter title: the title of the share; nil for a share without one.
+  func text(shortGUID: String, title: String?) -> String {
+    let url = publicURL + Self.path + shortGUID
+    let fragment = title?.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? ""
+    return fragment.isEmpty ? url : "\(url)#\(fragment)"
+  }
+
+  /// Adds the URLs to the content of a share. Other records stay as they are.
+  func added(to record: Record) -> Record {
+    guard var content = record.shareContent else { return record }
+    var title: String?
+    if case .string(let text) = record.fields["cloudkit.title"] { title = text }
+    content.url = content.shortGUID.map { text(shortGUID: $0, title: title) }
+    content.oneTimeLinks = content.oneTimeLinks?.map { link in
+      var link = link
+      link.url = link.url.map { text(shortGUID: $0, title: title) }
+      return link
+    }
+    var record = record
+    record.shareContent = content
+    return record
+  }
+}

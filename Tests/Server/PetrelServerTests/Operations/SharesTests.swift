@@ -1,0 +1,117 @@
+import JSONCoding
+import Testing
+
+@testable import PetrelServer
+
+struct SharesTests {
+  /// An operation on a share, with members besides its fields.
+  private func share(
+    _ kind: String, _ members: String, name: String = "s", zone: String = "Notes"
+  ) -> String {
+    """
+    {"operationType": "\(kind)", "record": {"recordName": "\(name)", "recordType": "cloudkit.share",
+     "zoneID": {"zoneName": "\(zone)"}, "fields": {"cloudkit.title": {"value": "Our list"}}, \(members)}}
+    """
+  }
+
+  @Test("a share is saved with its root, and has the members of the protocol")
+  func saving() async throws {
+    try await withService { service in
+      try await service.makeZone("Notes")
+      let root = Service.operation("create", "root", zone: "Notes")
+      let participants = """
+        "publicPermission": "NONE", "participants": [
+          {"type": "USER", "permission": "READ_ONLY", "acceptanceStatus": "INVITED",
+           "userIdentity": {"lookupInfo": {"emailAddress": "Bob@example.com"}}}]
+        """
+      let create = share("create", #""forRecord": {"recordName": "root"}, "# + participants)
+      let saved = try await service.modify(create, root, in: "private")
+      #expect(saved.outcomes == ["ok", "ok"], "\(saved.json)")
+      let answer = saved[0]
+      let guid = try #require(answer["shortGUID"]?.string)
+      #expect(answer["webpageURL"]?.string?.hasSuffix("/share/\(guid)#Our%20list") == true)
+      #expect(answer["publicPermission"]?.string == "NONE")
+      #expect(
+        answer["owner"]?["userIdentity"]?["userRecordName"]?.string == service.alice.recordName)
+      #expect(answer["currentUserParticipant"]?["type"]?.string == "OWNER")
+      #expect(answer["denyAccessRequests"]?.bool == true)
+      let list = answer["participants"]?.array ?? []
+      #expect(list.map { $0["type"]?.string } == ["OWNER", "USER"])
+      #expect(
+        list.last?["userIdentity"]?["lookupInfo"]?["emailAddress"]?.string == "bob@example.com")
+      #expect(list.last?["acceptanceStatus"]?.string == "INVITED")
+      #expect(saved[1]["share"]?["recordName"]?.string == "s")
+      let found = try await service.lookup("s", "root", in: "private", zone: "Notes")
+      #expect(found[0]["shortGUID"]?.string == guid)
+      #expect(found[1]["share"]?["recordName"]?.string == "s")
+
+      // A list of participants is the whole one; a request without it leaves it.
+      let kept = try await service.modify(
+        share("forceUpdate", #""denyAccessRequests": false"#), in: "private")
+      #expect(
+        kept[0]["participants"]?.array?.count == 2 && kept[0]["denyAccessRequests"]?.bool == false)
+      let removed = try await service.modify(
+        share("forceUpdate", #""participants": []"#), in: "private")
+      #expect(removed[0]["participants"]?.array?.count == 1)
+      let ended = try await service.modify(
+        Service.operation("forceDelete", "s", zone: "Notes", type: nil), in: "private")
+      #expect(ended.outcomes == ["deleted"])
+      let after = try await service.lookup("root", in: "private", zone: "Notes")
+      #expect(after[0]["share"] == nil)
+    }
+  }
+
+  @Test("each rule of saving a share has its error")
+  func refusals() async throws {
+    try await withService { service in
+      try await service.makeZone("Notes")
+      let root = Service.operation("forceUpdate", "root", zone: "Notes")
+      let ofRoot = #""forRecord": {"recordName": "root"}"#
+      let alone = try await service.modify(root, in: "private")
+      #expect(alone.outcomes == ["ok"])
+      let late = try await service.modify(share("create", ofRoot), in: "private")
+      #expect(late.outcomes == ["BAD_REQUEST"])
+      #expect(late[0].reason.contains("without its root record 'root'"))
+      let public_ = try await service.modify(
+        Service.operation("create", "root"), share("create", ofRoot, zone: "_defaultZone"))
+      #expect(public_.outcomes == ["ATOMIC_ERROR", "BAD_DATABASE"], "\(public_.json)")
+      let first = try await service.modify(root, share("create", ofRoot), in: "private")
+      #expect(first.outcomes == ["ok", "ok"])
+      let second = try await service.modify(
+        root, share("create", ofRoot, name: "t"), in: "private")
+      #expect(second.outcomes == ["ATOMIC_ERROR", "ALREADY_SHARED"])
+      let child = try await service.modify(
+        #"""
+        {"operationType": "create", "record": {"recordName": "child", "recordType": "Note",
+         "zoneID": {"zoneName": "Notes"}, "parent": {"recordName": "root"}}}
+        """#, in: "private")
+      #expect(child.outcomes == ["ok"], "\(child.json)")
+      let parent = try await service.modify(
+        Service.operation("forceDelete", "root", zone: "Notes", type: nil), in: "private")
+      #expect(parent.outcomes == ["VALIDATING_REFERENCE_ERROR"])
+      let many = (1...100).map { number in
+        """
+        {"type": "USER", "permission": "READ_ONLY", "acceptanceStatus": "INVITED",
+         "userIdentity": {"userRecordName": "_u\(number)"}}
+        """
+      }.joined(separator: ",")
+      let tooMany = try await service.modify(
+        share("forceUpdate", "\"participants\": [\(many)]"), in: "private")
+      #expect(tooMany.outcomes == ["TOO_MANY_PARTICIPANTS"])
+    }
+  }
+
+  @Test("nobody can join a share yet, and each item says so")
+  func joining() async throws {
+    try await withService { service in
+      for operation in ["resolve", "accept"] {
+        let answer = try await service.post(
+          "public/records/\(operation)", #"{"shortGUIDs": [{"value": "0a"}, {"value": "0b"}]}"#,
+          as: service.alice)
+        let results = answer.json["results"]?.array ?? []
+        #expect(results.map(\.outcome) == ["NOT_SUPPORTED", "NOT_SUPPORTED"])
+        #expect(results.map { $0["shortGUID"]?["value"]?.string } == ["0a", "0b"])
+      }
+    }
+  }
+}
