@@ -1,16 +1,16 @@
 import Synchronization
 
-/// A queue that limits the courier requests in progress. Further requests wait in the order of
-/// their arrival.
+/// A queue that limits the web courier's requests in progress. Each request in progress occupies a
+/// place. Further requests wait in the order of their arrival.
 ///
 /// After a restart all readers connect at once. A request in progress takes several times the
-/// memory of a waiting one, and the store has only a few threads for all of them.
+/// memory of a waiting one, and the store has only a few threads for all requests.
 final class CourierQueue: Sendable {
   /// The state behind the lock.
   private struct State {
-    /// The free places.
+    /// The number of free places.
     var places: Int
-    /// The waiting requests.
+    /// The waiting requests, after those at the beginning that do not wait any more.
     var waiting: [CheckedContinuation<Void, Never>] = []
     /// The index of the first request in ``waiting`` that still waits.
     var first = 0
@@ -26,7 +26,7 @@ final class CourierQueue: Sendable {
     state = Mutex(State(places: places))
   }
 
-  /// Waits for a place and takes it.
+  /// Waits for a free place and occupies it.
   private func enter() async {
     await withCheckedContinuation { continuation in
       let isFree = state.withLock { state in
@@ -41,7 +41,8 @@ final class CourierQueue: Sendable {
     }
   }
 
-  /// Gives the place to the request that waits longest, or frees it.
+  /// Passes the place of a finished request to the request that has waited longest. Without waiting
+  /// requests the place becomes free.
   private func leave() {
     let next = state.withLock { state in
       guard state.first < state.waiting.count else {
@@ -63,8 +64,8 @@ final class CourierQueue: Sendable {
   /// The number of requests that wait for a place.
   var waitingCount: Int { state.withLock { $0.waiting.count - $0.first } }
 
-  /// Waits for a place, then executes `body` in a task of its own. The memory of that task is free
-  /// when this method returns.
+  /// Waits for a free place, then executes `body` in a task of its own. When this method returns,
+  /// the memory of that task is free again.
   func serve<Value: Sendable, Failure: Error>(
     _ body: @escaping @Sendable () async throws(Failure) -> Value
   ) async throws(Failure) -> Value {
