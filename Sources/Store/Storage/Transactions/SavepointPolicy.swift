@@ -1,9 +1,9 @@
 /// The decision whether a commit omits the savepoints of atomic requests.
 ///
-/// Under a savepoint, the engine copies every page that was already written in the transaction.
-/// Without savepoints, a failed request costs a second run of the whole commit. So after such a
-/// failure the next commits have savepoints: a caller who fails repeatedly costs the others at most
-/// one repeated run in ``caution`` commits.
+/// Under a savepoint, the engine copies each page that the transaction has already written, before
+/// it changes the page again. Without savepoints, a failed request costs a second run of the whole
+/// commit. So after such a failure the next ``caution`` commits have savepoints. A caller who fails
+/// repeatedly then causes few second runs for the others.
 struct SavepointPolicy {
   /// The number of commits with savepoints after a commit that needed them.
   static let caution = 64
