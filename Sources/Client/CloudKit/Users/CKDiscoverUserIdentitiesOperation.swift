@@ -1,6 +1,6 @@
-/// An operation that finds users who permit discovery.
+/// An operation that looks up users who permit discovery: they allow others to find them.
 ///
-/// A user who is not found is no error: the operation calls no block for that user.
+/// It is no error if a user is not found. The operation then calls no block for that user.
 @available(*, deprecated, message: "Use CKFetchShareParticipantsOperation for sharing")
 open class CKDiscoverUserIdentitiesOperation: CKOperation, @unchecked Sendable {
   /// The users to look up. With an empty list, the operation succeeds without a request.
