@@ -10,8 +10,8 @@ import Foundation
 ///   their callers take turns.
 /// - Of each caller's other requests (short requests), only a few are in progress at once, and
 ///   these are expected to take little time together.
-/// - Neither rule applies while all requests come from one caller: after ``Limits/alone`` seconds
-///   without a request of another caller.
+/// - Both rules do not apply while all requests come from one caller, that is, when the last
+///   request of another caller is more than ``Limits/alone`` seconds old.
 ///
 /// A caller and an operation together are a kind of request, for which the queue records times. The
 /// expected time of a request has two parts. The first part is the time for its size. The second
