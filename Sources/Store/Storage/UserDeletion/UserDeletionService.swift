@@ -160,8 +160,8 @@ struct UserDeletionService: UserDeletionStore, UserHoldingsStore {
 }
 
 extension User {
-  /// Ends all access of the user: removes sessions, registered devices, passwords, roles and the
-  /// permissions of applications.
+  /// Ends all access of the user: removes sessions, the devices that get pushes, passwords, roles
+  /// and the permissions of applications.
   ///
   /// - Parameter orders: collects orders about the deliveries that are abandoned, because their
   ///   devices are removed.
