@@ -46,7 +46,7 @@ struct SessionRotation: Sendable {
   struct Successor: Sendable, Hashable {
     /// The token's text.
     var text: String
-    /// The time when the server made it.
+    /// The time when the server made the token.
     var created: Timestamp
   }
 
@@ -54,7 +54,7 @@ struct SessionRotation: Sendable {
   private(set) var successor: Successor?
   /// Whether the store has marked the token as used.
   private var isAdopted = false
-  /// Whether a write is under way. Until it ends, requests cause no further one.
+  /// Whether a write is under way. Until the write ends, requests cause no further write.
   private var isWriting = false
 
   /// Takes an event and returns the work for the store.

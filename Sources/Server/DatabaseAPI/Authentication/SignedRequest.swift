@@ -94,8 +94,8 @@ struct SignedRequest: Sendable {
     }
   }
 
-  /// Returns the message that the server expects. An error shows it to a client that signed another
-  /// one.
+  /// Returns the message that the server expects. An error shows this message to a client that has
+  /// signed another message.
   func expectedMessage(for request: HTTPRequest) -> String {
     message(bodyHash: Self.hash(request.body), path: request.rawPath)
   }

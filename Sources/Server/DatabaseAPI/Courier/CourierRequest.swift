@@ -14,7 +14,7 @@ package final class CourierRequest: Sendable {
   /// The result of the last search, behind a lock.
   private let lastLook = Mutex<WebCourier.Look?>(nil)
 
-  /// Creates a request. ``answer()`` executes it.
+  /// Creates a request without executing it; see ``answer()``.
   package init(_ http: HTTPRequest, router: RequestRouter) {
     self.http = http
     self.router = router

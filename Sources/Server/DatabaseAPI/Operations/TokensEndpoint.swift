@@ -43,7 +43,7 @@ struct TokensEndpoint: Sendable {
   }
 
   /// Answers `tokens/create`: makes a token for a reader of the web courier, which is a page or a
-  /// program that polls it.
+  /// program that gets notifications by polls.
   ///
   /// The token is 32 random bytes in base64. The store keeps only its hash.
   ///

@@ -56,7 +56,8 @@ package final class RequestRouter: Sendable {
   /// - Parameters:
   ///   - publicURL: the URL at which clients reach the server, without a slash at the end.
   ///   - webPushKey: the server's key pair for Web Push; nil if the server has none.
-  ///   - turns: the queue of requests. The server reads its metrics.
+  ///   - turns: the queue of requests. The code that creates the router reads the metrics of the
+  ///     queue.
   ///   - forgottenSignatures: the record of clock changes that ``ServerKeyVerifier`` consults.
   package init(
     store: any Store, configuration: ServerConfiguration, courier: WebCourier,

@@ -9,12 +9,12 @@ import StoreModel
 ///
 /// A person who guesses the password of an account from one address delays the owner only at that
 /// address. Only attempts from many addresses delay everyone who names the account. Attempts from
-/// one address cannot do so: after its free attempts it soon gets at most one attempt a minute, and
-/// in a minute the count of the account falls by one.
+/// one address cannot do so: after the free attempts, the address soon gets at most one attempt a
+/// minute for the account, and in a minute the count of the account falls by one.
 ///
 /// An attempt counts as wrong from its beginning until it has succeeded. So many simultaneous
-/// attempts get no more guesses than the same number one after the other. A count and the time of
-/// its last attempt are a history. The rules take histories as arguments, because servers that
+/// attempts get no more guesses than the same number one after the other. A count, with the time of
+/// its last attempt, is a history. The rules take histories as arguments, because servers that
 /// share a store keep them in the store, and not in this value.
 package struct AttemptLimiter {
   /// The decision about an attempt.
@@ -36,8 +36,8 @@ package struct AttemptLimiter {
   /// Wrong attempts from an address, for all accounts, before the first wait. People share
   /// addresses, so this number is larger than ``freeForAccountAtAddress``.
   static let freeForAddress = 20
-  /// The longest wait for an account in seconds, at one address or at all. It is short, so that the
-  /// guesses of others do not lock out the owner.
+  /// The longest wait in seconds for an account, from one address or from all addresses. It is
+  /// short, so that the guesses of others do not lock out the owner.
   static let longestWaitForAccount = 60.0
   /// The longest wait for an address in seconds.
   static let longestWaitForAddress = 900.0
@@ -130,7 +130,7 @@ package struct AttemptLimiter {
 extension AttemptLimiter {
   /// Decides whether an attempt may begin, by the histories of its subjects.
   ///
-  /// The first wait has one second. The wait doubles with each further wrong attempt, up to the
+  /// The first wait lasts one second. The wait doubles with each further wrong attempt, up to the
   /// subject's limit.
   ///
   /// - Parameter histories: the histories of the subjects, in the order of `subjects`; nil for a

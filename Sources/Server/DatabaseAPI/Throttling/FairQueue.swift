@@ -10,7 +10,7 @@ import Foundation
 ///   their callers take turns.
 /// - Of each caller's other requests (short requests), only a few are in progress at once, and
 ///   these are expected to take little time together.
-/// - Both rules do not apply while all requests come from one caller, that is, when the last
+/// - These two rules do not apply while all requests come from one caller, that is, when the last
 ///   request of another caller is more than ``Limits/alone`` seconds old.
 ///
 /// A caller and an operation together are a kind of request, for which the queue records times. The
@@ -99,7 +99,7 @@ package struct FairQueue: Sendable {
     var operation: String
   }
 
-  /// A waiting request.
+  /// A waiting request, as the queue stores it.
   private struct Waiting {
     /// The number that ``enter(_:of:_:least:at:)`` got for the request.
     var number: Int
@@ -296,7 +296,8 @@ package struct FairQueue: Sendable {
 
   /// Removes a waiting request, because its task was cancelled. An unknown number changes nothing.
   ///
-  /// - Complexity: O(*n*) for the *n* waiting requests of the caller.
+  /// - Complexity: O(*n* + *m*) for *n* waiting requests of the caller and *m* callers with waiting
+  ///   long requests.
   mutating func withdraw(_ number: Int, of caller: Caller) {
     guard var lane = lanes.removeValue(forKey: caller) else { return }
     if let place = lane.waitingShort.firstIndex(where: { $0.number == number }) {
