@@ -9,8 +9,8 @@ import StoreModel
 ///
 /// A person who guesses the password of an account from one address delays the owner only at that
 /// address. Only attempts from many addresses delay everyone who names the account. Attempts from
-/// one address cannot do so: after the free attempts, the address soon gets at most one attempt a
-/// minute for the account, and in a minute the count of the account falls by one.
+/// one address cannot do so. After the free attempts, the address soon gets at most one attempt a
+/// minute for the account. In a minute the count of the account falls by one.
 ///
 /// An attempt counts as wrong from its beginning until it has succeeded. So many simultaneous
 /// attempts get no more guesses than the same number one after the other. A count, with the time of
