@@ -26,7 +26,7 @@ extension CKSubscription {
   /// `Subscription.validate(in:)` does.
   ///
   /// - Throws: `invalidArguments` for a predicate, a name or a class that CloudKit does not
-  ///   support.
+  ///   support. `limitExceeded` if the predicate has too many conditions or values.
   package func model() throws(CKError) -> Subscription {
     Subscription(
       subscriptionID: subscriptionID, kind: try kind(),
@@ -55,7 +55,7 @@ extension CKQuerySubscription {
   /// Returns the query of the subscription.
   ///
   /// - Throws: `invalidArguments` for a predicate that queries do not support, and for a predicate
-  ///   with `now()`. `limitExceeded` if the predicate is too large.
+  ///   with `now()`. `limitExceeded` if the predicate has too many conditions or values.
   fileprivate func query() throws(CKError) -> Query {
     let query = Query(recordType: recordType ?? "", filters: try predicate.filters(now: nil))
     do {

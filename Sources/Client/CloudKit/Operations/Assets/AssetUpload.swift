@@ -158,10 +158,10 @@ final class AssetUpload: @unchecked Sendable {
 
   /// Returns the call that sends a file. If the file has changed, fails its record and returns nil.
   ///
-  /// - Throws: `internalError` if the upload URL is no URL.
-  ///
   /// The file is compared with its stamp before the upload, at each report of progress, and after
   /// the upload.
+  ///
+  /// - Throws: `internalError` if the upload URL is no URL.
   private func upload(_ turn: Turn) throws(CKError) -> ServiceCall? {
     guard let url = turn.url else {
       throw CKError(
