@@ -38,12 +38,13 @@ extension FileAssetStore {
       let manager = FileManager.default
       for name in try manager.contentsOfDirectory(atPath: all) {
         let path = all + "/" + name
+        // A folder that cannot be read has no files to remove: another server may have removed it.
         for file in (try? manager.contentsOfDirectory(atPath: path)) ?? [] {
           Self.remove(path + "/" + file, before: now - age) { unlink($0) }
         }
         if path == own { continue }
-        // `rmdir` removes an empty folder. `unlink` removes a file: one that a server which used
-        // the store alone left here.
+        // `rmdir` removes an empty folder. `unlink` removes a file, which a server left here while
+        // it used the store alone.
         Self.remove(path, before: now - age) { rmdir($0) != 0 ? unlink($0) : 0 }
       }
     }
