@@ -24,8 +24,8 @@ extension AccountService {
   ///
   /// - Parameters:
   ///   - successor: the new token; nil adds none.
-  ///   - olderExpire: the time at which the session's older tokens expire; nil changes none of
-  ///     them.
+  ///   - olderExpire: the time at which the session's older tokens expire, at the latest; nil
+  ///     changes no older token.
   /// - Returns: false if no session has a token with this hash. Nothing is written then.
   func rotateWebAuthToken(
     withHash hash: [UInt8], successor: WebAuthToken?, olderExpire: Timestamp?

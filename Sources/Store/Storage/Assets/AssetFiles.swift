@@ -7,9 +7,9 @@ import StoreModel
 
 /// File operations for assets, backups and folders of a store.
 ///
-/// The functions block the calling thread, except ``perform(_:)``. It runs them on a queue of their
-/// own, so that they do not block the threads of Swift's tasks. Its callers wait for the result, so
-/// each caller uses at most one thread of the queue.
+/// The functions block the calling thread, except ``perform(_:)``. That function runs blocking
+/// calls on a queue of their own, so that the threads of Swift's tasks do not block. The caller
+/// waits for the result, so each caller uses at most one thread of the queue.
 ///
 /// A failed call throws ``StoreError/Code/assetFailed`` with the path and the system's message.
 package enum AssetFiles {

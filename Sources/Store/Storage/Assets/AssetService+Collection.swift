@@ -2,16 +2,18 @@ import CloudKitModel
 import SQLEngine
 import StoreModel
 
-/// The times, in milliseconds, for which the store keeps uploads, and files that no record holds.
+/// The times, in milliseconds, for which uploads stay, and files that no record holds. A record
+/// holds a file if one of its fields has the asset.
 ///
-/// An upload that no record ever names therefore stays for at least a day. A file that its last
-/// record no longer holds stays for at least an hour after the next trim.
+/// An upload that no record ever names therefore stays for at least a day. A file that no record
+/// holds any more stays for at least an hour after the next trim, the periodic deletion by
+/// ``AssetService/trimAssets(at:)``.
 enum AssetRetention {
   /// The time from the expiry of an upload URL to the deletion of the upload's row. Until then, a
   /// transfer that began in time can end, and the receipt is valid.
   static let receiptMilliseconds: Int64 = 24 * 60 * 60 * 1000
-  /// The time from the first trim that finds a file without a holder to the deletion of the file. A
-  /// download URL is therefore valid for at least this time.
+  /// The time from the first trim that finds a file without a holding record to the deletion of the
+  /// file. A download URL is therefore valid for at least this time.
   static let orphanMilliseconds: Int64 = 60 * 60 * 1000
 }
 

@@ -3,10 +3,12 @@ import SQLEngine
 import StoreModel
 
 /// The assets of databases: the uploads, the receipts with which a user may save a file in a
-/// record, and the records that hold each file.
+/// record, and the records that hold each file. A record holds a file if one of its fields has the
+/// asset.
 ///
-/// The tables have the names, sizes and holders of files. The bytes are in ``files``, outside of
-/// the store's transactions. Two rules keep the tables and the bytes consistent:
+/// The tables have the names and sizes of files, and the records that hold them. The bytes are in
+/// ``files``, outside of the store's transactions. Two rules keep the tables and the bytes
+/// consistent:
 ///
 /// - A file's bytes are durable before its row in `assets` is committed.
 /// - The row is deleted, and the file is marked for deletion, before the bytes are removed.

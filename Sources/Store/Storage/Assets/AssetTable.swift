@@ -4,10 +4,10 @@ import StoreModel
 
 /// The files of assets, the records that hold the files, and the files to be deleted.
 ///
-/// A record *holds* a file if one of its fields has the asset. `assets.released` is null while a
-/// record holds the file. It is 0 when no record holds the file: after the upload, and after the
-/// last record no longer holds the file. The next trim replaces 0 with the present time, in
-/// milliseconds since 1970.
+/// A record *holds* a file if one of its fields has the asset. A trim is the periodic deletion of
+/// old rows and files (``AssetService/trimAssets(at:)``). `assets.released` is null while a record
+/// holds the file. The value becomes 0 at the upload, and when no record holds the file any more.
+/// The next trim replaces 0 with the present time, in milliseconds since 1970.
 ///
 /// A file has one row in `assets`, and one row in `asset_references` for each field that holds it.
 /// A row in `asset_disposals` marks a file whose bytes are to be deleted. A row of `asset_uploads`
@@ -15,10 +15,10 @@ import StoreModel
 /// life of a file:
 ///
 /// 1. ``add(_:named:to:)`` registers the file with `released` 0.
-/// 2. The first record that holds the file sets `released` to null. When the last record no longer
-///    holds the file, `released` becomes 0 again.
-/// 3. A trim (``AssetService/trimAssets(at:)``) that finds 0 writes the present time. A trim at
-///    least an hour later deletes the row in `assets` and adds one in `asset_disposals` (the mark).
+/// 2. The first record that holds the file sets `released` to null. When no record holds the file
+///    any more, `released` becomes 0 again.
+/// 3. A trim that finds 0 writes the present time. A trim at least an hour later deletes the row in
+///    `assets` and adds one in `asset_disposals` (the mark).
 /// 4. The next step of that trim removes the file's bytes, and then the mark.
 ///
 /// The methods that delete:
@@ -141,8 +141,8 @@ struct AssetTable {
   /// `old` is nil, for a deleted one `new`. Call the method in the transaction of the change.
   ///
   /// When a first record holds a file, the file's size is added to the database's stored bytes.
-  /// When the last record no longer holds the file, the size is subtracted. So each file counts
-  /// once, whatever the number of its holders.
+  /// When no record holds the file any more, the size is subtracted. So each file counts once,
+  /// whatever the number of its holders.
   func updateReferences(
     from old: StoredRecord?, to new: StoredRecord?, in database: DatabaseID
   ) throws {
@@ -226,8 +226,8 @@ struct AssetTable {
       OrphanAsset.init(row:))
   }
 
-  /// Takes the next step to delete a file that no record holds. The method does nothing if a record
-  /// holds the file again, or if the file has a receipt.
+  /// Does the next step of the deletion of a file that no record holds. The method does nothing if
+  /// a record holds the file again, or if the file has a receipt.
   ///
   /// The first call for a file sets `released` to `now`. A call at least
   /// ``AssetRetention/orphanMilliseconds`` later deletes the row in `assets` and marks the file. If
@@ -289,7 +289,7 @@ struct AssetTable {
     return files.count
   }
 
-  /// Marks files for deletion. A file that is marked already keeps its mark.
+  /// Marks files for deletion. The method changes nothing for a file that is already marked.
   private func dispose(of files: [String], in database: DatabaseID) throws {
     for file in files {
       try connection.run(

@@ -3,7 +3,8 @@ import SQLEngine
 import StoreModel
 
 /// The uploads of assets with their receipts, and further receipts for files that records hold. A
-/// *receipt* is a text with which a user may save a file in a record.
+/// *receipt* is a text with which a user may save a file in a record. A record holds a file if one
+/// of its fields has the asset.
 ///
 /// A row is of one of two kinds:
 ///

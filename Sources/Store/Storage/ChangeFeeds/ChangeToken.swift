@@ -10,7 +10,7 @@ import StoreModel
 ///
 /// A reader that begins without a token gets all records. The reader gets no deletions from before
 /// its beginning (``base``), because it never had the deleted records. A token expires when
-/// retention has deleted a tombstone (the row of a deletion) that the reader has not read.
+/// retention deletes a tombstone (the row of a deletion) that the reader still needs.
 struct ChangeToken: Equatable {
   /// The feed to which a position belongs.
   enum Feed: Equatable {

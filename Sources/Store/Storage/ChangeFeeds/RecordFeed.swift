@@ -155,8 +155,8 @@ struct RecordFeed {
   ///
   /// A zone that is deleted and created again has another number. A token is valid if it has the
   /// zone's present number, and a version that is not above the zone's. Also, retention must not
-  /// have deleted a tombstone with a higher version than the token's. If the token has a walk
-  /// backwards, the query must be reversed too.
+  /// have deleted a tombstone with a version above the token's ``ChangeToken/knownDeletions``. If
+  /// the token has a walk backwards, the query must be reversed too.
   ///
   /// - Throws: ``StoreError/Code/changeTokenExpired`` for a token of another zone or store, or for
   ///   one that is too old. ``StoreError/Code/badContinuation`` for a database's token, or for a

@@ -4,8 +4,8 @@ import StoreModel
 /// The creation and deletion of zones of one database, in one transaction.
 ///
 /// Each created or deleted zone adds a change to the outbox: the table of changes that the
-/// dispatcher matches against database subscriptions. A failed operation does not affect the
-/// others: each operation has an outcome of its own.
+/// dispatcher matches against subscriptions. A failed operation does not affect the others: each
+/// operation has an outcome of its own.
 struct ZoneModifier {
   let database: DatabaseID
   let origin: ChangeOrigin
@@ -124,7 +124,8 @@ struct ZoneModifier {
         try DatabaseTable(transaction: transaction).countBytes(-record.contentSize, in: database)
       }
       // A zone may have any number of records, so the gathered writes are written after each batch.
-      // They are only those of this job: the writes of earlier jobs were written before it began.
+      // The gathered writes are only those of this job: the writes of earlier jobs were written
+      // before this job began.
       try transaction.writeGathered()
     }
     try RecordTable(transaction: transaction).removeAll(inZone: number, of: database)

@@ -8,7 +8,10 @@ extension DispatchLeaseTable {
   /// Determines for each database in ``StoreTransaction/outbox`` which servers dispatch the
   /// transaction's new changes.
   ///
-  /// - If the database has no lease, this server gets the lease.
+  /// - If the database has no lease, this server gets the lease. A process that is not a registered
+  ///   server adds a lease without a holder.
+  /// - If the holder of the whole database is no longer registered, this server takes over the
+  ///   lease.
   /// - If other servers have leases of the database, the method sets the wake-ups in the rows of
   ///   these leases.
   ///

@@ -7,8 +7,7 @@ import StoreModel
 struct CredentialService: CredentialStore, SignatureStore {
   let transactions: Transactions
 
-  /// Stores an API token. From then on, the requests for the token's container and environment need
-  /// a token.
+  /// Stores an API token. From then on, the token's container and environment require an API token.
   func addAPIToken(_ token: APIToken) async throws {
     try await transactions.write(locking: .reference) {
       try APITokenTable(transaction: $0).add(token)

@@ -83,8 +83,8 @@ extension CounterTable {
   /// Empties the caches of record types, roles and deleted users if the catalog version has
   /// changed. Call the method at the start of a transaction.
   ///
-  /// The caches of database addresses, zone IDs and delivery routes stay, because their rows never
-  /// change.
+  /// The caches of database addresses, zone IDs and delivery routes stay, because these values
+  /// never change.
   ///
   /// - Parameter known: the catalog version; nil reads the version.
   func followSchema(foundAs known: Int64? = nil) throws {
