@@ -1,5 +1,6 @@
 /// The rules that decide when the write-ahead log is copied into the database, and when the writer
-/// waits for that. The type is a value without I/O; ``Checkpointer`` carries out its decisions.
+/// waits for the copying. The type is a value without I/O; ``Checkpointer`` carries out its
+/// decisions.
 ///
 /// SQLite restarts the log (writes it from its beginning again) only after all pages were copied,
 /// and while no connection reads from the log. One call that copies pages is a pass. A pass beside
@@ -30,8 +31,8 @@ package struct CheckpointSchedule {
   package private(set) var loggedPages = 0
   /// The number of these pages that are known to be in the database.
   private var copiedPages = 0
-  /// The number of pages in the log at which the next run begins. It is more than ``start`` after a
-  /// run that could not restart the log.
+  /// The number of pages in the log at which the next run begins. After a run, it is at least
+  /// ``part`` more than the log has; a restart of the log resets it to ``start``.
   private var due: Int
   /// The number of passes beside the writer in the current run; nil between runs.
   private var passes: Int?

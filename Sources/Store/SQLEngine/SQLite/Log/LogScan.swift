@@ -28,7 +28,8 @@ package struct LogScan {
     /// The number of pages in the database after the commit; 0 for a frame that does not end a
     /// commit.
     var databasePages: UInt32
-    /// The two random numbers, in one, that all frames since the log's last restart share.
+    /// The two salts of 32 bits, combined into one number. All frames since the log's last restart
+    /// share them.
     var salts: UInt64
     /// The checksums in the frame's header. They cover this frame and all frames before it.
     var sums: Sums

@@ -57,9 +57,9 @@ final class SealedLog {
   /// Clears the header of a frame whose page does not match its seal, so that SQLite ends the log
   /// before that frame. SQLite reads whole frames only in recovery.
   ///
-  /// Such a page was written only in part when the power failed. SQLite's own checksum does not
-  /// cover the seal's change (``PageSeal``). So it may not detect a page whose last sector is still
-  /// that of an older version.
+  /// Such a page was written only in part, for example when the power failed. A seal leaves
+  /// SQLite's own checksum of the frame unchanged (``PageSeal``). So SQLite's checksum may not
+  /// detect a page whose last sector is still that of an older version.
   private func endLog(atTornFrame frame: UnsafeMutableRawPointer) {
     page.copyMemory(from: frame + Self.frameHeaderBytes, byteCount: PageCache.pageSize)
     guard !PageSeal.isIntact(page, number: Self.pageNumber(in: frame)) else { return }
