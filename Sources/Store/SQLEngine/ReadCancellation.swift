@@ -36,7 +36,7 @@ package final class ReadCancellation: Sendable {
   /// Whether the read was cancelled. It is written under the lock of ``phase``.
   private let cancelled = Atomic(false)
 
-  /// Whether ``cancel()`` was called. Any thread may ask.
+  /// Whether ``cancel()`` was called. Any thread may read the value.
   package var isCancelled: Bool { cancelled.load(ordering: .relaxed) }
 
   /// Cancels the read, from any thread.

@@ -16,7 +16,7 @@ package struct SQLArguments {
   /// The memory of the texts and bytes.
   @usableFromInline package internal(set) var memory: [UInt8] = []
 
-  /// No arguments.
+  /// Creates an empty list of arguments.
   @inlinable package init() {}
 
   /// The number of arguments.

@@ -104,8 +104,8 @@ package protocol SQLConnection: AnyObject {
   /// The read under way, if it can be cancelled; otherwise nil. The thread of the read sets it by
   /// ``ReadCancellation/begin(on:)``.
   var read: ReadCancellation? { get set }
-  /// Returns a closure that ends the running statement. Any thread may call it while the connection
-  /// is open.
+  /// Returns a closure that ends the running statement. Any thread may call the closure while the
+  /// connection is open.
   func interruption() -> @Sendable () -> Void
   /// Notes that a read was cancelled: its interruption may still arrive and end a later statement.
   func noteInterruption()
@@ -141,8 +141,8 @@ package protocol SQLConnection: AnyObject {
   func copyLog(isAlone: Bool) throws -> Int
   /// Returns the engine's fastest way to insert thousands of rows into a table.
   func intake(into table: SQLTable) -> any RowIntake
-  /// Runs statements that are each a transaction by itself. It runs `body` once more if the
-  /// connection turns out to be lost.
+  /// Runs `body`, whose statements are each a transaction by itself. If the connection turns out to
+  /// be lost, the method runs `body` once more.
   func withoutTransaction<Value>(_ body: () throws -> Value) throws -> Value
   /// Ensures that the whole log is on the disk, even if an earlier process failed to sync it. It
   /// does nothing if the engine does so by itself.

@@ -3,7 +3,7 @@ import CPostgreSQL
 /// The cancellation of the statement that a session runs, over a separate connection to the server.
 /// After the session has ended, it cancels nothing.
 ///
-/// Any thread may use it: it is never changed, and libpq permits `PQcancel` from any thread.
+/// Any thread may use the object: it never changes, and libpq permits `PQcancel` from any thread.
 final class PostgreSQLCancellation: @unchecked Sendable {
   // Read only, by a function that any thread may call.
   private let request: OpaquePointer

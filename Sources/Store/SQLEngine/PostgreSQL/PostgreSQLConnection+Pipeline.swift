@@ -5,7 +5,7 @@ import CPostgreSQL
 // commit, which is also sent through the pipeline.
 extension PostgreSQLConnection {
   /// The most statements that are sent and not yet answered. The system's buffers can hold the
-  /// server's answers to this many until they are read.
+  /// server's answers to this many statements until the answers are read.
   private static let pipelineLimit = 256
 
   /// Sends a statement that runs for every record, without waiting for its result.

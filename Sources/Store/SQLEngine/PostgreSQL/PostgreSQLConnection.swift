@@ -27,8 +27,8 @@ package final class PostgreSQLConnection: SQLConnection {
     /// The milliseconds after which the server ends an idle transaction; 0 for no limit.
     package var idleTimeout = 0
 
-    /// Settings with a time limit of a minute for a statement, 10 seconds for a lock, and none for
-    /// an idle transaction.
+    /// Creates settings. By default, the time limit is a minute for a statement and 10 seconds for
+    /// a lock; an idle transaction has no limit.
     package init(statementTimeout: Int = 60_000, serving: PostgreSQLSession.Serving? = nil) {
       self.statementTimeout = statementTimeout
       self.serving = serving
@@ -193,8 +193,8 @@ package final class PostgreSQLConnection: SQLConnection {
     try begin { try execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY") }
   }
 
-  /// Runs statements that are each a transaction by itself. It runs `body` once more if the
-  /// connection turns out to be lost.
+  /// Runs `body`, whose statements are each a transaction by itself. If the connection turns out to
+  /// be lost, the method runs `body` once more.
   package func withoutTransaction<Value>(_ body: () throws -> Value) throws -> Value {
     var isFirst = true
     while true {

@@ -17,7 +17,7 @@ package final class SQLiteConnection: SQLConnection {
     /// statements fail with ``StoreError/Code/overloaded``.
     package var busyTimeout: Int
 
-    /// Settings with a cache of 256 MiB and a wait of 10 seconds.
+    /// Creates settings, by default with a cache of 256 MiB and a wait of 10 seconds.
     package init(cacheKilobytes: Int = 256 * 1024, busyTimeout: Int = 10_000) {
       self.cacheKilobytes = cacheKilobytes
       self.busyTimeout = busyTimeout
@@ -41,7 +41,7 @@ package final class SQLiteConnection: SQLConnection {
 
   /// Opens the file at `path`, or creates it; nil opens a database in memory.
   ///
-  /// Each commit is synced to disk (`synchronous=FULL`) before it returns.
+  /// Each commit is synced to disk (`synchronous=FULL`) before ``commit()`` returns.
   ///
   /// - Parameters:
   ///   - checkpointPages: the number of pages in the write-ahead log at which a commit of this
@@ -93,8 +93,8 @@ package final class SQLiteConnection: SQLConnection {
   }
 
   /// Creates a missing file with permissions for its user alone, where SQLite would let all users
-  /// read it. Its log gets the same permissions. Errors are ignored, because SQLite then also fails
-  /// to open the file, and reports the error.
+  /// read it. Its log gets the same permissions. An existing file is left unchanged. Errors are
+  /// ignored, because SQLite then also fails to open the file, and reports the error.
   private static func makePrivateFile(_ path: String) {
     let descriptor = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
     if descriptor >= 0 { Glibc.close(descriptor) }
@@ -227,7 +227,7 @@ package final class SQLiteConnection: SQLConnection {
   var statementTexts: [String] { Array(statements.keys) }
 
   /// Starts a transaction with SQLite's write lock (`BEGIN IMMEDIATE`), so that a later statement
-  /// cannot fail to get it.
+  /// cannot fail to get the lock.
   package func beginWriting() throws {
     try damage?.check()
     try run("BEGIN IMMEDIATE", [])
@@ -248,8 +248,8 @@ package final class SQLiteConnection: SQLConnection {
     try run("COMMIT", [])
   }
 
-  /// Makes tables that are marked `/*clustered*/` ones without a row ID, whose rows are in the
-  /// primary key's B-tree.
+  /// Translates a table definition for SQLite: a table marked `/*clustered*/` has no row ID
+  /// (`WITHOUT ROWID`), so its rows are in the B-tree of the primary key.
   package func definition(_ statement: String) -> String {
     statement.replacing("/*clustered*/", with: "WITHOUT ROWID")
   }
@@ -323,7 +323,7 @@ package final class SQLiteConnection: SQLConnection {
       handle,
       { connection, _, _, pages in
         guard let connection else { return SQLITE_OK }
-        // The connection closes the handle, and with it the hook, before it is freed.
+        // The connection closes the handle, and with it the hook, before the connection is freed.
         Unmanaged<SQLiteConnection>.fromOpaque(connection).takeUnretainedValue().loggedPages =
           Int(pages)
         return SQLITE_OK
@@ -404,8 +404,7 @@ package final class SQLiteConnection: SQLConnection {
     for statement in statements.values { sqlite3_finalize(statement.pointer) }
     statements = [:]
     recent = []
-    // The last connection to close copies the log into the database. A damaged store is left as it
-    // is.
+    // A damaged store keeps its log: the close would otherwise copy the log into the database.
     if damage?.reason != nil { sqlite3_keep_log_on_close(handle) }
     sqlite3_close_v2(handle)
   }

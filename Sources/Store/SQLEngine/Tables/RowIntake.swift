@@ -10,7 +10,7 @@ package protocol RowIntake {
   /// - Parameter row: a row of ``SQLTable/selection(follows:limit:)``, from a table with the same
   ///   columns.
   mutating func add(_ row: any SQLRow) throws
-  /// Ends the insertion. When it returns, all rows are in the transaction.
+  /// Ends the insertion. When the call returns, all rows are in the transaction.
   mutating func end() throws
 }
 

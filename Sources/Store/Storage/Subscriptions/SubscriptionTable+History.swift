@@ -9,8 +9,9 @@ extension SubscriptionTable {
   ///
   /// The limit applies separately to the saves and to the deletions of the whole database, also
   /// those of other parts. All changes of one version are returned together, so there may be more
-  /// than `limit`. If the position is not valid, the changes start anew: with the first
-  /// subscription, and without deletions.
+  /// than `limit`. Some positions are not valid: the beginning, a version after the present one,
+  /// and a version before deletions whose tombstones the reader can no longer read. For these, the
+  /// changes start anew with the first subscription, and without deletions.
   ///
   /// - Parameters:
   ///   - part: the database, or a part of its subscribers.

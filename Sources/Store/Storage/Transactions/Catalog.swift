@@ -5,7 +5,7 @@ import StoreModel
 /// a version has changed, such as schemas.
 ///
 /// Transactions fill the cache while they run, so a rollback empties the cache. Each reading or
-/// writing thread has a catalog of its own, so it needs no lock.
+/// writing thread has a catalog of its own, so the catalog needs no lock.
 final class Catalog {
   /// The addresses of databases by their numbers, at most 50,000; a full cache is emptied. An
   /// address never changes.

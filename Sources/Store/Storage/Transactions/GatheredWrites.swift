@@ -23,8 +23,8 @@ struct GatheredWrites {
 
   /// The rows of the value index to insert and delete.
   var index = IndexChanges()
-  /// The version of the latest change of each changed zone. The zone's row gets it before the
-  /// commit.
+  /// The version of the latest change of each changed zone. The zone's row gets this version before
+  /// the commit.
   var zoneVersions: [Catalog.ZoneKey: Int64] = [:]
   /// The numbers that were drawn from each database's sequence and not yet used.
   var numbers: [DatabaseID: NumberSupply] = [:]
@@ -33,7 +33,8 @@ struct GatheredWrites {
   /// The zones known to have no tombstones (rows of deleted records).
   var zonesWithoutTombstones: Set<Catalog.ZoneKey> = []
 
-  /// The number of index changes at which they are written. It bounds the memory of a large commit.
+  /// The number of gathered index changes at which the writer writes them. The limit bounds the
+  /// memory of a large commit.
   private static let indexLimit = 100_000
 
   /// Whether so many index changes wait that the writer must write them before the next job.

@@ -11,8 +11,8 @@ struct SavepointPolicy {
   /// The number of next commits that have savepoints.
   private var cautiousCommits = 0
 
-  /// Returns whether the next commit omits savepoints. Call it once for each attempt to commit,
-  /// since it counts the calls.
+  /// Returns whether the next commit omits savepoints. Call the method once for each attempt to
+  /// commit, because each call counts as a commit.
   mutating func nextOmitsSavepoints() -> Bool {
     guard cautiousCommits > 0 else { return true }
     cautiousCommits -= 1

@@ -7,8 +7,8 @@
 /// - ``SearchCache``: belongs to the readers. They fill the cache in read transactions. An entry is
 ///   valid for one version of its database, so a rollback leaves the cache unchanged.
 ///
-/// The ``SchemaCache`` is used before the transactions, where records are prepared. ``StoreWriter``
-/// updates it after the commit, so a rollback leaves it unchanged, too.
+/// The ``SchemaCache`` is not in this type, because records are prepared before a transaction.
+/// ``StoreWriter`` updates that cache after the commit, so a rollback leaves it unchanged, too.
 struct StoreCaches {
   /// The cached addresses, zones and schemas of this connection.
   let catalog = Catalog()

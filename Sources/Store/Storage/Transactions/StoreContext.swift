@@ -18,7 +18,7 @@ final class StoreContext: Sendable {
   let isDistributed: Bool
   /// The environments in which saving a record creates no record type or field.
   let fixedEnvironments: Set<ContainerEnvironment>
-  /// The limits of the store.
+  /// The limits of the store's contents, such as the most subscriptions of a user.
   let quotas: StoreQuotas
   /// The limits of the change history: how long the store keeps dispatched changes.
   let historyLimits: ChangeHistoryLimits

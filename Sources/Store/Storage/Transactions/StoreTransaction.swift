@@ -21,8 +21,7 @@ final class StoreTransaction {
   let connection: any SQLConnection
   /// The constants of the store.
   let context: StoreContext
-  /// The connection's cache of addresses, zones and schemas. ``StoreCaches`` says what a rollback
-  /// does to it.
+  /// The connection's cache of addresses, zones and schemas. A rollback empties the catalog.
   let catalog: Catalog
   /// The entries of the notification log that wait to be filed (added to the log's index by
   /// subscriber). It is nil if each entry is filed at once, and on the thread that fills the search
@@ -51,7 +50,7 @@ final class StoreTransaction {
   var storedBytes = StoredBytes()
   /// The writes of record modifications that remain to be written before the commit.
   var gathered = GatheredWrites()
-  /// The record types that the transaction has used to create records, for the ``SchemaCache``.
+  /// The record types of the records that the transaction has created, for the ``SchemaCache``.
   var usedTypes: [SchemaCache.Update] = []
   /// The transaction's changes to the tail of the notification log.
   var tailChange = NotificationTail.Change()

@@ -23,8 +23,8 @@ import StoreModel
 /// 4. It commits, and updates the caches.
 /// 5. It calls the commit handler, wakes other servers, and answers the callers.
 final class StoreWriter: @unchecked Sendable {
-  /// A handler of the changes of a commit. The writing thread calls it after the commit, before it
-  /// answers the callers. It must not block.
+  /// A handler of the changes of a commit. The writing thread calls the handler after the commit,
+  /// before the thread answers the callers. The handler must not block.
   typealias CommitHandler = @Sendable ([OutboxEntry]) -> Void
   /// A handler that a writing thread calls when the outcome of a lost transaction is settled: the
   /// transaction can no longer become committed later.
@@ -108,7 +108,7 @@ final class StoreWriter: @unchecked Sendable {
   /// A committed transaction.
   private struct Commit {
     let transaction: StoreTransaction
-    /// The error of each job that was rolled back; nil for a job that was committed.
+    /// The error of each job, in the order of the group; nil for a job that was committed.
     var failures: [(any Error)?]
   }
 
@@ -332,8 +332,8 @@ final class StoreWriter: @unchecked Sendable {
     }
     let catalogVersion = try locks.beginWriting(on: connection.engine)
     if thread.isInDoubt {
-      // This is a new connection, and the lost one's transaction has ended: its outcome is settled
-      // now.
+      // The session of the lost connection has ended before the new connection began a transaction.
+      // So the outcome of the lost transaction is settled now.
       thread.isInDoubt = false
       lock.withLock { doubtHandler }?()
     }

@@ -11,7 +11,7 @@ import StoreModel
 /// database's lock. A write that needs further locks throws ``LocksNeeded``.
 ///
 /// A store in a file has one writer and needs no locks. Within a process, ``WriteSchedule`` uses
-/// the same values to decide which jobs may run side by side.
+/// the same values to decide which jobs may run at the same time.
 struct WriteLocks: Hashable, Sendable {
   /// The locks besides those of databases. Each case includes the locks of the cases before it.
   enum Reach: Int, Comparable, Sendable {
@@ -63,8 +63,8 @@ struct WriteLocks: Hashable, Sendable {
     WriteLocks(.rows, databases: [database])
   }
 
-  /// Returns the locks of several databases, in any order. A distributed store permits only one in
-  /// a transaction.
+  /// Returns the locks of several databases, in any order. A distributed store permits only one
+  /// database in a transaction.
   static func databases(_ databases: some Sequence<DatabaseID>) -> WriteLocks {
     WriteLocks(.rows, databases: Set(databases).sorted())
   }
@@ -136,8 +136,8 @@ extension WriteLocks {
 }
 
 extension WriteLocks {
-  /// Begins a transaction that takes these locks before it reads anything. So it reads everything
-  /// that earlier holders committed.
+  /// Begins a transaction that takes these locks before it reads anything. So the transaction reads
+  /// everything that earlier holders of the locks committed.
   ///
   /// On PostgreSQL one round trip begins the transaction, takes the reference lock and the locks of
   /// databases, and reads the catalog version. The locks of badges need another round trip.

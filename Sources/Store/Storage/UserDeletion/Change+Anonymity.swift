@@ -31,8 +31,8 @@ extension Record.Stamp {
 }
 
 extension Change {
-  /// Removes a user's name from a stored change: from its author, and from the stamps of its
-  /// record.
+  /// Removes a user's name from a stored change: as the author, in the stamps of the record, and as
+  /// the name of the user's own record.
   ///
   /// - Parameters:
   ///   - user: the user's record name.

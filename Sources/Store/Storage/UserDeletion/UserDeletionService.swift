@@ -57,8 +57,9 @@ struct UserDeletionService: UserDeletionStore, UserHoldingsStore {
     }
   }
 
-  /// Runs a step of the first unfinished deletion that does not wait for something. If all others
-  /// wait, the method erases the deleted data of the deletions at their last stage.
+  /// Runs a step of the first unfinished deletion that does not wait for something. If all
+  /// deletions before the stage `erasure` wait, the method erases the deleted data of the deletions
+  /// at that stage.
   ///
   /// - Returns: the deletion after the step, or the first one that waits; nil if no deletion is
   ///   unfinished.
@@ -110,7 +111,8 @@ struct UserDeletionService: UserDeletionStore, UserHoldingsStore {
     let database = DatabaseID(rawValue: pending.database)
     if pending.database != 0 { try await removeAssetFiles(of: database) }
     if pending.deletion.stage == .notificationIndex {
-      // Entries that wait in memory would be filed after the user's rows in the index are removed.
+      // Otherwise, entries that wait in memory would be added to the index after the user's rows
+      // there are removed.
       try await notificationLog.fileNotifications()
     }
     let locks = pending.database == 0 ? WriteLocks.reference : .reference.union(.database(database))
@@ -119,7 +121,7 @@ struct UserDeletionService: UserDeletionStore, UserHoldingsStore {
       let known = try UserDeletionTable(transaction: transaction).deletions()
         .first { $0.deletion.identifier == identifier }
       guard let row = known else {
-        // Another process has finished it.
+        // Another process has finished the deletion.
         return pending.deletion
       }
       guard row == pending, let user = row.user else { return row.deletion }

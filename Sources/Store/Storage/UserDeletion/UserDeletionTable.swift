@@ -136,7 +136,7 @@ struct UserDeletionRow: Sendable, Equatable {
   var deletion: UserDeletion
   /// The stage's present database, or 0 before the first.
   var database: Int64
-  /// The position in that database.
+  /// The position of the deletion in ``database``.
   ///
   /// It is the last number that the present stage has scanned. For the stage `dispatch` it is the
   /// last number that must be dispatched. It is 0 at the beginning of each database.

@@ -158,8 +158,9 @@ struct IndexChanges {
     var index: UInt32
   }
 
-  /// Returns a negative number, zero or a positive number if a row comes before, at or after
-  /// another row of its field with the same prefix.
+  /// Compares the rows of two changes of one field with the same prefix. Returns a negative number
+  /// if the row of `left` comes first, a positive number if that of `right` does, and 0 for the
+  /// same row.
   private func order(_ left: Place, _ right: Place, _ keys: UnsafeBufferPointer<UInt8>) -> Int {
     let left = changes[Int(left.index)]
     let right = changes[Int(right.index)]

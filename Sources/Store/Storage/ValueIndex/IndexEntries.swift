@@ -103,7 +103,7 @@ struct IndexEntries: Sendable {
     return isPlain
   }
 
-  /// Returns whether one of the last entries has this word as its key.
+  /// Returns whether an entry from `first` on has this word as its key.
   ///
   /// - Parameters:
   ///   - first: the index of the first entry to compare.

@@ -22,7 +22,8 @@ struct IndexWorkTable {
     """
   ]
 
-  /// Returns the pending work, in the order of the fields' numbers.
+  /// Returns the pending work, in the order of the fields' numbers. Work on a field that the schema
+  /// no longer has is not returned.
   func pending() throws -> [PendingIndex] {
     try connection.rows(
       """

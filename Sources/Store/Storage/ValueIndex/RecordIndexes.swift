@@ -6,8 +6,8 @@ import StoreModel
 struct RecordIndexes {
   let transaction: StoreTransaction
 
-  /// Updates the value index, the asset references and the reference edges from `old` to `new`. The
-  /// rows of the value index are written later, with the ``GatheredWrites``.
+  /// Updates the value index, the references to assets and the `deleteSelf` references from `old`
+  /// to `new`. The rows of the value index are written later, with the ``GatheredWrites``.
   ///
   /// - Parameters:
   ///   - old: the record before the change; nil for a new record.

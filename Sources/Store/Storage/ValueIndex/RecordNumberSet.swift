@@ -7,12 +7,12 @@
 ///   for each 1,024 numbers up to the greatest, and 128 bytes for each block with memory. That is
 ///   an eighth of a byte for each number if all numbers are present, and more if few are.
 struct RecordNumberSet: Sendable {
-  /// The 64-bit words of a block: 1,024 bits.
+  /// The number of 64-bit words in a block, which have 1,024 bits.
   private static let wordsInBlock = 16
-  /// The start of each block of 1,024 numbers in `words`; 0 for a missing block.
+  /// The index in `words` of each block's first word; 0 for a block without memory.
   private var blocks: [UInt32] = []
-  /// The words of all blocks. The first block is always empty, so that a lookup in a missing block
-  /// needs no test.
+  /// The words of all blocks. The first block is always empty, so that a lookup in a block without
+  /// memory needs no test.
   private var words = [UInt64](repeating: 0, count: wordsInBlock)
   /// The count of numbers in the set.
   private(set) var count = 0

@@ -37,7 +37,7 @@ struct LogFile {
   /// it.
   ///
   /// - Parameters:
-  ///   - database: the database of the log; nil if SQLite did not say.
+  ///   - database: the database of the log; nil if SQLite does not know it.
   ///   - open: opens the system's file in the memory for it.
   /// - Returns: SQLite's result code. After an error, the system's file is closed again.
   func open(

@@ -133,8 +133,8 @@ package struct LogScan {
   private mutating func lookBehind(
     _ broken: Int, in file: SystemFile, _ frames: Int, _ salts: UInt64
   ) throws {
-    // The commits in a run of consecutive frames. An aborted transaction that later ones partly
-    // overwrote leaves runs with at most one commit.
+    // The commits in a run of consecutive frames. If later transactions partly overwrote an aborted
+    // transaction, its runs have at most one commit.
     var commits = 0
     var before = Sums()
     for number in broken...frames {

@@ -17,7 +17,7 @@ final class SealedLog {
 
   /// The buffer that collects writes before they go to the file.
   let buffer: WriteAheadLogBuffer
-  /// The log's database; nil if SQLite did not say, and then nothing is sealed.
+  /// The log's database; nil if SQLite does not know it, and then nothing is sealed.
   private let database: DatabaseFile?
   /// Memory for a page with its frame header.
   private let scratch: UnsafeMutableRawPointer
@@ -28,7 +28,7 @@ final class SealedLog {
   ///
   /// - Parameters:
   ///   - file: the open file; it is not closed with the log.
-  ///   - database: the log's database; it stays open longer.
+  ///   - database: the log's database; it stays open longer than the log.
   init(over file: UnsafeMutablePointer<sqlite3_file>, of database: DatabaseFile?) {
     buffer = WriteAheadLogBuffer(over: file)
     self.database = database

@@ -4,7 +4,7 @@ import Foundation
 /// An open database file of SQLite's own file system, with a ``PageSeal`` (a checksum) at the end
 /// of each page. The seal is written with the page and checked when the page is read. A damaged
 /// page is neither returned by a read nor copied from the write-ahead log into the database. Unused
-/// bytes of a page are cleared before it is written (``BTreePage``).
+/// bytes of a page are cleared before the page is written (``BTreePage``).
 ///
 /// Pages are never memory-mapped, because a reader of mapped memory does not learn of disk errors
 /// or changed data. Each page is read and checked before SQLite gets it.

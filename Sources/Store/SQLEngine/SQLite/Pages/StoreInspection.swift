@@ -143,6 +143,7 @@ package struct StoreInspection {
   ///   - pause: the pause between two reads of 31 pages, in microseconds.
   ///   - isOver: the check calls it between the reads; if it returns true, the check ends.
   /// - Returns: the first damaged page; nil if there is none.
+  /// - Throws: ``StoreError/Code/cannotOpen`` if the disk cannot read the file.
   package mutating func checkRest(
     pausing pause: UInt32, unless isOver: () -> Bool
   ) throws -> PageDamage? {
