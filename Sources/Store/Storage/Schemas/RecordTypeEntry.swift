@@ -96,8 +96,9 @@ extension ContainerSchema.RecordType {
 extension RecordTypeEntry {
   /// Returns the range of the value index with the records of the type that a user created.
   ///
-  /// The result is nil if the database has an owner, if the index of creators is missing or
-  /// incomplete, or if the name is so long that its key is truncated (``ValueKey/textLimit``).
+  /// The result is nil if the database has an owner, or if the index of creators is missing or
+  /// incomplete. It is also nil for a name so long that its key is truncated
+  /// (``ValueKey/textLimit``).
   func indexOfRecords(
     madeBy userRecordName: String?, at address: DatabaseAddress
   ) -> IndexStretch? {

@@ -92,7 +92,7 @@ struct SchemaRequirements {
   /// Refuses a filter or sort key on a field without the index that it needs.
   ///
   /// Some filters need an option that a field of this type can never have. This method accepts such
-  /// a filter, because the check of the field's type refuses it (``RecordSearch``).
+  /// a filter, because the caller's check of the field's type refuses it.
   ///
   /// - Throws: ``ItemFailure/Code/invalid`` without the index, ``ItemFailure/Code/notReady`` while
   ///   the index is being built.
