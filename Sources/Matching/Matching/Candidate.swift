@@ -36,7 +36,7 @@ struct Candidate: BitwiseCopyable, Sendable {
   /// - 1 bit: ``isPlain``;
   /// - 3 bits: the check;
   /// - 1 bit: ``isMetAgain``;
-  /// - 16 bits: ``path``.
+  /// - 24 bits: ``path``.
   private var bits: UInt32
   /// The first operand of the check; ``Check`` says its meaning.
   var low: UInt64

@@ -43,7 +43,7 @@ public struct MatchScratch: Sendable {
     metAgain.removeAll(keepingCapacity: true)
   }
 
-  /// Reserves space for `more` elements behind the first ``firedCount`` elements of ``fired``.
+  /// Reserves space in ``fired`` for `more` elements after the first ``firedCount`` elements.
   @inline(__always)
   mutating func reserve(_ more: Int) {
     if fired.count - firedCount < more { grow(by: more) }

@@ -150,7 +150,7 @@ extension RecordTypeIndex {
 
   /// Returns one bound from the term of a program that compares this ordered path with a range.
   private func bound(in program: ArraySlice<UInt64>, path: Int, isUpper: Bool) -> UInt64 {
-    // Only entries with such a term are filed by its bound, so the fallback is never used.
+    // Only an entry with this term is filed by a bound of the path, so the fallback is never used.
     let head = Program.head(.range, number: path, count: 2)
     guard let place = program.firstIndex(of: head) else { return 0 }
     return program[place + (isUpper ? 2 : 1)]
