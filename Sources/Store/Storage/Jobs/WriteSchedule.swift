@@ -4,9 +4,9 @@ import StoreModel
 /// A schedule of waiting jobs: it decides which jobs a thread does next. The schedule is a value
 /// without I/O and without locks of its own; ``JobQueue`` guards it.
 ///
-/// If ``threads`` is 1, the schedule ignores the jobs' locks, and a thread gets the oldest jobs.
-/// The queue of reads does so, too, because reads take no locks. On a distributed store, each
-/// transaction concerns one database.
+/// If ``threads`` is 1, a thread gets the oldest jobs, whatever their locks. This also serves the
+/// queue of reads, because reads take no locks. On a distributed store, the jobs of a transaction
+/// name one database, even with one thread.
 ///
 /// With several threads, two jobs whose locks (``WriteLocks``) exclude each other never run at the
 /// same time on different threads. Such jobs run in the order in which they were added.
