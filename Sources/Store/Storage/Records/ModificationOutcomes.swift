@@ -38,8 +38,8 @@ struct ModificationOutcomes: Sendable {
     versions[index] = version
   }
 
-  /// Notes the outcome of an operation. It replaces an earlier outcome of the operation, even if a
-  /// prepared record was written.
+  /// Notes the outcome of an operation. A later outcome replaces an earlier one of the same
+  /// operation, even if a prepared record was written.
   mutating func note(_ outcome: RecordOutcome, at index: Int) {
     if others.isEmpty {
       others = [RecordOutcome](repeating: Self.notReached, count: count)

@@ -9,8 +9,9 @@ struct PreparedModification: Sendable {
   /// The prepared record of each operation, in the order of the operations; nil for an operation
   /// without one. The array is empty if nothing was prepared.
   var creations: [RecordCreation?] = []
-  /// The zone that all operations name, if no two operations name the same record. It is nil in all
-  /// other cases, and before the check; ``RecordModifier`` then looks for repeated names itself.
+  /// The zone that all operations name, if no two operations name the same record. Otherwise, and
+  /// if the names were not compared, the property is nil; ``RecordModifier`` then compares the
+  /// names itself.
   private(set) var onlyZone: ZoneID?
 
   /// Prepares a request, on the caller's thread.
@@ -25,8 +26,8 @@ struct PreparedModification: Sendable {
 }
 
 extension RecordModification {
-  /// The zone that all operations name. It is nil without operations, for several zones, and if two
-  /// operations name the same record.
+  /// The zone that all operations name. The result is nil if there are no operations, if they name
+  /// several zones, or if two of them name the same record.
   fileprivate var zoneOfDistinctRecords: ZoneID? {
     guard let zoneID = operations.first?.recordID.zoneID else { return nil }
     var names = Set<String>(minimumCapacity: operations.count)

@@ -73,9 +73,9 @@ final class RecordCreation: Sendable {
 extension RecordModifier {
   /// Writes the prepared record of an operation.
   ///
-  /// - Returns: the version of the new record. It is nil, and nothing is written, in four cases: no
-  ///   record was prepared, the schema has changed since, the database is near its quota, or the
-  ///   zone has a record of this name. ``RecordModifier`` then takes the full path.
+  /// - Returns: the version of the new record. The result is nil, and nothing is written, in four
+  ///   cases: no record was prepared, the schema has changed since, the database is near its quota,
+  ///   or the zone has a record of this name. ``RecordModifier`` then takes the full path.
   /// - Throws: ``ItemFailure/Code/accessDenied`` if the requester may not create records of the
   ///   type.
   mutating func make(at index: Int, in zone: ZoneModification) throws -> Int64? {

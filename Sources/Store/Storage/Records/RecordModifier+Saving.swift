@@ -3,9 +3,12 @@ import SQLEngine
 import StoreModel
 
 extension RecordModifier {
-  /// Checks a record and writes it. New types and fields, asset and reference rows and index
-  /// entries are written with it. The tombstone of its name is removed: the row that stands for a
-  /// deleted record. Then the change is added to the outbox, from which the dispatcher reads it.
+  /// Checks a record, then writes the record and all that depends on it: new types and fields, rows
+  /// for references and assets, and index entries.
+  ///
+  /// If a record of the same name was deleted before, the method removes the row that shows the
+  /// deletion, the *tombstone*. At the end it adds the change to the outbox, from which the
+  /// dispatcher reads changes.
   ///
   /// All checks come before the first write.
   ///

@@ -28,9 +28,9 @@ struct RecordTable {
     """,
   ]
 
-  /// The index by which change feeds read a zone. It has the record type, so a feed of certain
-  /// types skips other records without reading them. `Schema.swift` creates the index after other
-  /// tables.
+  /// The index by which change feeds read a zone. The index contains the record type, so a feed of
+  /// certain types skips other records without reading them. `Schema.swift` creates the index after
+  /// other tables.
   static let versionIndex = [
     """
     CREATE INDEX records_by_version
@@ -183,7 +183,7 @@ struct RecordTable {
   }
 
   /// Returns the records of a zone with a version above `version`, in the order of their versions,
-  /// at most `limit`. They may be of any type.
+  /// at most `limit`. The records may be of any type.
   func rows(
     changedAfter version: Int64, inZone zone: Int64, of database: DatabaseID, limit: Int
   ) throws -> [StoredRecord.Row] {

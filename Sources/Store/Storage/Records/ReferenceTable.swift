@@ -6,9 +6,10 @@ import StoreModel
 /// the records that refer to it are found here and deleted too
 /// (``RecordTable/holders(ofReferencesTo:inZone:of:)``).
 ///
-/// `target_name` is the name of the record that the reference points to; it need not exist. The
-/// *holder* is the record that has the reference, and `holder_number` is its number. Target and
-/// holder are in the same zone. A holder with several references to one target has one row.
+/// `target_name` is the name of the record that the reference points to; this record need not
+/// exist. The *holder* is the record that has the reference, and `holder_number` is its number.
+/// Target and holder are in the same zone. A holder with several references to one target has one
+/// row.
 struct ReferenceTable {
   let transaction: StoreTransaction
   private var connection: any SQLConnection { transaction.connection }
@@ -56,7 +57,7 @@ struct ReferenceTable {
     ) { $0.integer(0) }
   }
 
-  /// Removes all references of a zone. It is for a zone that is being deleted.
+  /// Removes all references of a zone, when the zone is being deleted.
   func removeAll(inZone zone: Int64, of database: DatabaseID) throws {
     try connection.run(
       "DELETE FROM reference_edges WHERE database_id = $1 AND zone_number = $2",

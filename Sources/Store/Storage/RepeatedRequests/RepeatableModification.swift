@@ -20,8 +20,8 @@ struct RepeatableModification {
   /// Carries out the request. If its ID was used before, only the operations that have not
   /// succeeded yet are carried out. A request without an ID is carried out as a whole.
   ///
-  /// The same transaction stores which operations succeeded. It does not store their outcomes: for
-  /// a repeated request, the saved records are read again.
+  /// The same transaction stores which operations succeeded. The outcomes themselves are not
+  /// stored: for a repeated request, the saved records are read again.
   ///
   /// - Returns: an outcome for each operation. If the ID was used for a request with another number
   ///   of operations, nothing is carried out and each outcome is ``ItemFailure/Code/invalid``.

@@ -5,19 +5,20 @@ import StoreModel
 /// The retention times that are not configurable, in milliseconds. A row's retention is the time
 /// for which the store keeps the row.
 enum Retention {
-  /// The retention of several kinds of rows: 30 days. They are the rows of deleted subscriptions,
-  /// finished deliveries, refused pushes and former devices. The last three are kept longer if the
+  /// The retention of rows of deleted subscriptions, finished deliveries, refused pushes and former
+  /// devices: 30 days. All but the rows of deleted subscriptions are kept longer if the
   /// notification log is kept longer.
   static let milliseconds: Int64 = 30 * 24 * 60 * 60 * 1000
   /// The retention of named requests (``AnsweredRequestTable``): 8 days, one more than clients
   /// repeat a request.
   static let answeredRequests: Int64 = 8 * 24 * 60 * 60 * 1000
   /// The most rows that one write of the maintenance finds and deletes, so that other writes do not
-  /// wait long. Rows that belong to them may be deleted with them.
+  /// wait long. Rows of other tables that belong to the found rows may be deleted in the same
+  /// write.
   static let batch: Int64 = 500
 }
 
-/// The service for the background work of a server. It deletes rows that have passed their
+/// The service for the background work of a server: the service deletes rows that have passed their
 /// retention, builds and removes indexes, and continues the deletion of users.
 struct MaintenanceService: Maintenance {
   let transactions: Transactions
@@ -142,9 +143,9 @@ extension MaintenanceService {
   }
 }
 
-/// A database with the version of its newest *forgotten* deletion: the newest one whose row the
-/// store has removed after its retention. A client whose position is older must read from the
-/// beginning.
+/// A database, with a version. A deletion is *forgotten* when the store has removed its row after
+/// its retention. The version is that of the newest forgotten deletion. A client whose position is
+/// older must read from the beginning.
 struct ForgottenVersion: InDatabase {
   var database: DatabaseID
   var version: Int64

@@ -12,7 +12,7 @@ extension RowDecoder: RowCoder {
     var tag: UInt64 = 0
     /// The kind of the next field's content.
     var wire = RowWire.number
-    /// Whether the row is the content of a field of another row. It then ends with that field,
+    /// Whether the row is the content of a field of another row. Such a row ends with that field,
     /// without an end key.
     var isNested = false
     /// The fields to decode; the decoder skips the others.

@@ -2,7 +2,7 @@ import CloudKitModel
 import Foundation
 import StoreModel
 
-/// A decoder for the output of ``RowEncoder``, called a *blob*. It reads from the first byte to the
+/// A decoder that reads the output of ``RowEncoder``, called a *blob*, from the first byte to the
 /// last.
 ///
 /// The methods throw ``StoreError/Code/corrupt`` for bytes that they cannot decode. No bytes make
@@ -93,8 +93,8 @@ struct RowDecoder {
     return Int64(bitPattern: value >> 1) ^ -Int64(bitPattern: value & 1)
   }
 
-  /// Decodes the number of the elements or bytes that follow. Each takes at least one byte. So a
-  /// number above the number of remaining bytes is refused before anything is allocated.
+  /// Decodes the number of the elements or bytes that follow. Each element takes at least one byte.
+  /// So a number above that of the remaining bytes is refused before anything is allocated.
   mutating func decodeCount() throws -> Int {
     let value = try decodeUnsigned()
     guard value <= UInt64(end - position) else {

@@ -13,13 +13,13 @@ enum RowWire: UInt8 {
 
 /// A type that can be the content of a field of a ``RowCodable``.
 protocol RowPart: Sendable, Equatable {
-  /// The kind of the content. It must not change after a release.
+  /// The kind of the content. The kind must not change after a release.
   static var wire: RowWire { get }
   /// A value that decoding starts from.
   static var blank: Self { get }
   /// Encodes the content. Content of the kind ``RowWire/bytes`` begins with its length.
   ///
-  /// The method leaves the value as it is. It is mutating because ``RowCodable/code(_:)`` is.
+  /// The method leaves the value as it is, but is mutating because ``RowCodable/code(_:)`` is.
   mutating func write(to encoder: inout RowEncoder)
   /// Decodes the content. Content of the kind ``RowWire/bytes`` begins with its length.
   ///
@@ -80,8 +80,8 @@ extension Array: RowPart where Element: RowPart {
 
 // MARK: By position
 
-// These types occur in nearly every record. Their parts have no keys: they follow one another in a
-// fixed order. So no part can be added to them.
+// The following types occur in nearly every record. Their parts have no keys, but a fixed order. So
+// no part can be added to these types.
 
 extension ZoneID: RowPart {
   static var wire: RowWire { .bytes }

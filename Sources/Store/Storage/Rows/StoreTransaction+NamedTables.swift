@@ -56,7 +56,7 @@ extension StoreTransaction {
 
   /// Deletes the rows that have a user record name in a column, and returns their number.
   ///
-  /// The method is for tables whose rows belong to no database. It deletes any number of rows.
+  /// The method deletes any number of rows. It is for tables whose rows belong to no database.
   @discardableResult
   func delete(from table: String, where column: String, is user: String) throws -> Int {
     try connection.run("DELETE FROM \(table) WHERE \(column) = $1", [.text(user)])
@@ -71,8 +71,8 @@ extension StoreTransaction {
   ///   - table: the table to scan.
   ///   - number: the numeric column that follows `database_id` in the table's primary key.
   ///   - user: the user's record name.
-  ///   - owner: a column; rows with the user's name in it are found too. It is nil to search the
-  ///     content only.
+  ///   - owner: a column; rows with the user's name in this column are found too. With nil, only
+  ///     the content is searched.
   ///   - last: the number after which the batch begins, exclusive.
   ///   - count: the most rows to scan.
   ///   - limit: the most rows to return.

@@ -54,7 +54,7 @@ final class RecordTypeEntry {
     var tokenNumber: Int64 { -number }
   }
 
-  /// The number of the type. It is unique in the store and never reused.
+  /// The number of the type, which is unique in the store and never reused.
   let number: Int64
   /// The name of the type, which is unique in a container's environment.
   let name: String
@@ -83,7 +83,7 @@ final class RecordTypeEntry {
 }
 
 extension ContainerSchema.RecordType {
-  /// Returns the options for which the value index must have a system field. They are the options
+  /// Returns the options for which the value index must have a system field. These are the options
   /// in the schema. For the creator, `.queryable` is added if the grants let some users read only
   /// the records that they created.
   func valueIndexes(of field: SystemField) -> FieldIndexes {
@@ -97,7 +97,7 @@ extension RecordTypeEntry {
   /// Returns the range of the value index with the records of the type that a user created.
   ///
   /// The result is nil if the database has an owner, or if the index of creators is missing or
-  /// incomplete. It is also nil for a name so long that its key is truncated
+  /// incomplete. The result is also nil for a name so long that its key is truncated
   /// (``ValueKey/textLimit``).
   func indexOfRecords(
     madeBy userRecordName: String?, at address: DatabaseAddress

@@ -5,8 +5,8 @@ import StoreModel
 /// The tables of record types, with their fields, indexes and grants. In a distributed store, these
 /// small tables are replicated to every node.
 ///
-/// A *dropped* type is one that was removed from the schema. It keeps its row and number, because
-/// tombstones in change feeds may have the number.
+/// A *dropped* type is one that was removed from the schema. A dropped type keeps its row and
+/// number, because the rows of deleted records (tombstones) may have the number.
 ///
 /// The catalog version is a number that rises when schemas change, so that processes read them
 /// again (``CounterTable/raiseCatalogVersion()``). Saving a record can add a type or fields, which

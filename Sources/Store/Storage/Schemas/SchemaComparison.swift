@@ -1,8 +1,8 @@
 import CloudKitModel
 import StoreModel
 
-/// The computation of the changes that a deployment or an import makes to a schema. It only reads;
-/// ``SchemaModifier`` makes the changes.
+/// The computation of the changes that a deployment or an import makes to a schema. The comparison
+/// only reads; ``SchemaModifier`` makes the changes.
 struct SchemaComparison {
   let transaction: StoreTransaction
 

@@ -4,9 +4,9 @@ import StoreModel
 extension SchemaService {
   /// Replaces the development schema of a container, unless a change would lose data.
   ///
-  /// Before the write, the checks look for data that would be lost, without locks. To remove or
-  /// change a field, they read all records of its type in small reads. The write then compares the
-  /// schemas again, and makes the changes only if the comparison has the same result.
+  /// Before the write, checks without locks find out whether data would be lost. To remove or
+  /// change a field, the checks read all records of the field's type in small reads. The write then
+  /// compares the schemas again, and makes the changes only if the comparison has the same result.
   ///
   /// - Parameters:
   ///   - schema: the new development schema.

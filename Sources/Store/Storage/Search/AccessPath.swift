@@ -1,6 +1,6 @@
 import CloudKitModel
 
-/// A way to find all records that can match a query. It may also lead to records that do not match.
+/// A way to find all records that can match a query, perhaps with other records that do not match.
 ///
 /// For example, the filter `rank > 3` gives a path with one range of the values of `rank` in the
 /// value index. Every record that matches the query is on the path. The other filters decide which

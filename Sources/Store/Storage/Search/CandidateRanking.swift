@@ -1,7 +1,7 @@
 import CloudKitModel
 
-/// An order of candidates that needs no read of their records. It comes from the cached columns
-/// (``KeyColumn``) of the first one or two sort keys.
+/// An order of candidates by the cached columns (``KeyColumn``) of the first one or two sort keys.
+/// A *candidate* is a record that may match; its row is not read to order it.
 ///
 /// A *rank* is a record's position in this order. The search reads the candidates in the order of
 /// their ranks, and stops when the page is full. So it reads few more records than the page has.
@@ -69,8 +69,8 @@ struct CandidateRanking {
   private let first: Part
   /// The second sort key; nil if it does not refine the order.
   private var second: Part?
-  /// The difference up to which two ranks by the first sort key do not decide the order. It is 0
-  /// for exact keys, and twice the greatest error for distances.
+  /// The difference up to which two ranks by the first sort key do not decide the order: 0 for
+  /// exact keys, and twice the greatest error for distances.
   private let slack: UInt64
 
   /// Creates a ranking by the first sort key.

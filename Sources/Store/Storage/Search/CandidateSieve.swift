@@ -24,8 +24,8 @@ struct CandidateSieve {
     var overhead = 0.0
   }
 
-  /// The conditions, all of which every match meets. Those of the search come first, then those of
-  /// inner walks.
+  /// The conditions, all of which every match meets. The conditions of the search come first, then
+  /// those of inner walks.
   private(set) var conditions: [SearchCondition]
   /// The number of conditions of the search, which hold for all walks.
   private var lasting: Int

@@ -80,8 +80,8 @@ extension RecordSearch {
   }
 
   /// Returns the conditions that the index can check for matches: first those of ``paths``, in the
-  /// same order, without paths of record names. Then follow the condition of the searched zone, if
-  /// any, and the conditions of negated filters.
+  /// same order, without paths of record names. The next ones are the condition of the searched
+  /// zone, if there is one, and those of negated filters.
   func conditions() throws -> [SearchCondition] {
     var conditions = try paths.filter { if case .names = $0.source { false } else { true } }
       .map { try condition(of: $0) }

@@ -7,8 +7,8 @@ extension RecordSearch {
   /// the record numbers instead. That is so for a filter on record names, and for a zone with few
   /// records.
   ///
-  /// The scan follows the path with the fewest entries (the *driver*), or without filters the
-  /// creation times of all records. All pages of a query follow the same path.
+  /// The scan follows the path with the fewest entries, called the *driver*. Without paths, it
+  /// follows the creation times of all records. All pages of a query follow the same path.
   ///
   /// - Throws: ``StoreError/Code/badContinuation`` if the path of the previous page no longer
   ///   exists, because the schema was changed.

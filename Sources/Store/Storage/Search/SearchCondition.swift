@@ -28,7 +28,7 @@ struct SearchCondition {
   private var windows: [NumberWindow]
   /// The test by the cached column of the path's field; nil if the field has no cached column.
   private let column: ColumnCondition?
-  /// The record numbers that came from cached lists. They are also in ``numbers``.
+  /// The record numbers that came from cached lists; ``numbers`` contains them too.
   private let listed: RecordNumberSet
   /// The number of index entries that gathering has read.
   private(set) var gathered = 0
@@ -43,7 +43,7 @@ struct SearchCondition {
   /// The number of records that were asked in the index.
   private var questions = 0.0
 
-  /// Creates the condition of a path. It reads nothing yet.
+  /// Creates the condition of a path, without reading anything.
   ///
   /// - Parameters:
   ///   - path: the path.
@@ -229,8 +229,8 @@ struct SearchCondition {
       candidates: excludes ? nil : members)
   }
 
-  /// The expected cost of asking about one record, in index entries. It is the mean of the past
-  /// questions and of four assumed questions, each with a seek for each key.
+  /// The expected cost of asking about one record, in index entries: the mean of the past questions
+  /// and of four assumed questions, each with a seek for each key.
   private var questionCost: Double {
     guard column == nil else { return ColumnCondition.cost }
     return Double(4 * NumberWindow.seekCost * windows.count + windowCost) / (4 + questions)

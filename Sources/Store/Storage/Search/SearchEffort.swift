@@ -11,9 +11,9 @@ struct SearchEffort: Sendable {
   var recordCost = 36.0
   /// The cost of looking up a record's place in the order in cached columns (``CandidateRanking``).
   var rankCost = 0.4
-  /// The cost that searches must have spent without a column before the column is cached. It is a
-  /// fraction (0–1) of the highest record number in the database; for a list it is an eighth of
-  /// that.
+  /// The cost that searches must have spent without a column before the column is cached. The
+  /// property is a fraction (0–1) of the highest record number in the database. For a list, an
+  /// eighth of that cost is enough.
   var columnShare = 0.1
   /// The number of index entries that a search must have spent on one condition before the
   /// condition's missing cache entries count.

@@ -76,8 +76,8 @@ struct SearchPlan {
   /// The conditions that are not completely gathered, numbered from 0.
   var conditions: [Condition]
 
-  /// The most conditions of which the plan compares all combinations. It chooses those with the
-  /// least cost of gathering, and does not gather the others.
+  /// The most conditions of which the plan compares all combinations. If there are more, the plan
+  /// compares those that cost least to gather, and does not gather the others.
   private static let combined = 5
 
   /// The best next step.

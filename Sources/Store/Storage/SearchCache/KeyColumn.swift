@@ -1,6 +1,6 @@
 /// The keys of one field for all records of a database. The value index finds record numbers by
-/// keys; a column finds the key of a record number. It is for fields with eight-byte keys, such as
-/// numbers, timestamps and places.
+/// keys; a column finds the key of a record number. Only fields with eight-byte keys, such as
+/// numbers, timestamps and places, have columns.
 ///
 /// With a column, a search sorts candidates and tests conditions without reading from the store. A
 /// column is a value: a copy and its original share the blocks of 1,024 record numbers that neither

@@ -34,7 +34,7 @@ final class SearchCache: Sendable {
     var entries: [Name: (entry: SearchCacheEntry, lastUse: Int)] = [:]
     /// The demands for missing entries, and the cost factors of entries that were removed before.
     var demands: [Name: Demand] = [:]
-    /// The number of uses of all entries so far. It orders the last uses in time.
+    /// The number of uses of all entries so far, by which the last uses are ordered in time.
     var uses = 0
     /// The memory of all entries in bytes.
     var size = 0
@@ -130,8 +130,8 @@ final class SearchCache: Sendable {
   /// Returns whether a missing entry is to be made now, and notes it as requested. After a caller
   /// got true, the others get false until the cache receives the entry.
   ///
-  /// - Parameter effort: the cost in index entries that searches must have spent. It is multiplied
-  ///   by ``Demand/costFactor``.
+  /// - Parameter effort: the cost in index entries that searches must have spent, before
+  ///   multiplication by ``Demand/costFactor``.
   func isWorthMaking(_ name: Name, for effort: Double) -> Bool {
     state.withLock { state in
       let demand = state.demands[name] ?? Demand()

@@ -1,8 +1,8 @@
 import CloudKitModel
 import StoreModel
 
-/// A part of the value index in the search cache (``SearchCache``). It is a *column*, with the keys
-/// of one field by record numbers, or a *list*, with the numbers of the records that have one key.
+/// A part of the value index in the search cache (``SearchCache``). A *column* has the keys of one
+/// field by record numbers. A *list* has the numbers of the records that have one key.
 enum SearchCacheEntry: Sendable {
   /// The name of an entry: the database, the field, and for a list the key.
   struct Name: Hashable, Sendable {

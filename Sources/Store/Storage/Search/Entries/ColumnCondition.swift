@@ -1,5 +1,5 @@
-/// A test whether records are on a path (``AccessPath``) through the values of one field. It uses
-/// the cached column of the field (``KeyColumn``), and reads nothing from the store.
+/// A test whether records are on a path (``AccessPath``) through the values of one field. The test
+/// uses the cached column of the field (``KeyColumn``), and reads nothing from the store.
 struct ColumnCondition {
   /// The cost of one test, in index entries: the time to read one entry of the index in order.
   static let cost = 0.5

@@ -1,8 +1,7 @@
 import CloudKitModel
 import SQLEngine
 
-/// A reader of the index entries on a path (``AccessPath``), in their order. It does not read the
-/// records.
+/// A reader of the index entries on a path (``AccessPath``), in their order, without their records.
 ///
 /// Between two reads, the reader keeps the position only, and no open statement.
 struct EntryReader {
@@ -204,9 +203,9 @@ struct EntryReader {
     return part.stretch + 1 < stretches.count ? .before(stretch: part.stretch + 1) : .end
   }
 
-  /// Visits the records of the searched zone, in the order of their versions. They are read from
-  /// the index of the table of records, not from the value index. A record of another type counts
-  /// for `limit`, but is not visited.
+  /// Visits the records of the searched zone, in the order of their versions. The method reads the
+  /// index of the table of records, not the value index. A record of another type counts for
+  /// `limit`, but is not visited.
   private mutating func visitZone(
     _ limit: Int, in search: RecordSearch, _ visit: (Int64) -> Void
   ) throws -> Int {

@@ -2,8 +2,9 @@
 /// number of the field, `$5` the most entries, and `$6` the zone.
 ///
 /// A position in the index is a key and a record number. One statement could read all entries after
-/// a position by comparing both together, but each entry would take twice the time. So one
-/// statement reads the entries with the key of the position, and another one those with later keys.
+/// a position by comparing key and number together, but each entry would take twice the time. So
+/// one statement reads the entries with the key of the position, and another one those with later
+/// keys.
 ///
 /// To search one zone, a statement skips the entries of other zones. That costs little, because an
 /// entry contains its zone.

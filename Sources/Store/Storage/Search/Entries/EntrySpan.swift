@@ -1,4 +1,4 @@
-/// The first and the last entry of a range of the value index. They serve to estimate which
+/// The first and the last entry of a range of the value index. With them, a search estimates which
 /// fraction of the range a reader has read.
 struct EntrySpan {
   /// The first entry.

@@ -1,13 +1,12 @@
-/// A test whether an eight-byte key is in one of many ranges. It takes about as long as for one
-/// range.
+/// A test whether an eight-byte key is in one of many ranges, about as fast as for one range.
 ///
 /// The span from the first range to the last is divided into *pieces* of the same size. For each
 /// piece the directory knows whether all, none or some of its keys are in a range.
 ///
 /// - Complexity: O(1) for a key if the *n* ranges are spread evenly; at worst O(log *n*).
 struct KeyRangeDirectory {
-  /// The binary logarithm of the most pieces: 65,536 pieces of a byte each. They fit into a
-  /// processor's cache. So many pieces are small, and few of them contain the end of a range.
+  /// The binary logarithm of the most pieces: 65,536 pieces of a byte each. All pieces together fit
+  /// into a processor's cache. With so many small pieces, few of them contain the end of a range.
   private static let pieceBits = 16
 
   /// The range from the least key to the greatest key of all ranges; nil if there are no ranges.

@@ -3,10 +3,10 @@ import CloudKitModel
 /// The ranges of the value index for the places of a circle or a ring on the earth. A ring is the
 /// area between two circles with the same centre.
 ///
-/// The key of a place begins with its band of latitude, a tenth of a degree wide; then follows the
-/// longitude (``ValueKey``). In each band that the outer circle touches, the ring has one or more
-/// ranges of longitude, and each gives a range of keys. These ranges contain all places of the
-/// ring, and a few others.
+/// The key of a place begins with the place's band of latitude, a tenth of a degree wide. After the
+/// band, the key has the longitude (``ValueKey``). In each band that the outer circle touches, the
+/// ring has one or more ranges of longitude, and each gives a range of keys. These ranges contain
+/// all places of the ring, and a few others.
 struct LocationRanges {
   /// The centre of both circles.
   let center: Location
@@ -15,8 +15,8 @@ struct LocationRanges {
   /// The radius of the inner circle, in metres; 0 for a circle.
   var inner = 0.0
 
-  /// The angle of the outer radius at the earth's centre, in degrees. It is slightly greater than
-  /// exact, to allow for rounding.
+  /// The angle of the outer radius at the earth's centre, in degrees. The angle is slightly greater
+  /// than exact, to allow for rounding.
   private var reach: Double { degrees(outer * 1.000_001 + 1) }
 
   /// The bands of latitude that the outer circle touches.
@@ -31,8 +31,7 @@ struct LocationRanges {
       upper: ValueKey.key(ofBand: bands.upperBound, longitude: 180) + [0xFF, 0xFF])
   }
 
-  /// The ranges of keys, ordered and disjoint. They contain all places of the ring, and a few
-  /// others.
+  /// The ranges of keys, ordered and disjoint, with all places of the ring and a few others.
   var ranges: [KeyRange] {
     let reach = reach
     var ranges: [KeyRange] = []
@@ -83,8 +82,8 @@ struct LocationRanges {
   }
 
   /// Returns the half width of a circle at a latitude: the degrees of longitude from the centre to
-  /// the edge of the circle. It is 0 if the circle does not reach the latitude, and 180 if the
-  /// circle contains all longitudes there.
+  /// the edge of the circle. The result is 0 if the circle does not reach the latitude, and 180 if
+  /// the circle contains all longitudes there.
   private func halfWidth(at latitude: Double, radius: Double) -> Double {
     guard radius < 180 else { return 180 }
     let across = cosine(center.latitude) * cosine(latitude)

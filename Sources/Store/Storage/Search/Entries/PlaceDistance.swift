@@ -2,10 +2,10 @@ import CloudKitModel
 import Foundation
 
 /// A computation of distances from one place, the centre, to places that are given as keys of the
-/// value index. It takes half the time of `Location.distance(to:)`.
+/// value index. The computation takes half the time of `Location.distance(to:)`.
 struct PlaceDistance {
-  /// The greatest error of a distance, in metres. It has two parts: the difference between the
-  /// place of a key and the true place, and the rounding of cosines. Rounding matters most for
+  /// The greatest error of a distance, in metres. The error has two parts: the difference between
+  /// the place of a key and the true place, and the rounding of cosines. Rounding matters most for
   /// short distances, and for distances to the other side of the earth.
   static let error = ValueKey.locationError + 0.5
 
