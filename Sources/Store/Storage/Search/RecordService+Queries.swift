@@ -11,7 +11,8 @@ extension RecordService {
   /// - With sort keys, the method follows the index of the first sort key. If the filters leave so
   ///   few candidates that it costs less to read and sort them all, it does that instead.
   /// - Some filters have no index, such as a comparison of texts without regard to case. If a query
-  ///   has only such filters, the method reads every record of the type.
+  ///   has only such filters, the method may have to read every record of the type.
+  ///
   /// - Complexity: O(√(*n* · *p*)) index entries for *n* records of the type and *p* records of a
   ///   page, with one filter and one sort key whose values are independent. At worst O(*n*): if the
   ///   filter excludes the records that the sort key puts first.

@@ -32,8 +32,8 @@ struct SearchCondition {
   private let listed: RecordNumberSet
   /// The number of index entries that gathering has read.
   private(set) var gathered = 0
-  /// The number of these entries that lie on the path. Entries outside of the path's circle do not,
-  /// nor do records of another type on the path of a zone.
+  /// The number of these entries that count. On a path with a circle, entries inside the circle
+  /// count; on the path of a zone, records of the searched type; on other paths, all entries.
   private var met = 0
   /// The estimated number of entries of ``unlistedPath``.
   private var total = 0.0

@@ -3,10 +3,11 @@
 ///
 /// - A *walk* follows an index in order, and gets record numbers one by one. Numbers of records
 ///   that cannot match are excluded by the conditions. The other records are read.
-/// - A condition excludes numbers in two ways. To *gather* it, the search reads the record numbers
-///   of its path into a set, once. To *ask*, the search looks up each record number in the index.
-/// - If a set contains all matches, the search can read and sort its records without a walk. That
-///   is to *collect*.
+/// - There are two ways to exclude numbers by a condition. To *gather* the condition, the search
+///   reads the record numbers of the condition's path into a set, once. To *ask*, the search looks
+///   up each record number in the index.
+/// - To *collect*, the search reads and sorts the records of a set that contains all matches,
+///   without a walk.
 ///
 /// The unit of costs is an index entry: the time to read one entry in order (``SearchEffort``).
 /// Shares are fractions of the walk's records (0–1). The plan assumes that the conditions are

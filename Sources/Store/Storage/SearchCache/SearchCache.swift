@@ -9,7 +9,8 @@ import Synchronization
 ///   sum of these costs is high enough.
 /// - If too many records change between two uses of an entry, the entry is removed. When the memory
 ///   is full, the least recently used entry is removed.
-/// - After each removal, searches must spend twice as much as before until the entry is made again.
+/// - After each removal, searches must spend twice as much as before until the entry is made again,
+///   but at most 64 times the first sum.
 ///
 /// All reading threads share the cache; a mutex guards its state. Entries are values, so a search
 /// can use an entry that has since been removed from the cache.
