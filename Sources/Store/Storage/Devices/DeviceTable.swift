@@ -115,8 +115,8 @@ struct DeviceTable {
   /// Calls `visit` for each device to which a user's notifications of a container are pushed, in
   /// the order of the tokens. Readers of the web courier are left out, because they poll.
   ///
-  /// Except on a distributed store, no other transaction can register these devices for another user
-  /// until this transaction ends (``keepingRows``).
+  /// Except on a distributed store, no other transaction can register these devices for another
+  /// user until this transaction ends (``keepingRows``).
   ///
   /// - Parameters:
   ///   - now: devices that have expired by this time are left out.
