@@ -52,6 +52,7 @@ extension Subscription {
   }
 
   /// Throws the error for a wrong scope unless `allowed` is true.
+  ///
   /// - Parameters:
   ///   - kind: The words for the refused kind of subscription.
   ///   - alternative: The words for a kind that works in the scope.
