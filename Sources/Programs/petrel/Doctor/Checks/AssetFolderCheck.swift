@@ -29,6 +29,7 @@ struct AssetFolderCheck: Sendable {
 
   /// Returns the finding for a folder and a store. A wrong folder is a problem if the store has
   /// assets, because a server then refuses to start. Without assets in the store, it is a warning.
+  /// An identity that cannot be read is always a problem.
   static func judge(
     _ folder: AssetFolderExamination, for store: PostgreSQLExamination
   ) -> Finding {
