@@ -84,6 +84,7 @@ final class HTTP2Session {
   /// Returns the next bytes to send, usually one frame; `nil` when there is nothing to send now.
   ///
   /// The bytes are valid until the next call.
+  ///
   /// - Throws: ``HTTP2Error/Code/systemFailure`` when nghttp2 cannot create a frame.
   func send() throws(HTTP2Error) -> UnsafeBufferPointer<UInt8>? {
     var bytes: UnsafePointer<UInt8>?

@@ -108,6 +108,7 @@ public final class HTTP2Server: @unchecked Sendable {
   /// Begins to listen. Clients can connect as soon as the call returns.
   ///
   /// Call this method once. The server then stays alive until ``stop()``.
+  ///
   /// - Throws: ``HTTP2Error/Code/notListening`` if the address is taken or is not of this machine,
   ///   ``HTTP2Error/Code/nameNotResolved`` if the host is not an IP address,
   ///   ``HTTP2Error/Code/systemFailure`` if no socket can be created.
