@@ -9,7 +9,7 @@ protocol HTTP2ChannelDelegate: HTTP2SessionDelegate {
   /// Runs after the session has processed a batch of `count` bytes from the peer; 0 if there was
   /// nothing to read. The channel sends the frames that the delegate submits here.
   func channelReceived(_ count: Int)
-  /// Runs once, after the socket is closed. The delegate receives no call after this one.
+  /// Runs once, when the channel closes. The delegate receives no call after this one.
   ///
   /// - Parameter error: the reason; `nil` after an orderly end.
   func channelClosed(_ error: HTTP2Error?)

@@ -53,8 +53,8 @@ public struct HTTP2Error: Error, Sendable, Hashable, CustomStringConvertible {
 
   /// The kind of failure.
   public var code: Code
-  /// The description of the failure, for a person to read. It contains the value that caused the
-  /// failure, if there is one.
+  /// The description of the failure, for a person to read. It usually contains the value that
+  /// caused the failure.
   public var reason: String
   /// Whether the peer certainly did not process the request, so that a client may send it again.
   /// `false` also means that the client cannot know.

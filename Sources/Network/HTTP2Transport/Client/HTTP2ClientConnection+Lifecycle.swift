@@ -101,8 +101,8 @@ extension HTTP2ClientConnection: HTTP2ChannelDelegate {
     }
   }
 
-  /// Sets the limit of streams. After a limit of 0, the connection ends unless new settings come
-  /// within ``HTTP2ClientConfiguration/connectTimeout``.
+  /// Sets the limit of streams. After a limit of 0, the connection ends unless the peer raises the
+  /// limit within ``HTTP2ClientConfiguration/connectTimeout``.
   private func setMaximumStreams(_ count: Int) {
     maximumStreams = count
     if let connectTimer { loop.cancel(connectTimer) }
