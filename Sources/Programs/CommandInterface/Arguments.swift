@@ -66,7 +66,6 @@ package struct Arguments {
   /// - Parameters:
   ///   - words: The words as the user typed them.
   ///   - options: The options and flags that the command accepts.
-  ///
   /// - Throws: ``UsageError`` for an unknown option, an option without its value, or a flag with a
   ///   value. An unknown option's error names the nearest known option.
   package init(_ words: some Sequence<String>, options: [Option]) throws {

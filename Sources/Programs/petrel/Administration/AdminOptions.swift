@@ -26,7 +26,7 @@ enum AdminOptions {
     /// may run beside the command.
     case besideServer
     /// The command changes records or zones. If the store is in a file, a running server would not
-    /// learn of these changes, and no push would be sent. No server may then have the store open.
+    /// learn of these changes and would not dispatch them. No server may then have the store open.
     /// If the store is in PostgreSQL, servers may run, because the commit informs them.
     case withoutServer
   }

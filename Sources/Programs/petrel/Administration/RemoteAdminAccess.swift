@@ -59,7 +59,8 @@ struct RemoteAdminAccess: AdminAccess {
     configuration.rules = .anywhere
     configuration.allowsHTTP = true
     configuration.answerBytes = answerLimit
-    // The limit for an answer, in seconds. A server ends its event streams earlier.
+    // The limit for an answer, in seconds. A server ends its event streams earlier, after 300
+    // seconds.
     configuration.time = 600
     return configuration
   }
