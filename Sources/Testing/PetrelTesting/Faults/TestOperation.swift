@@ -1,5 +1,5 @@
-/// The operation of a request to the cloud. CloudKit's classes send such requests; the comment of
-/// each constant names the class or the method.
+/// The operation of a request to the cloud. CloudKit's classes send such requests. The comments of
+/// the constants name the class or the method, or say what the request does.
 ///
 /// The raw value is the end of the request's path, as in CloudKit Web Services, such as
 /// `records/modify`. The paths of uploads and downloads of assets have no such end, so their raw
