@@ -13,7 +13,8 @@ public protocol SchemaStore: SchemaReading {
   ///   is being built or removed.
   /// - If `schema` does not have the record type `Users`, the present one stays.
   /// - Parameter isDryRun: whether to return the changes and refusals without changing the schema.
-  /// - Throws: ``StoreError/Code/overloaded`` if another call changed the schema meanwhile; try again.
+  /// - Throws: ``StoreError/Code/overloaded`` if another call changed the schema meanwhile; try
+  ///   again.
   func importSchema(
     _ schema: ContainerSchema, of container: String, isDryRun: Bool
   ) async throws -> SchemaOutcome
