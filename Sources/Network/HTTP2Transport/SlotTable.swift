@@ -2,7 +2,7 @@
 /// stays the same while the element is in the table.
 ///
 /// nghttp2, the C library for HTTP/2, keeps one pointer of user data for each stream. Petrel stores
-/// the slot in place of that pointer, so a stream needs no reference from C to a Swift object.
+/// the slot and one more in place of that pointer, so a stream needs no reference from C to a Swift object.
 struct SlotTable<Element> {
   private var elements: [Element?] = []
   /// The slots of removed elements. The next insertion uses the last slot of this list.

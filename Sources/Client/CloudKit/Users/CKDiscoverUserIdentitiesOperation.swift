@@ -9,8 +9,8 @@ open class CKDiscoverUserIdentitiesOperation: CKOperation, @unchecked Sendable {
   /// The block that the operation calls for each user who was found, in the order of
   /// ``userIdentityLookupInfos``.
   open var userIdentityDiscoveredBlock: ((CKUserIdentity, CKUserIdentity.LookupInfo) -> Void)?
-  /// The block that the operation calls once, after the users. The result is a failure only if the
-  /// request failed.
+  /// The block that the operation calls once, after the users. The result is a failure if
+  /// the operation as a whole failed or was cancelled.
   open var discoverUserIdentitiesResultBlock: ((Result<Void, any Error>) -> Void)?
   /// The block that the operation calls once, after ``discoverUserIdentitiesResultBlock``.
   @available(*, deprecated, renamed: "discoverUserIdentitiesResultBlock")

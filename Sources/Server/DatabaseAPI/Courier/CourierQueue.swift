@@ -1,16 +1,19 @@
 import Synchronization
 
-/// A queue that limits the web courier's requests in progress. Each request in progress occupies a
-/// place. Further requests wait in the order of their arrival.
+/// A queue that limits how many of the web courier's requests use the store at the same time. A
+/// request has a place while it uses the store, and none while it waits for a notification. Further
+/// requests wait for a place in the order of their arrival.
 ///
-/// After a restart all readers connect at once. A request in progress takes several times the
-/// memory of a waiting one, and the store has only a few threads for all requests.
+/// The limit exists because all readers connect at once after a restart. A request with a place
+/// takes several times the memory of a request that waits for one, and the store has only a few
+/// threads for all requests.
 final class CourierQueue: Sendable {
   /// The state behind the lock.
   private struct State {
     /// The number of free places.
     var places: Int
-    /// The waiting requests, after those at the beginning that do not wait any more.
+    /// The requests that wait for a place, in the order of their arrival. Those before the index
+    /// ``first`` have got their places; from time to time they are removed.
     var waiting: [CheckedContinuation<Void, Never>] = []
     /// The index of the first request in ``waiting`` that still waits.
     var first = 0
@@ -21,7 +24,7 @@ final class CourierQueue: Sendable {
 
   /// Creates a queue.
   ///
-  /// - Parameter places: the most requests in progress.
+  /// - Parameter places: the most requests that use the store at the same time.
   init(places: Int) {
     state = Mutex(State(places: places))
   }

@@ -6,9 +6,9 @@ import StoreModel
 /// address is a container, an environment, a scope and an owner.
 ///
 /// A distributed store (``StoreDistribution``) divides the rows of `databases` over its nodes by
-/// `database_id`. Each unique key of such a table must contain that column, so the table cannot
-/// ensure that an address is unique. The table `database_addresses` ensures this: each node has a
-/// copy of it.
+/// `database_id`. In a table that is divided like this, each unique key must contain `database_id`.
+/// So `databases` cannot ensure that an address is unique. The table `database_addresses` is not
+/// divided: each node has a full copy, and its primary key ensures that an address is unique.
 struct DatabaseTable {
   let transaction: StoreTransaction
   private var connection: any SQLConnection { transaction.connection }
@@ -21,8 +21,9 @@ struct DatabaseTable {
   /// - `stored_bytes` is the size in bytes of the database's records, and of the assets that its
   ///   records hold.
   ///
-  /// When a zone or a subscription is deleted, the store adds a row about the deletion. Retention
-  /// removes old rows: the store *forgets* these deletions. `trimmed_version` is the version of the
+  /// When a zone or a subscription is deleted, the store adds a row about the deletion. It removes
+  /// old rows after their retention, and those of a deleted user: the store *forgets* these
+  /// deletions. `trimmed_version` is the version of the
   /// newest forgotten deletion of a zone. `forgotten_version` is the version of the newest
   /// forgotten deletion of a subscription. Both are 0 if no deletion was forgotten.
   static let definition = [
@@ -116,9 +117,9 @@ struct DatabaseTable {
     ) { $0.integer(0) }
   }
 
-  /// Locks a database's row until the transaction ends. The lock has an effect only on a shared
-  /// store. Meanwhile, no other transaction can take the lock of ``lock(of:)``, which every commit
-  /// to the database takes.
+  /// Locks a database's row until the transaction ends. Until then, no other transaction can take
+  /// the lock of ``lock(of:)`` or ``lock``, of which every commit to the database takes one. Only
+  /// for a shared store.
   func lock(_ database: DatabaseID) throws {
     try connection.query(
       "SELECT 1 FROM databases WHERE database_id = $1 FOR UPDATE", [.integer(database.rawValue)]
@@ -194,7 +195,8 @@ struct DatabaseTable {
   /// Returns the last number drawn from the database's sequence (``NumberSupply``); nil if there is
   /// no such database.
   ///
-  /// The last numbers may never be used, because transactions draw numbers in advance.
+  /// It is possible that no row ever gets the last drawn numbers, because transactions draw numbers
+  /// in advance.
   func lastNumber(drawnIn database: DatabaseID) throws -> Int64? {
     try connection.first(
       "SELECT last_number FROM databases WHERE database_id = $1", [.integer(database.rawValue)]
@@ -218,8 +220,8 @@ struct DatabaseTable {
   /// Returns a database's present subscription version (`current`), and the version of the newest
   /// forgotten deletion of a subscription (`forgotten`; 0 if there is none).
   ///
-  /// A reader of the subscriptions whose last version is below `forgotten` must read all
-  /// subscriptions again.
+  /// A reader of the subscriptions must read all of them again if `forgotten` is above the two
+  /// versions that the reader got last.
   ///
   /// - Throws: ``StoreError/Code/notFound`` if there is no such database.
   func subscriptionVersion(
@@ -254,9 +256,10 @@ struct DatabaseTable {
     return version
   }
 
-  /// Returns the state of a database's change feed, which has its zones. `version` is the feed's
-  /// version: the last number drawn from the database's sequence. `trimmedVersion` is the version
-  /// of the newest forgotten deletion of a zone; 0 if there is none.
+  /// Returns the state of a database's change feed, which reports changed and deleted zones.
+  ///
+  /// `version` is the feed's version: the last number drawn from the database's sequence.
+  /// `trimmedVersion` is the version of the newest forgotten deletion of a zone; 0 if there is none.
   ///
   /// - Throws: ``StoreError/Code/notFound`` if there is no such database.
   func feedState(of database: DatabaseID) throws -> (version: Int64, trimmedVersion: Int64) {

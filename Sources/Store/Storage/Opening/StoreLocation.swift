@@ -65,12 +65,12 @@ extension StoreLocation {
   ///   - tuning: the engine's settings.
   ///   - damage: the object that records damage found by the engine; nil if damage is not recorded.
   ///   - locksRows: whether the connection's transactions lock rows, so that other connections may
-  ///     have to wait. If true, PostgreSQL ends a transaction that is idle for
-  ///     `idleTimeoutMilliseconds`; if false, for `statementTimeoutMilliseconds`. SQLite ignores
-  ///     this parameter.
-  ///   - serves: whether the connection writes for a server. Other processes can see such a
-  ///     connection to PostgreSQL, and so know that a server uses the store. SQLite ignores this
-  ///     parameter.
+  ///     have to wait. It also decides how long a transaction may be idle before PostgreSQL ends
+  ///     it: `idleTimeoutMilliseconds` if true, `statementTimeoutMilliseconds` if false. SQLite
+  ///     ignores this parameter.
+  ///   - serves: whether the connection takes the lock that shows other processes that a server has
+  ///     the PostgreSQL store open. The connections of a server's writing threads take it. SQLite
+  ///     ignores this parameter.
   ///   - checkpointPages: the number of pages in SQLite's write-ahead log at which a commit copies
   ///     the log into the database file; nil if commits never do so. PostgreSQL ignores this
   ///     parameter.

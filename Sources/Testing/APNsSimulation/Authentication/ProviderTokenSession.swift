@@ -29,8 +29,8 @@ public struct ProviderTokenSession: Sendable {
   /// - A token older than an hour is refused (`ExpiredProviderToken`).
   /// - All tokens on a connection are of one team and one key. Others are refused
   ///   (`InvalidProviderToken`, `UnrelatedKeyIdInToken`).
-  /// - A token may be replaced at most once every 20 minutes. Earlier ones are refused
-  ///   (`TooManyProviderTokenUpdates`).
+  /// - A token may be replaced at most once every 20 minutes. A new token that comes earlier is
+  ///   refused (`TooManyProviderTokenUpdates`).
   ///
   /// Apple does not document two details. The simulator decides them:
   ///
@@ -43,8 +43,9 @@ public struct ProviderTokenSession: Sendable {
   ///     the signature.
   ///   - lifetime: the seconds after which a token is too old.
   ///   - expiry: tokens that were issued up to this time count as expired; nil for no such tokens.
-  /// - Complexity: the text of the last accepted token is only compared. Another token is parsed,
-  ///   and its signature is verified if there are `keys`.
+  /// - Complexity: if the request has the last accepted token again, the method compares the text
+  ///   and checks the age. It parses any other token, and verifies its signature if there are
+  ///   `keys`.
   mutating func check(
     authorization: String?, keys: [String: ProviderKey]?, now: Timestamp,
     lifetime: Int64 = ProviderToken.lifetime, expiry: Timestamp? = nil
