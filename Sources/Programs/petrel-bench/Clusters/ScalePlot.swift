@@ -129,7 +129,8 @@ struct ScalePlot {
     return panels
   }
 
-  /// Returns the next 1, 2, 5 or 10 times a power of ten that is not below `value`.
+  /// Returns the smallest number of the series 1, 2, 5, 10, 20, 50 and so on that is at least
+  /// `value`.
   private static func roundedUp(_ value: Double) -> Double {
     let power = pow(10, log10(max(1, value)).rounded(.down))
     return [1, 2, 5, 10].map { $0 * power }.first { $0 >= value } ?? value
