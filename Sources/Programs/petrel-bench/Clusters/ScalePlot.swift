@@ -130,7 +130,7 @@ struct ScalePlot {
   }
 
   /// Returns the smallest number of the series 1, 2, 5, 10, 20, 50 and so on that is at least
-  /// `value`.
+  /// `value`; 1 for a value below 1.
   private static func roundedUp(_ value: Double) -> Double {
     let power = pow(10, log10(max(1, value)).rounded(.down))
     return [1, 2, 5, 10].map { $0 * power }.first { $0 >= value } ?? value
