@@ -12,7 +12,8 @@ import Foundation
 /// strings.text(forKey: "EARTHQUAKE_%1$@_%2$@", arguments: ["6.4", "24 km from Suva"])
 /// ```
 ///
-/// docs/reference/localization.md has the rules for the files, the choice of a language and the placeholders.
+/// docs/reference/localization.md has the rules for the files, the choice of a language and the
+/// placeholders.
 public struct PetrelStrings: Sendable, Hashable {
   /// The languages that the user prefers, the most preferred first, as BCP 47 tags such as `de-AT`.
   public var languages: [String]
